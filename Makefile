@@ -1,0 +1,53 @@
+# `make help` lists everything. `make demo` and `make test` set up what they need by themselves.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+JOBS ?= auto
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check format bench lock clean
+
+help:  ## this list
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
+
+demo: $(BIN)/pacas  ## the paper's running example, in the terminal
+	@$(BIN)/pacas demo
+
+test: $(VENV)/.dev  ## all tests
+	$(BIN)/python -m pytest -n $(JOBS) $(ARGS)
+
+check: $(VENV)/.dev  ## format, lint, strict types, tests
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest -n $(JOBS) $(ARGS)
+
+format: $(VENV)/.dev  ## let ruff put the code in shape
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(VENV)/.dev  ## measure, and write benchmarks/RESULTS.md (minutes)
+	$(BIN)/python benchmarks/run.py $(ARGS)
+
+lock: $(VENV)/.dev  ## renew the lock files from pyproject.toml
+	$(BIN)/python -m uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header pyproject.toml -o requirements/runtime.lock
+	$(BIN)/python -m uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --group dev -c requirements/runtime.lock pyproject.toml -o requirements/dev.lock
+
+clean:  ## remove the environment and everything made
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist benchmarks/.data
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "PACAS needs Python 3.11 or newer; name one with PYTHON=…" >&2; exit 2; }
+	@echo "setting up $(VENV) …" >&2
+	@$(PYTHON) -m venv $(VENV)
+
+# The lock files are complete, so nothing is resolved again (--no-deps).
+$(BIN)/pacas: $(VENV)/bin/python requirements/runtime.lock pyproject.toml
+	@$(BIN)/python -m pip install -q --disable-pip-version-check --no-deps -r requirements/runtime.lock
+	@$(BIN)/python -m pip install -q --disable-pip-version-check --no-deps -e .
+	@touch $@
+
+$(VENV)/.dev: $(BIN)/pacas requirements/dev.lock
+	@echo "installing what the tests need …" >&2
+	@$(BIN)/python -m pip install -q --disable-pip-version-check --no-deps -r requirements/dev.lock
+	@touch $@

@@ -1,0 +1,117 @@
+"""When do general values agree, and how many pairs of tuples do not.
+
+Paper: §3.2. R ⊨ X → B iff any two tuples with equal ground values in X have comparable values in B. The
+paper's check looks at all pairs; here the pairs of one X-group are counted from how often each value occurs:
+n(n−1)/2 pairs, less those of equal values, less those of a value and one of its ancestors.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacas.core.hierarchy import Codes, Hierarchy
+from pacas.core.histogram import Ints, sum_by
+
+
+@dataclass(frozen=True, eq=False)
+class GroupedRows:
+    """Rows that belong together, group by group, with each row's value in one attribute.
+
+    Group g holds rows[offsets[g]:offsets[g + 1]], in ascending order; `codes` are nodes of `hierarchy`.
+    Groups are in order of their first row.
+    """
+
+    rows: Ints
+    offsets: Ints
+    codes: Codes
+    hierarchy: Hierarchy
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def sizes(self) -> Ints:
+        return np.diff(self.offsets)
+
+    @cached_property
+    def groups(self) -> Ints:
+        """Per row: its group."""
+        return np.repeat(np.arange(len(self)), self.sizes)
+
+    @property
+    def first_rows(self) -> Ints:
+        return self.rows[self.offsets[:-1]]
+
+    def group(self, number: int) -> Ints:
+        return self.rows[self.offsets[number] : self.offsets[number + 1]]
+
+    def select(self, keep: NDArray[np.bool_]) -> GroupedRows:
+        """Only the groups marked in `keep`."""
+        kept = np.repeat(keep, self.sizes)
+        offsets = np.concatenate([[0], np.cumsum(self.sizes[keep])])
+        return GroupedRows(self.rows[kept], offsets, self.codes[kept], self.hierarchy)
+
+    @cached_property
+    def violations(self) -> Ints:
+        """Per group: how many pairs of its rows have incomparable values."""
+        return ValueCounts.of(self.groups, self.codes, self.hierarchy).violations(len(self))
+
+
+@dataclass(frozen=True, eq=False)
+class ValueCounts:
+    """How often each value occurs in each group: n rows of `group` have the value `code`."""
+
+    group: Ints
+    code: Ints
+    n: Ints
+    hierarchy: Hierarchy
+
+    @classmethod
+    def of(cls, group: Ints, codes: Codes, hierarchy: Hierarchy) -> ValueCounts:
+        width = len(hierarchy)
+        key = group * width + codes
+        dense = (int(group[-1]) + 1) * width if len(group) else 0
+        if dense <= 8 * len(key):  # few enough possible pairs: count into an array, without a sort
+            counts = np.bincount(key, minlength=dense)
+            keys = np.flatnonzero(counts)
+            n = counts[keys]
+        else:
+            keys, n = np.unique(key, return_counts=True)
+        return cls(keys // width, keys % width, n.astype(np.int64), hierarchy)
+
+    @cached_property
+    def incomparable(self) -> Ints:
+        """Per entry: how many rows of its group have a value that is neither above nor below its own."""
+        sizes = sum_by(self.group, self.n)
+        return sizes[self.group] - self.n - self._on_one_path()
+
+    def violations(self, groups: int) -> Ints:
+        """Per group: the pairs of rows with incomparable values, each pair once."""
+        return sum_by(self.group, self.n * self.incomparable, groups) // 2
+
+    def _on_one_path(self) -> Ints:
+        """Per entry: how many rows of its group have a proper ancestor or descendant of its value."""
+        width = len(self.hierarchy)
+        keys = self.group * width + self.code
+        present = np.zeros(width, dtype=bool)
+        present[self.code] = True
+        related = np.zeros(len(keys), dtype=np.int64)
+        climbing = np.flatnonzero(self.code != self.hierarchy.root)
+        ancestor = self.code[climbing]
+        while len(climbing):
+            ancestor = self.hierarchy.parent[ancestor].astype(np.int64)
+            met = np.flatnonzero(present[ancestor])
+            here = climbing[met]
+            wanted = self.group[here] * width + ancestor[met]
+            at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+            found = keys[at] == wanted
+            here, at = here[found], at[found]
+            related[here] += self.n[at]
+            np.add.at(related, at, self.n[here])
+            below_root = ancestor != self.hierarchy.root
+            climbing, ancestor = climbing[below_root], ancestor[below_root]
+        return related

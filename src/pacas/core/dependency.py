@@ -1,0 +1,195 @@
+"""Functional dependencies, and the matching dependencies that tie a client's columns to a provider's.
+
+Paper: §2.1. Both are read from one line of text; a mistake is reported with the character where it stands.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from pacas.errors import ParseError, SchemaError
+
+ARROW = re.compile(r"->|→")
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionalDependency:
+    """X → B: tuples with equal ground values in X must have comparable values in B.
+
+    >>> FunctionalDependency.parse("GEN, DIAG -> MED")[0]
+    FunctionalDependency(lhs=('GEN', 'DIAG'), rhs='MED')
+    """
+
+    lhs: tuple[str, ...]
+    rhs: str
+
+    @classmethod
+    def parse(cls, text: str) -> tuple[FunctionalDependency, ...]:
+        """The dependencies of `X -> B, C`, split into one per attribute on the right."""
+        arrow = ARROW.search(text)
+        if arrow is None:
+            raise ParseError("expected '->' between the two sides of the dependency", text, len(text))
+        if again := ARROW.search(text, arrow.end()):
+            raise ParseError("a second '->'", text, again.start())
+        left = list(_names(text, 0, arrow.start(), "left"))
+        right = list(_names(text, arrow.end(), len(text), "right"))
+        for name, at in right:
+            if name in dict(left):
+                raise ParseError(f"{name!r} stands on both sides", text, at)
+        return tuple(cls(tuple(name for name, _ in left), name) for name, _ in right)
+
+    @classmethod
+    def parse_all(cls, texts: Iterable[str | FunctionalDependency]) -> tuple[FunctionalDependency, ...]:
+        """Several dependencies, each split, each kept once, in the order given."""
+        split = (fd for text in texts for fd in ((text,) if isinstance(text, cls) else cls.parse(str(text))))
+        return tuple(dict.fromkeys(split))
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        return (*self.lhs, self.rhs)
+
+    def check(self, columns: Sequence[str], where: str) -> None:
+        """Raise unless a relation with these columns has the dependency's attributes."""
+        for attribute in self.attributes:
+            if attribute not in columns:
+                raise SchemaError.missing(attribute, columns, where)
+
+    def __str__(self) -> str:
+        return f"{', '.join(map(_quoted, self.lhs))} -> {_quoted(self.rhs)}"
+
+
+class Similarity(Enum):
+    """How a client's value and a provider's value may be alike (≈)."""
+
+    EQUAL = "="
+    WITHIN = "within"
+    EDIT = "edit"
+    JARO_WINKLER = "jaro_winkler"
+    QGRAM = "qgram"
+    COMPATIBLE = "compatible"
+
+
+@dataclass(frozen=True, slots=True)
+class MatchClause:
+    """One conjunct: the client's column is like the provider's column."""
+
+    client: str
+    provider: str
+    similarity: Similarity = Similarity.EQUAL
+    threshold: float = 0.0
+
+    def __str__(self) -> str:
+        client, provider = _quoted(self.client), _quoted(self.provider)
+        match self.similarity:
+            case Similarity.EQUAL:
+                return f"{client} = {provider}"
+            case Similarity.COMPATIBLE:
+                return f"{client} ~ {provider} compatible"
+            case _:
+                return f"{client} ~ {provider} {self.similarity.value} {self.threshold:g}"
+
+
+@dataclass(frozen=True, slots=True)
+class MatchingDependency:
+    """When a client's tuple and a provider's tuple speak of the same thing: all clauses hold.
+
+    >>> print(MatchingDependency.parse("GEN = GEN, AGE ~ AGE within 1, NAME ~ FULL_NAME jaro_winkler 0.9"))
+    GEN = GEN, AGE ~ AGE within 1, NAME ~ FULL_NAME jaro_winkler 0.9
+    """
+
+    clauses: tuple[MatchClause, ...]
+
+    @classmethod
+    def parse(cls, text: str) -> MatchingDependency:
+        return cls(tuple(_clause(text, start, end) for start, end in _pieces(text)))
+
+    def __str__(self) -> str:
+        return ", ".join(map(str, self.clauses))
+
+
+# ---- reading ----------------------------------------------------------------------------------------------------
+
+
+def _names(text: str, start: int, end: int, side: str) -> Iterator[tuple[str, int]]:
+    """The comma-separated names of one side, each with its position."""
+    seen: set[str] = set()
+    if not text[start:end].strip():
+        raise ParseError(f"the {side} side is empty", text, start)
+    for a, b in _pieces(text, start, end):
+        name, at = _name(text, a, b)
+        if name in seen:
+            raise ParseError(f"{name!r} stands twice on the {side} side", text, at)
+        seen.add(name)
+        yield name, at
+
+
+def _pieces(text: str, start: int = 0, end: int | None = None) -> Iterator[tuple[int, int]]:
+    """The spans between commas, commas inside double quotes left alone."""
+    end = len(text) if end is None else end
+    quoted, first = False, start
+    for i in range(start, end):
+        if text[i] == '"':
+            quoted = not quoted
+        elif text[i] == "," and not quoted:
+            yield first, i
+            first = i + 1
+    if quoted:
+        raise ParseError("a quote that is not closed", text, text.rindex('"', start, end))
+    yield first, end
+
+
+def _name(text: str, start: int, end: int) -> tuple[str, int]:
+    """The column name in a span; double quotes protect commas, arrows and signs."""
+    raw = text[start:end]
+    at = start + len(raw) - len(raw.lstrip())
+    name = raw.strip()
+    if not name:
+        raise ParseError("a column name is missing", text, start)
+    if name.startswith('"'):
+        if len(name) < 3 or not name.endswith('"'):
+            raise ParseError("a quoted name must end with its quote", text, at)
+        name = name[1:-1].replace('""', '"')
+    return name, at
+
+
+_SIGN = re.compile(r'"(?:[^"]|"")*"|([=~])')
+_METHOD = re.compile(r"\s(within|edit|jaro_winkler|qgram)\s+(\S+)\s*$|\s(compatible)\s*$")
+
+
+def _clause(text: str, start: int, end: int) -> MatchClause:
+    sign = next((m for m in _SIGN.finditer(text, start, end) if m[1]), None)
+    if sign is None:
+        raise ParseError("expected '=' or '~' between a client's and a provider's column", text, end)
+    client, _ = _name(text, start, sign.start())
+    if sign[1] == "=":
+        return MatchClause(client, _name(text, sign.end(), end)[0])
+    method = _METHOD.search(text[:end], sign.end())
+    if method is None:
+        raise ParseError(
+            "after '~' and a column expected 'within N', 'edit N', 'jaro_winkler N', 'qgram N' or 'compatible'",
+            text,
+            end,
+        )
+    provider, _ = _name(text, sign.end(), method.start())
+    if method[3]:
+        return MatchClause(client, provider, Similarity.COMPATIBLE)
+    return MatchClause(client, provider, Similarity(method[1]), _threshold(text, method))
+
+
+def _threshold(text: str, method: re.Match[str]) -> float:
+    try:
+        number = float(method[2])
+    except ValueError:
+        raise ParseError(f"expected a number after {method[1]!r}", text, method.start(2)) from None
+    most = float("inf") if method[1] == "within" else 1.0
+    if not 0 <= number <= most or number == float("inf"):
+        raise ParseError(f"{method[1]!r} takes a number from 0{'' if most > 1 else ' to 1'}", text, method.start(2))
+    return number
+
+
+def _quoted(name: str) -> str:
+    plain = re.fullmatch(r'[^\s,"=~](?:[^,"=~]*[^\s,"=~])?', name) and not ARROW.search(name)
+    return name if plain else '"' + name.replace('"', '""') + '"'

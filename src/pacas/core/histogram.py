@@ -1,0 +1,47 @@
+"""How often values occur, in a whole relation and in each of its groups: all that the measures need to know."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+Values = tuple[str | None, ...]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Histogram:
+    """How often each combination of values occurs."""
+
+    attributes: tuple[str, ...]
+    values: list[Values]
+    counts: Ints
+
+    def column(self, attribute: str) -> list[str | None]:
+        at = self.attributes.index(attribute)
+        return [combination[at] for combination in self.values]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GroupHistogram:
+    """Per X-group, how often each combination of Y-values occurs: `n` rows of `group` have the Y-value `value`.
+
+    The entries are sorted by group; `values[v]` is the combination that the number v stands for. Rows with a
+    null in X belong to no group; they are `unlinked`.
+    """
+
+    group: Ints
+    value: Ints
+    n: Ints
+    groups: int
+    values: list[Values]
+    unlinked: int = 0
+
+
+def sum_by(group: Ints, values: Ints, groups: int = 0) -> Ints:
+    """Exact integer sums per group (a float bincount would round beyond 2⁵³)."""
+    sums = np.zeros(max(groups, int(group.max()) + 1 if len(group) else 0), dtype=np.int64)
+    np.add.at(sums, group, values)
+    return sums

@@ -1,0 +1,87 @@
+"""Relations: named columns, rows numbered from 0 in the order they came.
+
+Paper: §2.1. A `Relation` wraps an Arrow table and keeps its types; what a value *is* (its text, or null for an
+empty cell) is decided in one place, the engine.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+import pyarrow as pa
+
+from pacas.errors import InputError, SchemaError
+
+
+class Cell(NamedTuple):
+    """t[A]: one value's place in a relation."""
+
+    row: int
+    attribute: str
+
+
+@runtime_checkable
+class ArrowTabular(Protocol):
+    """Anything that hands over its rows through Arrow's interchange: pandas, Polars, DuckDB, Arrow itself."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Relation:
+    """A table in memory.
+
+    >>> Relation.of({"GEN": ["male", "female"], "AGE": [51, None]})
+    Relation(2 rows: GEN, AGE)
+    """
+
+    table: pa.Table
+
+    @classmethod
+    def of(cls, data: Relation | ArrowTabular | Mapping[str, Sequence[Any]]) -> Relation:
+        """A relation from a pandas or Polars frame, an Arrow or DuckDB table, or a mapping of columns."""
+        if isinstance(data, Relation):
+            return data
+        if isinstance(data, Mapping):
+            table = pa.table(dict(data))
+        elif isinstance(data, ArrowTabular):
+            table = pa.table(data)
+        else:
+            raise InputError(
+                f"cannot read a relation from {type(data).__name__}; "
+                "give a pandas, Polars, Arrow or DuckDB table, or pacas.scan_relation(path) for a file"
+            )
+        check_columns(table.column_names, "the table")
+        return cls(table)
+
+    @property
+    def name(self) -> str:
+        """How messages call it."""
+        return "the table"
+
+    @property
+    def columns(self) -> list[str]:
+        return list(self.table.column_names)
+
+    def __len__(self) -> int:
+        return int(self.table.num_rows)
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self.table.__arrow_c_stream__(requested_schema)
+
+    def __repr__(self) -> str:  # no values: they may be a provider's
+        return f"Relation({len(self):,} rows: {', '.join(self.columns)})"
+
+
+def check_columns(columns: Sequence[str], where: str) -> None:
+    """Raise if a column has no name or two have the same one."""
+    if not columns:
+        raise SchemaError(f"no columns in {where}")
+    twice = [name for name, n in Counter(columns).items() if n > 1]
+    if twice:
+        raise SchemaError(f"column {twice[0]!r} stands {columns.count(twice[0])} times in {where}; rename one of them")
+    if "" in columns:
+        raise SchemaError(f"column {list(columns).index('') + 1} of {where} has no name")

@@ -1,0 +1,75 @@
+"""Every error PACAS raises, on one page.
+
+    PacasError
+    └── InputError              something given to us is wrong; the command line exits with 2
+        ├── ParseError          a dependency or query text; points at the character
+        ├── SchemaError         a column that is missing, doubled or of the wrong kind
+        ├── HierarchyError      a generalization hierarchy that is not a tree, or a level it lacks
+        ├── FileError           a file that cannot be read as what it should be
+        └── ConfigError         a key or value in provider.toml or client.toml
+
+Each message is one line: what is wrong, where, and what to try. A message never holds a cell value of a
+provider's relation; attributes, levels, row numbers and counts are fine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class PacasError(Exception):
+    """The base of all errors that PACAS raises on purpose."""
+
+
+class InputError(PacasError):
+    """Something given to PACAS is wrong, and the message says what to try."""
+
+
+class ParseError(InputError):
+    """A text that does not follow its grammar, with the place where it stops making sense."""
+
+    def __init__(self, message: str, text: str, position: int) -> None:
+        super().__init__(f"{message} at character {position + 1} of {text!r}")
+        self.text = text
+        self.position = position
+
+    @property
+    def pointer(self) -> str:
+        """The text with a caret below the offending character, for a terminal."""
+        return f"{self.text}\n{' ' * self.position}^"
+
+
+class SchemaError(InputError):
+    """A column that is missing, doubled, or of the wrong kind."""
+
+    @classmethod
+    def missing(cls, column: str, columns: Iterable[str], where: str) -> SchemaError:
+        return cls(f"no column {column!r} in {where}; {did_you_mean(column, columns)}")
+
+
+class HierarchyError(InputError):
+    """A hierarchy that is not a tree of levels, or a level that it does not have."""
+
+    @classmethod
+    def no_such_level(cls, level: int, height: int, where: str = "the hierarchy") -> HierarchyError:
+        return cls(f"no level {level} in {where}; its levels are 0 (ground) to {height} (the root)")
+
+
+class FileError(InputError):
+    """A file that cannot be read as what it should be."""
+
+
+class ConfigError(InputError):
+    """A key or value in provider.toml or client.toml."""
+
+
+def did_you_mean(name: str, known: Iterable[str], most: int = 12) -> str:
+    """The nearest known name, or the known names, as the end of an error message."""
+    names = list(known)
+    by_folded = {n.casefold(): n for n in reversed(names)}
+    close = get_close_matches(name.casefold(), by_folded, n=1)
+    if close:
+        return f"did you mean {by_folded[close[0]]!r}?"
+    shown = ", ".join(names[:most]) + (", …" if len(names) > most else "")
+    return f"there is {shown}" if names else "there is none"
