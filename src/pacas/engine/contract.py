@@ -1,0 +1,100 @@
+"""What PACAS asks of a relational engine, and nothing more.
+
+An engine opens relations and answers a handful of questions about them. Each answer is small or bounded by
+what is wrong with the data: groups that hold more than one value, histograms, distinct answers. A distributed
+engine can therefore implement the contract without ever bringing a whole relation to the caller.
+
+`tests/contracts/test_engine.py` states what every engine must do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from pacas.core.consistency import GroupedRows
+from pacas.core.hierarchy import Hierarchy
+from pacas.core.histogram import GroupHistogram, Histogram
+from pacas.core.query import GeneralizedQuery
+from pacas.core.relation import Relation
+
+Hierarchies = Mapping[str, Hierarchy]
+
+
+@dataclass(frozen=True, slots=True)
+class RelationFile:
+    """A file that holds a relation, checked to be readable: the engine reads it in place."""
+
+    path: Path
+    format: str
+    """`csv` or `parquet`."""
+    columns: tuple[str, ...]
+    delimiter: str = ","
+
+    @property
+    def name(self) -> str:
+        return self.path.name
+
+
+Source = RelationFile | Relation
+
+T = TypeVar("T", bound="Table")
+
+
+class Table(Protocol):
+    """A relation that an engine has opened."""
+
+    @property
+    def columns(self) -> tuple[str, ...]: ...
+
+    @property
+    def name(self) -> str:
+        """How messages call it."""
+        ...
+
+    def __len__(self) -> int: ...
+
+
+class Engine(Protocol[T]):
+    """A relational engine.
+
+    A value is its text; an empty cell is null; the whole numbers of a float column read as whole numbers.
+    An attribute whose hierarchy is numeric compares by number. An attribute without a hierarchy has the
+    two-level one.
+    """
+
+    def open(self, source: Source, columns: Sequence[str] | None = None) -> T:
+        """Make a relation (or some of its columns) ready to be asked about. Rows are numbered from 0."""
+        ...
+
+    def mixed_groups(self, table: T, lhss: Sequence[Sequence[str]], rhs: str, hierarchies: Hierarchies) -> GroupedRows:
+        """The rows that some left side forces to agree on `rhs`, where they show more than one value.
+
+        With one left side, the groups are its X-groups; with several, rows that share a group of any of them
+        belong together, transitively. Only ground values of X group; a null or a general value groups with nothing.
+        """
+        ...
+
+    def histogram(self, table: T, attributes: Sequence[str], hierarchies: Hierarchies) -> Histogram:
+        """How often each combination of values occurs, nulls included, most frequent first."""
+        ...
+
+    def group_histogram(
+        self, table: T, x: Sequence[str], y: Mapping[str, int], hierarchies: Hierarchies
+    ) -> GroupHistogram:
+        """Per X-group the Y-values, generalized to the levels that `y` gives. General values group like others."""
+        ...
+
+    def answer(self, query: GeneralizedQuery, tables: Mapping[str, T], hierarchies: Hierarchies) -> pa.Table:
+        """The distinct answers of a generalized query, sorted."""
+        ...
+
+    def rows(self, table: T, rows: NDArray[np.int64], columns: Sequence[str]) -> pa.Table:
+        """Some rows by number, in the order asked for, as text."""
+        ...

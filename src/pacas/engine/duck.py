@@ -1,0 +1,243 @@
+"""The contract on DuckDB: embedded, reads files in place, spills to disk.
+
+DuckDB scans, joins and deduplicates. Each column that a question needs is replaced, once, by integer codes (a join
+with the column's distinct values), and groups are then numbered over the codes with NumPy: that is what makes
+violations and classes cost little more than one GROUP BY. Held in memory per row: one to four bytes a column asked
+about.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from pacas.core.consistency import GroupedRows
+from pacas.core.hierarchy import Codes, Hierarchy, canonical_number
+from pacas.core.histogram import GroupHistogram, Histogram, Values
+from pacas.core.query import GeneralizedQuery
+from pacas.engine.contract import Hierarchies, Source
+from pacas.engine.duck_answer import answer_sql
+from pacas.engine.duck_source import ROW, create_table, quote
+from pacas.engine.grouping import Array, Keys, combine, connect, count_pairs, gather, mixed
+from pacas.errors import HierarchyError, SchemaError
+
+
+@dataclass(eq=False)
+class DuckTable:
+    """A relation that DuckDB has opened: a view of a Parquet file or Arrow table, or a table read from CSV."""
+
+    name: str
+    sql_name: str
+    columns: tuple[str, ...]
+    row_count: int
+    coded: dict[str, CodedColumn] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return self.row_count
+
+    def check(self, columns: Iterable[str]) -> None:
+        for column in columns:
+            if column not in self.columns:
+                raise SchemaError.missing(column, self.columns, self.name)
+
+
+@dataclass(frozen=True, eq=False)
+class CodedColumn:
+    """A column as one code per row; code i stands for values[i]. A null, if there is one, is the last value."""
+
+    codes: Array
+    values: list[str | None]
+
+    def recoded(self, codes: Array, space: int) -> Keys:
+        """The column under another code for each of its values, −1 for none."""
+        if np.array_equal(codes, np.arange(len(codes))):
+            return Keys(self.codes, space, False)
+        return Keys(codes.astype(np.int32).take(self.codes), space, bool((codes < 0).any()))
+
+
+class DuckEngine:
+    """DuckDB in this process. `memory` is DuckDB's own limit, such as "2GB"; beyond it, it spills to disk."""
+
+    def __init__(self, *, memory: str | None = None, threads: int | None = None) -> None:
+        self._spill = tempfile.TemporaryDirectory(prefix="pacas-")
+        config: dict[str, Any] = {
+            "temp_directory": self._spill.name,
+            "autoinstall_known_extensions": "false",
+            "autoload_known_extensions": "false",
+        }
+        if memory is not None:
+            config["memory_limit"] = memory
+        if threads is not None:
+            config["threads"] = str(threads)
+        self._connection = duckdb.connect(config=config)
+        self._names = count()
+
+    def close(self) -> None:
+        self._connection.close()
+        self._spill.cleanup()
+
+    # ---- the contract -----------------------------------------------------------------------------------------
+
+    def open(self, source: Source, columns: Sequence[str] | None = None) -> DuckTable:
+        name = f"pacas_{next(self._names)}"
+        kept, rows = create_table(self._connection, name, source, columns)
+        return DuckTable(source.name, name, kept, rows)
+
+    def mixed_groups(
+        self, table: DuckTable, lhss: Sequence[Sequence[str]], rhs: str, hierarchies: Hierarchies
+    ) -> GroupedRows:
+        self._encode(table, [*dict.fromkeys(a for lhs in lhss for a in lhs), rhs])
+        hierarchy = hierarchies.get(rhs) or Hierarchy.flat(())
+        groupings = [combine([_ground_keys(table, a, hierarchies) for a in lhs]) for lhs in lhss]
+        groups = groupings[0] if len(groupings) == 1 else connect(groupings)
+        known, value_codes = _in_hierarchy(table.coded[rhs], hierarchy)
+        values = table.coded[rhs].recoded(value_codes, len(known)).key
+        rows, offsets = gather(groups, mixed(groups, values))
+        return GroupedRows(rows, offsets, values[rows].astype(np.int32), known)
+
+    def histogram(self, table: DuckTable, attributes: Sequence[str], hierarchies: Hierarchies) -> Histogram:
+        table.check(attributes)
+        names = ", ".join(map(quote, attributes))
+        result = self._arrow(f"SELECT {names}, count(*)::BIGINT FROM {table.sql_name} GROUP BY {names}")
+        numeric = [a in hierarchies and hierarchies[a].numeric for a in attributes]
+        merged: dict[Values, int] = {}
+        for *values, n in zip(*(column.to_pylist() for column in result.columns), strict=True):
+            key = tuple(
+                canonical_number(v) if as_number and v is not None else v
+                for v, as_number in zip(values, numeric, strict=True)
+            )
+            merged[key] = merged.get(key, 0) + n
+        ranked = sorted(merged, key=lambda key: (-merged[key], [(v is None, v or "") for v in key]))
+        return Histogram(tuple(attributes), ranked, np.array([merged[key] for key in ranked], dtype=np.int64))
+
+    def group_histogram(
+        self, table: DuckTable, x: Sequence[str], y: Mapping[str, int], hierarchies: Hierarchies
+    ) -> GroupHistogram:
+        self._encode(table, [*x, *y])
+        groups = combine([_linked_keys(table, a, hierarchies) for a in x])
+        there = np.flatnonzero(groups.key >= 0) if groups.partial else np.arange(len(table))
+        levels = [_level_keys(table, a, level, hierarchies) for a, level in y.items()]
+        value = combine([Keys(keys.key[there], keys.space, keys.partial) for _, keys in levels] or [_one(len(there))])
+        group, code, n = count_pairs(groups.key[there], groups.space, value.key, value.space)
+        used_groups, group = np.unique(group, return_inverse=True)
+        used_codes, code = np.unique(code, return_inverse=True)
+        example = np.zeros(value.space, dtype=np.int64)  # one row of each Y-value, to read its labels from
+        example[value.key] = there
+        labels = [[known.label(c) for c in keys.key[example[used_codes]]] for known, keys in levels]
+        return GroupHistogram(
+            group, code, n, len(used_groups), list(zip(*labels, strict=True)), len(table) - len(there)
+        )
+
+    def answer(self, query: GeneralizedQuery, tables: Mapping[str, DuckTable], hierarchies: Hierarchies) -> pa.Table:
+        return self._arrow(answer_sql(query, tables, hierarchies, self._recode))
+
+    def rows(self, table: DuckTable, rows: NDArray[np.int64], columns: Sequence[str]) -> pa.Table:
+        table.check(columns)
+        wanted = pa.table({"row": pa.array(rows, pa.int64()), "position": pa.array(np.arange(len(rows)))})
+        self._connection.register("pacas_wanted", wanted)
+        names = ", ".join(f"t.{quote(c)}" for c in columns)
+        return self._arrow(
+            f"SELECT {names} FROM pacas_wanted w JOIN {table.sql_name} t ON t.{ROW} = w.row ORDER BY w.position"
+        )
+
+    # ---- codes ------------------------------------------------------------------------------------------------
+
+    def _encode(self, table: DuckTable, attributes: Sequence[str]) -> None:
+        """Give each attribute's column its codes, all missing ones in one scan."""
+        table.check(attributes)
+        missing = [a for a in attributes if a not in table.coded]
+        if not missing:
+            return
+        values = [self._distinct(table, attribute) for attribute in missing]
+        codes = [np.empty(len(table), dtype=_code_type(len(v))) for v in values]
+        outputs, joins = [], []
+        for i, (attribute, known) in enumerate(zip(missing, values, strict=True)):
+            coded = pa.table({"value": known, "code": pa.array(np.arange(len(known), dtype=codes[i].dtype))})
+            self._connection.register(f"pacas_values_{i}", coded)
+            null = f"coalesce(d{i}.code, {len(known) - 1})" if known.null_count else f"d{i}.code"
+            outputs.append(null)
+            joins.append(f"LEFT JOIN pacas_values_{i} d{i} ON t.{quote(attribute)} = d{i}.value")
+        sql = f"SELECT t.{ROW}, {', '.join(outputs)} FROM {table.sql_name} t {' '.join(joins)}"
+        for batch in self._connection.sql(sql).to_arrow_reader(1 << 20):
+            rows = batch.column(0).to_numpy()
+            for i, column in enumerate(codes):
+                column[rows] = batch.column(i + 1).to_numpy()
+        for i, (attribute, known) in enumerate(zip(missing, values, strict=True)):
+            self._connection.unregister(f"pacas_values_{i}")
+            table.coded[attribute] = CodedColumn(codes[i], known.to_pylist())
+
+    def _distinct(self, table: DuckTable, attribute: str) -> pa.Array:
+        """The column's values, each once, a null last."""
+        values = self._arrow(f"SELECT DISTINCT {quote(attribute)} FROM {table.sql_name}").column(0).combine_chunks()
+        return pa.concat_arrays([values.drop_null(), pa.nulls(values.null_count, values.type)])
+
+    def _recode(self, table: DuckTable, attribute: str, hierarchy: Hierarchy, level: int | None) -> str:
+        """The name of a table (value, label): each value of a column as the hierarchy writes it, or at a level."""
+        distinct = self._distinct(table, attribute).to_pylist()
+        known = hierarchy.admit(distinct)
+        labels = [known.generalize_value(v, level or 0) for v in distinct]
+        name = f"pacas_{next(self._names)}"
+        recoded = pa.table({"value": pa.array(distinct, pa.string()), "label": pa.array(labels, pa.string())})
+        self._connection.register(name, recoded)
+        return name
+
+    def _arrow(self, sql: str) -> pa.Table:
+        return self._connection.sql(sql).to_arrow_table()
+
+
+def _code_type(size: int) -> type[np.unsignedinteger[Any]] | type[np.int32]:
+    return np.uint8 if size <= 1 << 8 else np.uint16 if size <= 1 << 16 else np.int32
+
+
+# ---- what a column's codes mean under its hierarchy --------------------------------------------------------------
+
+
+def _in_hierarchy(column: CodedColumn, hierarchy: Hierarchy) -> tuple[Hierarchy, Codes]:
+    """The hierarchy with the column's unknown values admitted, and the node of each of the column's codes."""
+    known = hierarchy.admit(column.values)
+    return known, known.encode(column.values)
+
+
+def _ground_keys(table: DuckTable, attribute: str, hierarchies: Hierarchies) -> Keys:
+    """The column's ground values; a null or general value has no key."""
+    column = table.coded[attribute]
+    if attribute not in hierarchies:
+        codes = np.array([-1 if v is None or v == "*" else c for c, v in enumerate(column.values)])
+        return column.recoded(codes, len(codes))
+    known, codes = _in_hierarchy(column, hierarchies[attribute])
+    ground = known.is_ground[codes] & np.array([v is not None for v in column.values])
+    return column.recoded(np.where(ground, codes, -1), len(known))
+
+
+def _linked_keys(table: DuckTable, attribute: str, hierarchies: Hierarchies) -> Keys:
+    """The column's values, general ones like any other; a null has no key."""
+    column = table.coded[attribute]
+    codes = np.arange(len(column.values))
+    if attribute in hierarchies and hierarchies[attribute].numeric:
+        codes = _in_hierarchy(column, hierarchies[attribute])[1].astype(np.int64)
+    if column.values[-1] is None:
+        codes[-1] = -1
+    return column.recoded(codes, int(codes.max(initial=0)) + 1)
+
+
+def _level_keys(table: DuckTable, attribute: str, level: int, hierarchies: Hierarchies) -> tuple[Hierarchy, Keys]:
+    """The column's values at a level; the null is a value of its own below the root."""
+    column = table.coded[attribute]
+    hierarchy = hierarchies.get(attribute) or Hierarchy.flat(())
+    if level > hierarchy.height:
+        raise HierarchyError.no_such_level(level, hierarchy.height, f"the hierarchy of {attribute!r}")
+    known, codes = _in_hierarchy(column, hierarchy)
+    return known, column.recoded(known.generalize(codes, level), len(known))
+
+
+def _one(rows: int) -> Keys:
+    """The same key for every row."""
+    return Keys(np.zeros(rows, dtype=np.int32), 1, False)

@@ -1,0 +1,119 @@
+"""Numbering groups of rows over columns of integer codes, in linear time.
+
+Everything here is private to an engine that holds codes in memory: a column is one code per row, and a group is a
+number per row, −1 for a row that is in none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+Array = NDArray[Any]
+
+
+class Keys(NamedTuple):
+    """One key per row, each in [0, space), or −1 where the row has none."""
+
+    key: Array
+    space: int
+    partial: bool
+    """Whether some row has none."""
+
+
+def combine(columns: Sequence[Keys]) -> Keys:
+    """One key for the combination of several columns, dense enough to index an array with."""
+    rows = len(columns[0].key)
+    key, space, partial = columns[0]
+    for column in columns[1:]:
+        if space * column.space > _roomy(rows):
+            key, space = _dense(key, partial)
+        both: NDArray[Any] = key.astype(np.int64 if space * column.space >= 2**31 else np.int32)
+        both *= column.space
+        both += column.key
+        if partial or column.partial:
+            both[(key < 0) | (column.key < 0)] = -1
+        key, space, partial = both, space * column.space, partial or column.partial
+    if space > _roomy(rows):
+        key, space = _dense(key, partial)
+    return Keys(key, space, partial)
+
+
+def connect(groupings: Sequence[Keys]) -> Keys:
+    """One key for rows that share a group in any of the groupings, transitively."""
+    nodes = np.cumsum([0, *(g.space for g in groupings)])
+    named = [np.where(g.key >= 0, g.key + first, -1) for g, first in zip(groupings, nodes, strict=False)]
+    anchor = named[0]
+    for group in named[1:]:
+        anchor = np.where(anchor >= 0, anchor, group)
+    graph = coo_array((int(nodes[-1]), int(nodes[-1])), dtype=np.bool_).tocsr()
+    for group in named[1:]:
+        linked = np.flatnonzero((group >= 0) & (group != anchor))
+        ends = (anchor[linked], group[linked])
+        graph = graph + coo_array((np.ones(len(linked), dtype=np.bool_), ends), shape=graph.shape).tocsr()
+    count, component = connected_components(graph, directed=False)
+    key = np.where(anchor >= 0, component[anchor], -1).astype(np.int32)
+    return Keys(key, int(count), bool((anchor < 0).any()))
+
+
+def mixed(groups: Keys, values: Array) -> Array:
+    """Per group: does it show more than one value?"""
+    key, value = (groups.key, values) if not groups.partial else _present(groups, values)
+    last = np.zeros(groups.space, dtype=values.dtype)
+    last[key] = value
+    several = np.zeros(groups.space, dtype=np.bool_)
+    several[key[last[key] != value]] = True
+    return several
+
+
+def gather(groups: Keys, chosen: Array) -> tuple[Array, Array]:
+    """The rows of the chosen groups, group after group in order of their first row, and where each group begins."""
+    inside = np.append(chosen, False)[groups.key]  # −1 finds the False
+    rows = np.flatnonzero(inside)
+    key = groups.key[rows]
+    first = np.zeros(groups.space, dtype=np.int64)
+    first[key[::-1]] = rows[::-1]  # the last write, which is the first row, stays
+    used = np.flatnonzero(chosen)
+    number = np.zeros(groups.space, dtype=np.int32)
+    number[used[np.argsort(first[used])]] = np.arange(len(used), dtype=np.int32)
+    positions = np.arange(len(rows), dtype=np.int32 if len(rows) < 2**31 else np.int64)
+    order = coo_array((positions, (number[key], positions)), shape=(len(used), len(rows))).tocsr()  # a counting sort
+    return rows[order.indices], order.indptr.astype(np.int64)
+
+
+def count_pairs(group: Array, groups: int, value: Array, values: int) -> tuple[Array, Array, Array]:
+    """The (group, value) pairs that occur, sorted, and how often each does."""
+    key = group.astype(np.int64) * values + value
+    if groups * values <= _roomy(len(key)):
+        counts = np.bincount(key, minlength=groups * values)
+        keys = np.flatnonzero(counts)
+        n = counts[keys]
+    else:
+        keys, n = np.unique(key, return_counts=True)
+    return keys // values, keys % values, n.astype(np.int64)
+
+
+def _present(groups: Keys, values: Array) -> tuple[Array, Array]:
+    there = np.flatnonzero(groups.key >= 0)
+    return groups.key[there], values[there]
+
+
+def _roomy(rows: int) -> int:
+    """How large a key space may be and still be worth an array of that size."""
+    return max(8 * rows, 1 << 16)
+
+
+def _dense(key: Array, partial: bool) -> tuple[Array, int]:
+    if partial:
+        dense = np.full(len(key), -1, dtype=np.int32)
+        there = np.flatnonzero(key >= 0)
+        dense[there], space = _dense(key[there], False)
+        return dense, space
+    coded = pa.array(key).dictionary_encode()
+    return coded.indices.to_numpy(), len(coded.dictionary)

@@ -1,0 +1,102 @@
+"""Questions about one relation, put to an engine: the front door's verbs for data that anyone may own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from pacas.core.anonymity import Anonymity, Policy, check_anonymity
+from pacas.core.builders import Contingency, build, other_attribute
+from pacas.core.distance import SemanticDistance
+from pacas.core.hierarchy import Hierarchy
+from pacas.core.histogram import GroupHistogram
+from pacas.core.query import GeneralizedQuery
+from pacas.core.relation import ArrowTabular, Relation
+from pacas.engine.contract import Engine, Hierarchies, RelationFile, Source, T
+from pacas.engine.duck import DuckEngine
+from pacas.errors import SchemaError
+
+Data = RelationFile | Relation | ArrowTabular | Mapping[str, Sequence[Any]]
+"""A file (`pacas.scan_relation`), or a table in memory: pandas, Polars, Arrow, DuckDB, a mapping of columns."""
+
+
+def open_data(engine: Engine[T], data: Data, columns: Iterable[str], hierarchies: Hierarchies | None = None) -> T:
+    """Open the columns that a question needs; a hierarchy for a column that is not there is a mistake."""
+    source = as_source(data)
+    for attribute in hierarchies or {}:
+        if attribute not in source.columns:
+            raise SchemaError.missing(attribute, source.columns, source.name)
+    return engine.open(source, list(dict.fromkeys(columns)))
+
+
+def embedded_engine() -> Engine[Any]:
+    """The engine that is used where none is given."""
+    return DuckEngine()
+
+
+def as_source(data: Data) -> Source:
+    return data if isinstance(data, RelationFile) else Relation.of(data)
+
+
+def anonymity(
+    data: Data, policy: Policy, hierarchies: Hierarchies | None = None, *, engine: Engine[Any] | None = None
+) -> Anonymity:
+    """Whether a relation keeps a policy, and the largest k that it keeps."""
+    return check_anonymity(group_histogram(data, policy, hierarchies, engine=engine), policy)
+
+
+def group_histogram(
+    data: Data, policy: Policy, hierarchies: Hierarchies | None = None, *, engine: Engine[Any] | None = None
+) -> GroupHistogram:
+    engine = engine or embedded_engine()
+    table = open_data(engine, data, [*policy.x, *policy.y], hierarchies)
+    return engine.group_histogram(table, policy.x, policy.y_levels, hierarchies or {})
+
+
+def semantic_distance(
+    data: Data, attribute: str, hierarchy: Hierarchy | None = None, *, engine: Engine[Any] | None = None
+) -> SemanticDistance:
+    """E and δ for an attribute, as it is distributed in a relation."""
+    engine = engine or embedded_engine()
+    hierarchies = {attribute: hierarchy} if hierarchy else {}
+    table = open_data(engine, data, [attribute], hierarchies)
+    column = engine.histogram(table, [attribute], hierarchies)
+    return SemanticDistance.of(hierarchy or Hierarchy.flat(()), column.column(attribute), column.counts)
+
+
+def answer(
+    query: GeneralizedQuery,
+    relations: Mapping[str, Data],
+    hierarchies: Hierarchies | None = None,
+    *,
+    engine: Engine[Any] | None = None,
+) -> list[list[str | None]]:
+    """The answers of a generalized query over relations by name (the main one is `relation`), each once, sorted."""
+    engine = engine or embedded_engine()
+    sources = {name: as_source(data) for name, data in relations.items()}
+    resolved = query.resolve({name: source.columns for name, source in sources.items()})
+    named = {source.alias: source.relation for source in query.relations}
+    needed: dict[str, list[str]] = {relation: [] for relation in named.values()}
+    for column in resolved.columns():
+        needed[named[str(column.relation)]].append(column.attribute)
+    tables = {name: engine.open(sources[name], columns or None) for name, columns in needed.items()}
+    answers = engine.answer(resolved, tables, hierarchies or {})
+    return [list(row) for row in zip(*(column.to_pylist() for column in answers.columns), strict=True)]
+
+
+def build_hierarchy(
+    data: Data, attribute: str, method: str, *, engine: Engine[Any] | None = None, **options: Any
+) -> Hierarchy:
+    """A hierarchy made from a relation's own column; `method` and its options are those of `pacas.core.builders`."""
+    engine = engine or embedded_engine()
+    by = other_attribute(method, options)
+    attributes = [attribute] if by is None else [attribute, by]
+    table = open_data(engine, data, attributes)
+    counted = engine.histogram(table, attributes, {})
+    kept = [i for i, values in enumerate(counted.values) if None not in values]
+    column = Contingency(
+        [str(counted.values[i][0]) for i in kept],
+        counted.counts[kept].tolist(),
+        None if by is None else [str(counted.values[i][1]) for i in kept],
+    )
+    return build(method, column, **options)
