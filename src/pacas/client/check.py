@@ -1,0 +1,93 @@
+"""What is wrong with a relation: the pairs of tuples that violate its dependencies, and the cells to repair."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pacas.client.equivalence import EquivalenceClasses, find_classes
+from pacas.core.consistency import GroupedRows
+from pacas.core.dependency import FunctionalDependency
+from pacas.core.hierarchy import Hierarchy
+from pacas.engine.contract import Engine, Table
+from pacas.engine.questions import Data, as_source, embedded_engine, open_data
+from pacas.errors import InputError
+
+Progress = Callable[[str], None]
+"""Told what begins now, whenever a longer step begins."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DependencyCheck:
+    """One dependency's violations: pairs of tuples, and the groups that they lie in."""
+
+    fd: FunctionalDependency
+    violating: GroupedRows
+
+    @property
+    def violations(self) -> int:
+        return int(self.violating.violations.sum())
+
+    @property
+    def groups(self) -> int:
+        return len(self.violating)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Check:
+    """Whether a relation satisfies its dependencies, and where it does not."""
+
+    table: Table
+    engine: Engine[Any]
+    dependencies: tuple[DependencyCheck, ...]
+    classes: EquivalenceClasses
+
+    @property
+    def rows(self) -> int:
+        return len(self.table)
+
+    @property
+    def consistent(self) -> bool:
+        return not self.violations
+
+    @property
+    def violations(self) -> int:
+        return sum(d.violations for d in self.dependencies)
+
+    def __repr__(self) -> str:
+        return f"Check({self.rows:,} rows, {self.violations:,} violations, {len(self.classes):,} unresolved classes)"
+
+
+def check(
+    data: Data,
+    fds: Iterable[str | FunctionalDependency],
+    hierarchies: Mapping[str, Hierarchy] | None = None,
+    *,
+    engine: Engine[Any] | None = None,
+    progress: Progress | None = None,
+) -> Check:
+    """Count the violations of each dependency and find the classes that need a repair.
+
+    `data` is a table in memory (pandas, Polars, Arrow, DuckDB) or `pacas.scan_relation(path)` for a file.
+    """
+    tell = progress or (lambda _: None)
+    source = as_source(data)
+    dependencies = FunctionalDependency.parse_all([fds] if isinstance(fds, str) else fds)
+    if not dependencies:
+        raise InputError("no dependency to check; give at least one, such as 'GEN, DIAG -> MED'")
+    for fd in dependencies:
+        fd.check(source.columns, source.name)
+    engine = engine or embedded_engine()
+    tell(f"reading {source.name}")
+    named = {attribute for fd in dependencies for attribute in fd.attributes}
+    table = open_data(engine, source, [c for c in source.columns if c in named], hierarchies)
+    known = hierarchies or {}
+    mixed: dict[FunctionalDependency, GroupedRows] = {}
+    for fd in dependencies:
+        tell(f"checking {fd}")
+        mixed[fd] = engine.mixed_groups(table, [fd.lhs], fd.rhs, known)
+    tell("finding equivalence classes")
+    classes = find_classes(engine, table, dependencies, mixed, known)
+    found = tuple(DependencyCheck(fd, groups.select(groups.violations > 0)) for fd, groups in mixed.items())
+    return Check(table, engine, found, classes)

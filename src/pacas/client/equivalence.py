@@ -1,0 +1,138 @@
+"""Equivalence classes: cells of one attribute that the dependencies force to agree, and how many errors each is in.
+
+Paper: §6.2 (GenerateEQs, Alg. 4) and §6.3 (errors(R, Σ, eq)). The paper merges cells pair by pair and counts errors
+by listing them; here both come from counts per group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from pacas.core.consistency import GroupedRows, ValueCounts
+from pacas.core.dependency import FunctionalDependency
+from pacas.core.histogram import Ints, sum_by
+from pacas.engine.contract import Engine, Hierarchies, Table
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EquivalenceClass:
+    """Cells of one attribute that must end up equal."""
+
+    attribute: str
+    rows: Ints
+    errors: int
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class EquivalenceClasses(Sequence[EquivalenceClass]):
+    """The unresolved classes, those with most errors first (D9: then the lowest first row, then column order)."""
+
+    cells: Mapping[str, GroupedRows]
+    """Per attribute, in column order: its unresolved classes."""
+    errors: Mapping[str, Ints]
+
+    @cached_property
+    def _order(self) -> list[tuple[str, int]]:
+        attributes = list(self.cells)
+        if not attributes:
+            return []
+        column = np.concatenate([np.full(len(cells), c) for c, cells in enumerate(self.cells.values())])
+        number = np.concatenate([np.arange(len(cells)) for cells in self.cells.values()])
+        first = np.concatenate([cells.first_rows for cells in self.cells.values()])
+        errors = np.concatenate([self.errors[attribute] for attribute in attributes])
+        order = np.lexsort((column, first, -errors))
+        return [(attributes[c], n) for c, n in zip(column[order].tolist(), number[order].tolist(), strict=True)]
+
+    def __len__(self) -> int:
+        return sum(map(len, self.cells.values()))
+
+    def __getitem__(self, at: int) -> EquivalenceClass:  # type: ignore[override]
+        attribute, number = self._order[at]
+        return EquivalenceClass(attribute, self.cells[attribute].group(number), int(self.errors[attribute][number]))
+
+    def __iter__(self) -> Iterator[EquivalenceClass]:
+        return (self[at] for at in range(len(self)))
+
+    def __repr__(self) -> str:
+        return f"EquivalenceClasses({len(self):,} unresolved)"
+
+
+def find_classes(
+    engine: Engine[Any],
+    table: Table,
+    fds: Sequence[FunctionalDependency],
+    mixed: Mapping[FunctionalDependency, GroupedRows],
+    hierarchies: Hierarchies,
+) -> EquivalenceClasses:
+    """The unresolved classes of a relation; `mixed` are each dependency's groups with more than one value."""
+    cells: dict[str, GroupedRows] = {}
+    for attribute in sorted({fd.rhs for fd in fds}, key=table.columns.index):
+        sharing = [fd for fd in fds if fd.rhs == attribute]
+        if len(sharing) == 1:
+            together = mixed[sharing[0]]
+        else:
+            together = engine.mixed_groups(table, [fd.lhs for fd in sharing], attribute, hierarchies)
+        cells[attribute] = together.select(together.violations > 0)
+    errors = {attribute: _errors(attribute, classes, mixed) for attribute, classes in cells.items()}
+    return EquivalenceClasses(cells, errors)
+
+
+def _errors(attribute: str, classes: GroupedRows, mixed: Mapping[FunctionalDependency, GroupedRows]) -> Ints:
+    """Per class: the violating pairs, over all dependencies, in which one of its cells takes part."""
+    errors = np.zeros(len(classes), dtype=np.int64)
+    class_of = _ClassOf(classes)
+    for fd, groups in mixed.items():
+        violating = groups.select(groups.violations > 0)
+        if fd.rhs == attribute:
+            errors += _errors_on_the_right(violating, class_of)
+        elif attribute in fd.lhs:
+            errors += _errors_on_the_left(violating, class_of)
+    return errors
+
+
+class _ClassOf:
+    """Which class a row's cell belongs to, −1 for none."""
+
+    def __init__(self, classes: GroupedRows) -> None:
+        self.count = len(classes)
+        order = np.argsort(classes.rows)
+        self._rows = classes.rows[order]
+        self._class = classes.groups[order]
+
+    def __call__(self, rows: Ints) -> Ints:
+        if not self.count:
+            return np.full(len(rows), -1, dtype=np.int64)
+        at = np.minimum(np.searchsorted(self._rows, rows), len(self._rows) - 1)
+        return np.where(self._rows[at] == rows, self._class[at], -1)
+
+
+def _errors_on_the_right(groups: GroupedRows, class_of: _ClassOf) -> Ints:
+    """A dependency's group lies in one class: its pairs count there."""
+    return sum_by(class_of(groups.first_rows), groups.violations, class_of.count)
+
+
+def _errors_on_the_left(groups: GroupedRows, class_of: _ClassOf) -> Ints:
+    """Pairs of a group with at least one end in the class: those seen from its rows, less those counted twice."""
+    member = class_of(groups.rows)
+    inside = np.flatnonzero(member >= 0)
+    if not len(inside):
+        return np.zeros(class_of.count, dtype=np.int64)
+    group, codes, member = groups.groups[inside], groups.codes[inside], member[inside]
+    seen = sum_by(member, _incomparable(groups)[inside], class_of.count)
+    pairs, pair = np.unique(group * class_of.count + member, return_inverse=True)
+    order = np.argsort(pair, kind="stable")
+    twice = ValueCounts.of(pair[order], codes[order], groups.hierarchy).violations(len(pairs))
+    return seen - sum_by(pairs % class_of.count, twice, class_of.count)
+
+
+def _incomparable(groups: GroupedRows) -> Ints:
+    """Per row: how many rows of its group it violates the dependency with."""
+    counts = ValueCounts.of(groups.groups, groups.codes, groups.hierarchy)
+    width = len(groups.hierarchy)
+    entry = np.searchsorted(counts.group * width + counts.code, groups.groups * width + groups.codes)
+    return counts.incomparable[entry]
