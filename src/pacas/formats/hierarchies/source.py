@@ -1,0 +1,53 @@
+"""The text of a hierarchy file, compressed or not, and the errors that say where it stops being one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+
+from pacas.errors import FileError, HierarchyError
+
+FORMATS = (
+    'the formats are ARX CSV (";" or "," separated, ground value first, root last), '
+    'a JSON tree ({"value": …, "children": […]}), and Amnesia text or JSON'
+)
+
+
+def read_text(path: Path) -> str:
+    """The whole file as text: UTF-8, with or without a byte order mark, plain, .gz or .zst."""
+    data = _read_bytes(path)
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise FileError(
+            f"{at(path, line)}: not UTF-8 text (byte 0x{data[error.start]:02x}); save the file as UTF-8"
+        ) from None
+    if not text.strip():
+        raise FileError(f"{path}: the file is empty; {FORMATS}")
+    return text
+
+
+def _read_bytes(path: Path) -> bytes:
+    if path.is_dir():
+        raise FileError(f"{path}: a directory, not a hierarchy file; {FORMATS}")
+    try:
+        with pa.input_stream(str(path), compression="detect") as stream:
+            return bytes(stream.read())
+    except FileNotFoundError:
+        raise FileError(f"{path}: no such file") from None
+    except PermissionError:
+        raise FileError(f"{path}: no permission to read the file") from None
+    except (OSError, pa.ArrowException) as error:
+        reason = " ".join(str(error).split())
+        raise FileError(f"{path}: the file cannot be read ({reason})") from None
+
+
+def at(path: Path, line: int | None = None) -> str:
+    """How an error names the place it is about."""
+    return f"{path}" if line is None else f"{path}, line {line}"
+
+
+def not_a_tree(path: Path, line: int | None, message: str) -> HierarchyError:
+    return HierarchyError(f"{at(path, line)}: {message}")

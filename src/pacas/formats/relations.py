@@ -1,0 +1,130 @@
+"""Relations in files: CSV, TSV and Parquet, plain or compressed with gzip or Zstandard."""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+
+from pacas.core.relation import Relation, check_columns
+from pacas.engine.contract import RelationFile
+from pacas.errors import FileError
+
+DELIMITERS = ",;\t|"
+_HEADER_BYTES = 1 << 20
+_SUFFIXES = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": ","}
+
+
+def scan_relation(path: str | Path) -> RelationFile:
+    """A file as a relation, its header read and checked, its rows left where they are."""
+    file = Path(path)
+    if not file.is_file():
+        problem = "is a folder" if file.is_dir() else "does not exist"
+        raise FileError(f"{file} {problem}; give a CSV, TSV or Parquet file")
+    if file.stat().st_size == 0:
+        raise FileError(f"{file.name} is empty; a relation needs a header and at least one row")
+    if _is_parquet(file):
+        columns, delimiter, format_ = _parquet_columns(file), "", "parquet"
+    else:
+        columns, delimiter = _csv_header(file)
+        format_ = "csv"
+    check_columns(columns, file.name)
+    return RelationFile(file, format_, tuple(columns), delimiter)
+
+
+def read_relation(path: str | Path) -> Relation:
+    """A file's relation in memory, values as text and empty cells null (Parquet keeps its types)."""
+    file = scan_relation(path)
+    if file.format == "parquet":
+        return Relation(pq.read_table(file.path))
+    texts = dict.fromkeys(file.columns, pa.string())
+    try:
+        table = pyarrow.csv.read_csv(
+            pa.input_stream(str(file.path), compression="detect"),
+            parse_options=pyarrow.csv.ParseOptions(delimiter=file.delimiter, newlines_in_values=True),
+            convert_options=pyarrow.csv.ConvertOptions(column_types=texts, null_values=[""], strings_can_be_null=True),
+        )
+    except pa.ArrowInvalid as error:
+        raise FileError(f"{file.name}: {_first_line(error)}") from None
+    return Relation(table)
+
+
+def write_relation(relation: Relation, path: str | Path) -> None:
+    """A relation as a file, of the kind and compression that its name says."""
+    file = Path(path)
+    suffixes = [s.lower() for s in file.suffixes]
+    if ".parquet" in suffixes:
+        pq.write_table(relation.table, file)
+        return
+    compression = {".gz": "gzip", ".zst": "zstd"}.get(suffixes[-1]) if suffixes else None
+    kind = next((s for s in reversed(suffixes) if s in _SUFFIXES), None)
+    if kind is None:
+        raise FileError(f"{file.name}: cannot tell what to write; end the name in .csv, .tsv or .parquet (.gz, .zst)")
+    options = pyarrow.csv.WriteOptions(delimiter=_SUFFIXES[kind], quoting_style="needed")
+    with pa.output_stream(str(file), compression=compression) as stream:
+        pyarrow.csv.write_csv(relation.table, stream, options)
+
+
+def _is_parquet(file: Path) -> bool:
+    with file.open("rb") as stream:
+        return stream.read(4) == b"PAR1"
+
+
+def _parquet_columns(file: Path) -> list[str]:
+    try:
+        return list(pq.read_schema(file).names)
+    except (pa.ArrowException, OSError) as error:
+        raise FileError(f"{file.name} is not a complete Parquet file ({_first_line(error)})") from None
+
+
+def _csv_header(file: Path) -> tuple[list[str], str]:
+    """The column names and the delimiter: of the usual ones, the one that cuts the header most often."""
+    try:
+        with pa.input_stream(str(file), compression="detect") as stream:
+            start = stream.read(_HEADER_BYTES)
+    except (pa.ArrowException, OSError) as error:
+        raise FileError(f"{file.name} cannot be read ({_first_line(error)})") from None
+    if not start.strip():
+        raise FileError(f"{file.name} is empty; a relation needs a header and at least one row")
+    if b"\0" in start:
+        raise FileError(f"{file.name} is neither text nor Parquet; give a CSV, TSV or Parquet file")
+    text = _decode(file, start)
+    header = _first_record(text)
+    outside = Counter(_unquoted(header))
+    delimiter = max(DELIMITERS, key=lambda d: outside[d])
+    return next(csv.reader([header], delimiter=delimiter)), delimiter
+
+
+def _decode(file: Path, start: bytes) -> str:
+    try:
+        return start.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        if error.start > len(start) - 4 and len(start) == _HEADER_BYTES:  # cut in the middle of a character
+            return start[: error.start].decode("utf-8-sig")
+        line = start.count(b"\n", 0, error.start) + 1
+        raise FileError(
+            f"{file.name}, line {line}: bytes that are not UTF-8; convert the file, for example with iconv"
+        ) from None
+
+
+def _first_record(text: str) -> str:
+    """The header; line breaks inside quotes belong to it."""
+    quoted = False
+    for i, character in enumerate(text):
+        if character == '"':
+            quoted = not quoted
+        elif character in "\r\n" and not quoted:
+            return text[:i]
+    return text
+
+
+def _unquoted(header: str) -> str:
+    return "".join(header.split('"')[::2])
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).split("\n", 1)[0].split("Row #", 1)[0].strip()[:200]

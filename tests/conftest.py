@@ -1,0 +1,21 @@
+"""What all tests share."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+settings.register_profile("ci", deadline=None, derandomize=True)
+settings.load_profile("ci")
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The directory of real datasets: $PACAS_DATA, or the one beside the project."""
+    directory = Path(os.environ.get("PACAS_DATA", Path(__file__).parents[2] / "shared" / "data"))
+    if not directory.is_dir():
+        pytest.skip("no real datasets here; set PACAS_DATA to their directory")
+    return directory
