@@ -1,0 +1,43 @@
+"""PACAS: privacy-aware data cleaning as a service.
+
+A client repairs a dirty table with single values bought from a provider; the provider sells each value as general
+as its privacy policy asks. After Huang, Milani and Chiang, "Privacy-Aware Data Cleaning-as-a-Service".
+"""
+
+from pacas.client.check import Check, check
+from pacas.client.equivalence import EquivalenceClass
+from pacas.core.anonymity import Anonymity, Policy
+from pacas.core.dependency import FunctionalDependency, MatchingDependency
+from pacas.core.distance import SemanticDistance
+from pacas.core.hierarchy import Hierarchy
+from pacas.core.query import GeneralizedQuery
+from pacas.core.relation import Relation
+from pacas.engine.questions import anonymity, answer, build_hierarchy, semantic_distance
+from pacas.errors import InputError, PacasError
+from pacas.formats.hierarchies import read_hierarchy, write_hierarchy
+from pacas.formats.relations import read_relation, scan_relation, write_relation
+
+__all__ = [
+    "Anonymity",
+    "Check",
+    "EquivalenceClass",
+    "FunctionalDependency",
+    "GeneralizedQuery",
+    "Hierarchy",
+    "InputError",
+    "MatchingDependency",
+    "PacasError",
+    "Policy",
+    "Relation",
+    "SemanticDistance",
+    "anonymity",
+    "answer",
+    "build_hierarchy",
+    "check",
+    "read_hierarchy",
+    "read_relation",
+    "scan_relation",
+    "semantic_distance",
+    "write_hierarchy",
+    "write_relation",
+]

@@ -1,0 +1,78 @@
+"""`pacas anonymity`: is every group of people linked to enough values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+
+from pacas.cli.options import Data, HierarchyOption, Json, names, out, print_json, progress, read_hierarchies
+from pacas.core.anonymity import Policy, check_anonymity, closeness, distinct_diversity, entropy_diversity
+from pacas.engine.questions import group_histogram
+from pacas.errors import InputError
+from pacas.formats.relations import scan_relation
+
+
+def command(
+    data: Data,
+    x: Annotated[str, typer.Option(metavar="A,B", help="X: the attributes that identify a group of people.")],
+    y: Annotated[str, typer.Option(metavar="C", help="Y: the sensitive attributes. Without: k tuples a group.")] = "",
+    level: Annotated[list[str] | None, typer.Option(metavar="C=1", help="A level of Y (0 is ground); repeat.")] = None,
+    k: Annotated[int, typer.Option(min=1, help="How many values each group must be linked to.")] = 1,
+    hierarchy: HierarchyOption = None,
+    measures: Annotated[bool, typer.Option(help="Also measure l-diversity and t-closeness.")] = False,
+    json: Json = False,
+) -> None:
+    """Check k-, (X,Y)- and (X,Y,L)-anonymity, and say the largest k that holds.
+
+    Exit code 0: it holds for the k given; 1: it does not.
+
+    Example: pacas anonymity public.csv --x GEN,AGE,ZIP --y MED --level MED=1 --k 3 --hierarchy MED=med.csv
+    """
+    policy = Policy(names(x), names(y), _levels(level or ()), k)
+    source = scan_relation(data)
+    with progress() as tell:
+        tell(f"grouping by {', '.join(policy.x)}")
+        histogram = group_histogram(source, policy, read_hierarchies(hierarchy))
+    found = check_anonymity(histogram, policy)
+    document: dict[str, Any] = {
+        "holds": found.holds,
+        "k": found.k,
+        "groups": found.groups,
+        "failing_groups": found.failing_groups,
+        "unlinked_rows": found.unlinked_rows,
+    }
+    if measures and policy.y and found.groups:
+        document["l_diversity"] = {"distinct": distinct_diversity(histogram), "entropy": entropy_diversity(histogram)}
+        document["t_closeness"] = closeness(histogram)
+    if json:
+        print_json(document)
+    else:
+        _print(policy, document)
+    raise typer.Exit(0 if found.holds else 1)
+
+
+def _levels(options: Sequence[str]) -> dict[str, int]:
+    levels: dict[str, int] = {}
+    for option in options:
+        attribute, _, number = option.rpartition("=")
+        if not attribute or not number.strip().isdecimal():
+            raise InputError(f"--level takes ATTR=NUMBER, such as MED=1, not {option!r}")
+        levels[attribute.strip()] = int(number)
+    return levels
+
+
+def _print(policy: Policy, found: dict[str, Any]) -> None:
+    y = ", ".join(f"{a} at level {level}" for a, level in policy.y_levels.items()) or "tuples"
+    verdict = "[green]holds[/]" if found["holds"] else "[red]does not hold[/]"
+    out.print(f"({', '.join(policy.x)}) linked to at least {policy.k} of {y}: {verdict}")
+    out.print(
+        f"largest k that holds: {found['k']}; {found['failing_groups']:,} of {found['groups']:,} groups fall short"
+    )
+    if found["unlinked_rows"]:
+        out.print(f"{found['unlinked_rows']:,} rows have a null in X and belong to no group")
+    if "l_diversity" in found:
+        diversity = found["l_diversity"]
+        out.print(f"l-diversity: distinct {diversity['distinct']}, entropy {diversity['entropy']:.4g}")
+        out.print(f"t-closeness: {found['t_closeness']:.4g}")

@@ -1,0 +1,126 @@
+"""`pacas check`: do the dependencies hold, and which cells are in doubt."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from rich.table import Table
+
+from pacas.cli.options import Data, HierarchyOption, Json, out, print_json, progress, read_hierarchies
+from pacas.client.check import Check, DependencyCheck, check
+from pacas.engine.contract import Engine
+from pacas.engine.contract import Table as Opened
+from pacas.engine.duck import DuckEngine
+from pacas.errors import SchemaError
+from pacas.formats.relations import scan_relation
+
+SHOWN = 10
+
+
+def command(
+    data: Data,
+    fd: Annotated[list[str], typer.Option("--fd", metavar="'A, B -> C'", help="A functional dependency; repeat.")],
+    hierarchy: HierarchyOption = None,
+    groups: Annotated[int, typer.Option(min=0, help="Also list this many violating groups a dependency.")] = 0,
+    key: Annotated[str | None, typer.Option(help="The column that names a row in that list.")] = None,
+    json: Json = False,
+) -> None:
+    """Count the violations of functional dependencies, general values considered, and find the classes to repair.
+
+    Exit code 0: all dependencies hold; 1: some do not.
+
+    Example: pacas check client.csv --fd "GEN, DIAG -> MED" --hierarchy MED=med.csv --groups 3 --key ID
+    """
+    source = scan_relation(data)
+    if key is not None and key not in source.columns:
+        raise SchemaError.missing(key, source.columns, source.name)
+    engine = DuckEngine()
+    with progress() as tell:
+        found = check(source, fd, read_hierarchies(hierarchy), engine=engine, progress=tell)
+        listed = _Listing(engine, engine.open(source), key, groups) if groups else None
+        if json:
+            print_json(as_json(found, listed))
+    if not json:
+        _print(found, listed)
+    raise typer.Exit(0 if found.consistent else 1)
+
+
+def as_json(found: Check, listed: _Listing | None = None) -> dict[str, Any]:
+    return {
+        "rows": found.rows,
+        "consistent": found.consistent,
+        "dependencies": [
+            {
+                "fd": str(d.fd),
+                "violations": d.violations,
+                "groups": d.groups,
+                **({"violating_groups": listed.groups(d)} if listed else {}),
+            }
+            for d in found.dependencies
+        ],
+        "classes": [{"attribute": c.attribute, "rows": c.rows.tolist(), "errors": c.errors} for c in found.classes],
+    }
+
+
+class _Listing:
+    """The violating groups with their rows, those with most violations first."""
+
+    def __init__(self, engine: Engine[Any], table: Opened, key: str | None, most: int) -> None:
+        self._engine, self._table, self._key, self._most = engine, table, key, most
+
+    def groups(self, found: DependencyCheck) -> list[dict[str, Any]]:
+        order = np.argsort(-found.violating.violations, kind="stable")[: self._most]
+        return [self._group(found, int(number)) for number in order]
+
+    def _group(self, found: DependencyCheck, number: int) -> dict[str, Any]:
+        rows = found.violating.group(number)
+        columns = list(dict.fromkeys([*found.fd.attributes, *([self._key] if self._key else [])]))
+        values = self._engine.rows(self._table, rows, columns).to_pydict()
+        keys = {"key": values[self._key]} if self._key else {}
+        listed = {"row": rows.tolist(), **keys, "value": values[found.fd.rhs]}
+        return {
+            "x": {attribute: values[attribute][0] for attribute in found.fd.lhs},
+            "violations": int(found.violating.violations[number]),
+            "rows": [dict(zip(listed, row, strict=True)) for row in zip(*listed.values(), strict=True)],
+        }
+
+
+def _print(found: Check, listed: _Listing | None) -> None:
+    table = Table("dependency", box=None, pad_edge=False)
+    table.add_column("violations", justify="right")
+    table.add_column("groups", justify="right")
+    for d in found.dependencies:
+        colour = "red" if d.violations else "green"
+        table.add_row(str(d.fd), f"[{colour}]{d.violations:,}[/]", f"{d.groups:,}")
+    out.print(table)
+    for d in found.dependencies if listed else ():
+        for group in listed.groups(d) if listed else ():
+            _print_group(d, group)
+    if found.consistent and not found.classes:
+        out.print(f"\n[green]consistent[/]: {found.rows:,} rows")
+        return
+    cells = sum(len(c.rows) for c in found.classes.cells.values())
+    out.print(f"\n{len(found.classes):,} classes to repair: {cells:,} cells in {found.rows:,} rows; most errors first:")
+    classes = Table("attribute", box=None, pad_edge=False)
+    classes.add_column("errors", justify="right")
+    classes.add_column("cells", justify="right")
+    classes.add_column("rows")
+    for c in list(found.classes[i] for i in range(min(SHOWN, len(found.classes)))):
+        some = ", ".join(map(str, c.rows[:8].tolist())) + (", …" if len(c.rows) > 8 else "")
+        classes.add_row(c.attribute, f"{c.errors:,}", f"{len(c.rows):,}", some)
+    out.print(classes)
+    if len(found.classes) > SHOWN:
+        out.print(f"… and {len(found.classes) - SHOWN:,} more (all of them with --json)")
+
+
+def _print_group(found: DependencyCheck, group: dict[str, Any]) -> None:
+    x = ", ".join(f"{attribute} = {value}" for attribute, value in group["x"].items())
+    out.print(f"\n{x}: {group['violations']:,} violations of {found.fd}", markup=False)
+    table = Table(*group["rows"][0], box=None, pad_edge=False)
+    for row in group["rows"][:SHOWN]:
+        table.add_row(*("" if value is None else str(value) for value in row.values()))
+    out.print(table)
+    if len(group["rows"]) > SHOWN:
+        out.print(f"… and {len(group['rows']) - SHOWN:,} more rows")

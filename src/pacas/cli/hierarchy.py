@@ -1,0 +1,155 @@
+"""`pacas hierarchy`: build one from data, check one, look at one."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from pacas.cli.options import Data, Json, out, print_json, progress
+from pacas.cli.tree import draw
+from pacas.core.builders import BUILDERS, BY, Needs
+from pacas.core.hierarchy import Hierarchy
+from pacas.core.histogram import Histogram
+from pacas.core.lint import lint
+from pacas.engine.duck import DuckEngine
+from pacas.engine.questions import build_hierarchy, open_data
+from pacas.errors import InputError
+from pacas.formats.hierarchies import read_hierarchy, read_raw_hierarchy, write_hierarchy
+from pacas.formats.relations import scan_relation
+
+app = typer.Typer(no_args_is_help=True, help="Build, check and show generalization hierarchies.")
+
+File = Annotated[Path, typer.Argument(metavar="FILE", help="A hierarchy: ARX CSV, JSON tree, Amnesia text or JSON.")]
+AgainstData = Annotated[Path | None, typer.Option("--data", help="A relation whose column the hierarchy is for.")]
+Attribute = Annotated[str | None, typer.Option("--attribute", "-a", help="The column of --data.")]
+
+
+@app.command("build")
+def build(
+    data: Data,
+    attribute: Annotated[str, typer.Argument(metavar="ATTR", help="The column to build a hierarchy for.")],
+    method: Annotated[str, typer.Argument(metavar="METHOD", help=f"One of {', '.join(BUILDERS)}.")],
+    option: Annotated[list[str] | None, typer.Argument(metavar="[OPTION=VALUE]…", help="Such as widths=10,30.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Where to write it: .csv (ARX) or .json.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Build a hierarchy from a column's own values.
+
+    Example: pacas hierarchy build sp.csv AGE intervals widths=10,30 --output age.csv
+    """
+    options = dict(_option(text, method) for text in option or ())
+    with progress() as tell:
+        tell(f"building {method} for {attribute}")
+        made = build_hierarchy(scan_relation(data), attribute, method, **options)
+    if output is not None:
+        write_hierarchy(made, output)
+    if json:
+        print_json({**_levels(made), **({"output": str(output)} if output else {})})
+    elif output is not None:
+        out.print(f"{output}: {_in_words(made)}", markup=False)
+    else:
+        for row in made.rows():
+            sys.stdout.write(";".join(row) + "\n")
+
+
+@app.command("check")
+def check(
+    file: File,
+    data: AgainstData = None,
+    attribute: Attribute = None,
+    k: Annotated[int | None, typer.Option(min=1, help="Report levels with fewer than k values.")] = None,
+    json: Json = False,
+) -> None:
+    """Check a hierarchy: is it a tree, does it cover the data, has each level enough values.
+
+    Exit code 0: no problem (notes are no problems); 1: some.
+
+    Example: pacas hierarchy check age.csv --data sp.csv --attribute AGE --k 3
+    """
+    raw = read_raw_hierarchy(file)
+    column = _column(data, attribute)
+    values = None if column is None else column.column(column.attributes[0])
+    findings = lint(raw.rows, values, k, numeric=raw.numeric, quote_values=True)
+    problems = [f for f in findings if f.severity == "problem"]
+    if json:
+        listed = [
+            {
+                "severity": f.severity,
+                "kind": f.kind,
+                "message": f.message,
+                "level": f.level,
+                "count": f.count,
+                "lines": list(f.lines),
+            }
+            for f in findings
+        ]
+        print_json({"ok": not problems, "findings": listed})
+    else:
+        for finding in findings:
+            colour = "red" if finding.severity == "problem" else "yellow"
+            out.print(f"[{colour}]{finding.severity}[/] ", end="")
+            out.print(finding.message, markup=False)
+        if not problems:
+            out.print(f"[green]ok[/] {_in_words(raw.build(file))}")
+    raise typer.Exit(1 if problems else 0)
+
+
+@app.command("show")
+def show(
+    file: File,
+    data: AgainstData = None,
+    attribute: Attribute = None,
+    depth: Annotated[int | None, typer.Option(min=1, help="How many levels below the root.")] = None,
+    children: Annotated[int, typer.Option(min=1, help="How many children to show of each value.")] = 12,
+    json: Json = False,
+) -> None:
+    """Draw a hierarchy as a tree; with --data and --attribute, how many rows lie below each value.
+
+    Example: pacas hierarchy show med.csv --depth 2
+    """
+    shown = read_hierarchy(file)
+    column = _column(data, attribute)
+    if json:
+        print_json(_levels(shown))
+        return
+    counts = None
+    if column is not None:
+        counted = zip(column.column(column.attributes[0]), column.counts.tolist(), strict=True)
+        counts = {value: n for value, n in counted if value is not None}
+    out.print(draw(shown, max_children=children, depth=depth, counts=counts))
+
+
+def _option(text: str, method: str) -> tuple[str, Any]:
+    """`widths=10,30` as a builder's option."""
+    name, sign, value = text.partition("=")
+    if not sign:
+        chosen = BUILDERS.get(method)
+        known = [*chosen.options, *([BY] if chosen.needs is Needs.OTHER else [])] if chosen else []
+        hint = f"; {method} has {', '.join(known)}" if known else ""
+        raise InputError(f"an option is written NAME=VALUE, not {text!r}{hint}")
+    return name.strip(), [part.strip() for part in value.split(",")] if "," in value else value.strip()
+
+
+def _column(data: Path | None, attribute: str | None) -> Histogram | None:
+    if data is None and attribute is None:
+        return None
+    if data is None or attribute is None:
+        raise InputError("--data and --attribute go together")
+    engine = DuckEngine()
+    table = open_data(engine, scan_relation(data), [attribute])
+    return engine.histogram(table, [attribute], {})
+
+
+def _levels(hierarchy: Hierarchy) -> dict[str, object]:
+    levels = [{"level": at, "values": len(hierarchy.at_level(at))} for at in range(hierarchy.height + 1)]
+    return {"height": hierarchy.height, "root": hierarchy.root_label, "levels": levels, "rows": list(hierarchy.rows())}
+
+
+def _in_words(hierarchy: Hierarchy) -> str:
+    sizes = " → ".join(f"{len(hierarchy.at_level(at)):,}" for at in range(hierarchy.height + 1))
+    return f"{hierarchy.height + 1} levels, values per level {sizes}"
