@@ -83,11 +83,11 @@ def check(
     named = {attribute for fd in dependencies for attribute in fd.attributes}
     table = open_data(engine, source, [c for c in source.columns if c in named], hierarchies)
     known = hierarchies or {}
-    mixed: dict[FunctionalDependency, GroupedRows] = {}
+    violating: dict[FunctionalDependency, GroupedRows] = {}
     for fd in dependencies:
         tell(f"checking {fd}")
-        mixed[fd] = engine.mixed_groups(table, [fd.lhs], fd.rhs, known)
+        violating[fd] = engine.mixed_groups(table, [fd.lhs], fd.rhs, known).violating
     tell("finding equivalence classes")
-    classes = find_classes(engine, table, dependencies, mixed, known)
-    found = tuple(DependencyCheck(fd, groups.select(groups.violations > 0)) for fd, groups in mixed.items())
+    classes = find_classes(engine, table, violating, known)
+    found = tuple(DependencyCheck(fd, groups) for fd, groups in violating.items())
     return Check(table, engine, found, classes)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -51,7 +51,13 @@ class EquivalenceClasses(Sequence[EquivalenceClass]):
     def __len__(self) -> int:
         return sum(map(len, self.cells.values()))
 
-    def __getitem__(self, at: int) -> EquivalenceClass:  # type: ignore[override]
+    @overload
+    def __getitem__(self, at: int) -> EquivalenceClass: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[EquivalenceClass]: ...
+    def __getitem__(self, at: int | slice) -> EquivalenceClass | list[EquivalenceClass]:
+        if isinstance(at, slice):
+            return [self[i] for i in range(*at.indices(len(self)))]
         attribute, number = self._order[at]
         return EquivalenceClass(attribute, self.cells[attribute].group(number), int(self.errors[attribute][number]))
 
@@ -63,35 +69,31 @@ class EquivalenceClasses(Sequence[EquivalenceClass]):
 
 
 def find_classes(
-    engine: Engine[Any],
-    table: Table,
-    fds: Sequence[FunctionalDependency],
-    mixed: Mapping[FunctionalDependency, GroupedRows],
-    hierarchies: Hierarchies,
+    engine: Engine[Any], table: Table, violating: Mapping[FunctionalDependency, GroupedRows], hierarchies: Hierarchies
 ) -> EquivalenceClasses:
-    """The unresolved classes of a relation; `mixed` are each dependency's groups with more than one value."""
+    """The unresolved classes of a relation, given each dependency's violating groups."""
     cells: dict[str, GroupedRows] = {}
-    for attribute in sorted({fd.rhs for fd in fds}, key=table.columns.index):
-        sharing = [fd for fd in fds if fd.rhs == attribute]
-        if len(sharing) == 1:
-            together = mixed[sharing[0]]
+    for attribute in sorted({fd.rhs for fd in violating}, key=table.columns.index):
+        sharing = [fd for fd in violating if fd.rhs == attribute]
+        if len(sharing) == 1:  # its groups are the classes
+            cells[attribute] = violating[sharing[0]]
         else:
-            together = engine.mixed_groups(table, [fd.lhs for fd in sharing], attribute, hierarchies)
-        cells[attribute] = together.select(together.violations > 0)
-    errors = {attribute: _errors(attribute, classes, mixed) for attribute, classes in cells.items()}
+            cells[attribute] = engine.mixed_groups(table, [fd.lhs for fd in sharing], attribute, hierarchies).violating
+    errors = {attribute: _errors(attribute, classes, violating) for attribute, classes in cells.items()}
     return EquivalenceClasses(cells, errors)
 
 
-def _errors(attribute: str, classes: GroupedRows, mixed: Mapping[FunctionalDependency, GroupedRows]) -> Ints:
+def _errors(attribute: str, classes: GroupedRows, violating: Mapping[FunctionalDependency, GroupedRows]) -> Ints:
     """Per class: the violating pairs, over all dependencies, in which one of its cells takes part."""
     errors = np.zeros(len(classes), dtype=np.int64)
     class_of = _ClassOf(classes)
-    for fd, groups in mixed.items():
-        violating = groups.select(groups.violations > 0)
-        if fd.rhs == attribute:
-            errors += _errors_on_the_right(violating, class_of)
+    for fd, groups in violating.items():
+        if groups is classes:
+            errors += groups.violations
+        elif fd.rhs == attribute:
+            errors += _errors_on_the_right(groups, class_of)
         elif attribute in fd.lhs:
-            errors += _errors_on_the_left(violating, class_of)
+            errors += _errors_on_the_left(groups, class_of)
     return errors
 
 
@@ -99,16 +101,22 @@ class _ClassOf:
     """Which class a row's cell belongs to, −1 for none."""
 
     def __init__(self, classes: GroupedRows) -> None:
+        self.classes = classes
         self.count = len(classes)
-        order = np.argsort(classes.rows)
-        self._rows = classes.rows[order]
-        self._class = classes.groups[order]
+
+    @cached_property
+    def _order(self) -> Ints:
+        return np.argsort(self.classes.rows)
+
+    @cached_property
+    def _rows(self) -> Ints:
+        return self.classes.rows[self._order]
 
     def __call__(self, rows: Ints) -> Ints:
         if not self.count:
             return np.full(len(rows), -1, dtype=np.int64)
         at = np.minimum(np.searchsorted(self._rows, rows), len(self._rows) - 1)
-        return np.where(self._rows[at] == rows, self._class[at], -1)
+        return np.where(self._rows[at] == rows, self.classes.groups[self._order[at]], -1)
 
 
 def _errors_on_the_right(groups: GroupedRows, class_of: _ClassOf) -> Ints:

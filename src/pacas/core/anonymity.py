@@ -83,16 +83,18 @@ def group_sizes(histogram: GroupHistogram) -> Ints:
     return sum_by(histogram.group, histogram.n, histogram.groups)
 
 
-def distinct_diversity(histogram: GroupHistogram) -> int:
-    """The largest l such that each X-group has l distinct sensitive values."""
-    return int(linked_values(histogram).min(initial=np.iinfo(np.int64).max))
+def distinct_diversity(histogram: GroupHistogram) -> int | None:
+    """The largest l such that each X-group has l distinct sensitive values; None without a group."""
+    return int(linked_values(histogram).min()) if histogram.groups else None
 
 
-def entropy_diversity(histogram: GroupHistogram) -> float:
-    """The largest l such that the entropy of each X-group's sensitive values is at least log l."""
+def entropy_diversity(histogram: GroupHistogram) -> float | None:
+    """The largest l such that the entropy of each X-group's sensitive values is at least log l; None without one."""
+    if not histogram.groups:
+        return None
     share = histogram.n / group_sizes(histogram)[histogram.group]
     entropy = np.bincount(histogram.group, weights=-share * np.log(share), minlength=histogram.groups)
-    return float(np.exp(entropy.min(initial=np.inf)))
+    return float(np.exp(entropy.min()))
 
 
 def closeness(histogram: GroupHistogram) -> float:
@@ -102,7 +104,7 @@ def closeness(histogram: GroupHistogram) -> float:
     between values, where it is half the sum of the differences.
     """
     order = _numeric_order(histogram)
-    overall = sum_by(histogram.value, histogram.n, len(histogram.values)) / histogram.n.sum()
+    overall = histogram.overall / max(histogram.overall.sum(), 1)
     share = histogram.n / group_sizes(histogram)[histogram.group]
     if order is None:
         return _equal_distance(histogram, share, overall)

@@ -50,10 +50,20 @@ class GroupedRows:
         return self.rows[self.offsets[number] : self.offsets[number + 1]]
 
     def select(self, keep: NDArray[np.bool_]) -> GroupedRows:
-        """Only the groups marked in `keep`."""
+        """Only the groups marked in `keep`; what is known of them stays known."""
+        if keep.all():
+            return self
         kept = np.repeat(keep, self.sizes)
         offsets = np.concatenate([[0], np.cumsum(self.sizes[keep])])
-        return GroupedRows(self.rows[kept], offsets, self.codes[kept], self.hierarchy)
+        chosen = GroupedRows(self.rows[kept], offsets, self.codes[kept], self.hierarchy)
+        if "violations" in self.__dict__:
+            chosen.__dict__["violations"] = self.violations[keep]
+        return chosen
+
+    @cached_property
+    def violating(self) -> GroupedRows:
+        """Only the groups with a violation."""
+        return self.select(self.violations > 0)
 
     @cached_property
     def violations(self) -> Ints:
@@ -72,16 +82,9 @@ class ValueCounts:
 
     @classmethod
     def of(cls, group: Ints, codes: Codes, hierarchy: Hierarchy) -> ValueCounts:
-        width = len(hierarchy)
-        key = group * width + codes
-        dense = (int(group[-1]) + 1) * width if len(group) else 0
-        if dense <= 8 * len(key):  # few enough possible pairs: count into an array, without a sort
-            counts = np.bincount(key, minlength=dense)
-            keys = np.flatnonzero(counts)
-            n = counts[keys]
-        else:
-            keys, n = np.unique(key, return_counts=True)
-        return cls(keys // width, keys % width, n.astype(np.int64), hierarchy)
+        keys, n = np.unique(_narrow(group * len(hierarchy) + codes), return_counts=True)
+        group, code = np.divmod(keys.astype(np.int64), len(hierarchy))
+        return cls(group, code, n.astype(np.int64), hierarchy)
 
     @cached_property
     def incomparable(self) -> Ints:
@@ -115,3 +118,8 @@ class ValueCounts:
             below_root = ancestor != self.hierarchy.root
             climbing, ancestor = climbing[below_root], ancestor[below_root]
         return related
+
+
+def _narrow(keys: Ints) -> NDArray[np.int32] | Ints:
+    """The keys in 32 bits if they fit: they sort twice as fast."""
+    return keys.astype(np.int32) if keys.max(initial=0) < 2**31 else keys

@@ -10,9 +10,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
+from pacas.core.hierarchy import canonical_number
 from pacas.errors import ParseError, SchemaError
 
-ARROW = re.compile(r"->|→")
+_ARROW = re.compile(r'"(?:[^"]|"")*"|(?P<arrow>->|→)')
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +30,12 @@ class FunctionalDependency:
     @classmethod
     def parse(cls, text: str) -> tuple[FunctionalDependency, ...]:
         """The dependencies of `X -> B, C`, split into one per attribute on the right."""
-        arrow = ARROW.search(text)
-        if arrow is None:
+        arrows = [m for m in _ARROW.finditer(text) if m["arrow"]]
+        if not arrows:
             raise ParseError("expected '->' between the two sides of the dependency", text, len(text))
-        if again := ARROW.search(text, arrow.end()):
-            raise ParseError("a second '->'", text, again.start())
+        if len(arrows) > 1:
+            raise ParseError("a second '->'", text, arrows[1].start())
+        arrow = arrows[0]
         left = list(_names(text, 0, arrow.start(), "left"))
         right = list(_names(text, arrow.end(), len(text), "right"))
         for name, at in right:
@@ -89,7 +91,7 @@ class MatchClause:
             case Similarity.COMPATIBLE:
                 return f"{client} ~ {provider} compatible"
             case _:
-                return f"{client} ~ {provider} {self.similarity.value} {self.threshold:g}"
+                return f"{client} ~ {provider} {self.similarity.value} {canonical_number(repr(self.threshold))}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,9 +151,13 @@ def _name(text: str, start: int, end: int) -> tuple[str, int]:
     if not name:
         raise ParseError("a column name is missing", text, start)
     if name.startswith('"'):
-        if len(name) < 3 or not name.endswith('"'):
+        if not re.fullmatch(r'"(?:[^"]|"")+"', name):
             raise ParseError("a quoted name must end with its quote", text, at)
-        name = name[1:-1].replace('""', '"')
+        return name[1:-1].replace('""', '"'), at
+    if odd := re.search(r'["=~]', name):
+        raise ParseError(
+            f"{odd[0]!r} in a name; put the name in double quotes if it is part of it", text, at + odd.start()
+        )
     return name, at
 
 
@@ -191,5 +197,5 @@ def _threshold(text: str, method: re.Match[str]) -> float:
 
 
 def _quoted(name: str) -> str:
-    plain = re.fullmatch(r'[^\s,"=~](?:[^,"=~]*[^\s,"=~])?', name) and not ARROW.search(name)
+    plain = re.fullmatch(r'[^\s,"=~](?:[^,"=~]*[^\s,"=~])?', name) and not _ARROW.search(name)
     return name if plain else '"' + name.replace('"', '""') + '"'

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -56,22 +56,17 @@ class Hierarchy:
 
         A label that stands on several levels is one node at its lowest level.
         """
-        chains = [tuple(canonical_number(v) for v in row) if numeric else tuple(row) for row in rows]
+        spelling = cache(canonical_number) if numeric else str
+        chains = [tuple(map(spelling, row)) for row in rows]
         _check_shape(chains)
         lowest = _lowest_levels(chains)
         labels = sorted(lowest, key=lambda label: lowest[label])  # stable: ground values first, in file order
         code = {label: c for c, label in enumerate(labels)}
         root = code[chains[0][-1]]
         parent = _parents(chains, code, root)
-        height = len(chains[0]) - 1
-        ancestors = np.tile(np.arange(len(labels), dtype=np.int32), (height + 1, 1))
-        placed = np.zeros(len(labels), dtype=bool)
-        for chain in chains:
-            codes = [code[label] for label in chain]
-            for at, (label, c) in enumerate(zip(chain, codes, strict=True)):
-                if not placed[c] and lowest[label] == at:
-                    placed[c] = True
-                    ancestors[at:, c] = codes[at:]
+        ancestors = np.tile(np.arange(len(labels), dtype=np.int32), (len(chains[0]), 1))
+        for label, above in _lines(chains, lowest).items():
+            ancestors[lowest[label] :, code[label]] = [code[ancestor] for ancestor in above]
         return cls._numbered(labels, parent, [lowest[label] for label in labels], ancestors, root, numeric)
 
     @classmethod
@@ -276,6 +271,30 @@ def _lowest_levels(chains: Sequence[tuple[str, ...]]) -> dict[str, int]:
         for chain in chains:
             lowest.setdefault(chain[at], at)
     return lowest
+
+
+def _lines(chains: Sequence[tuple[str, ...]], lowest: dict[str, int]) -> dict[str, tuple[str, ...]]:
+    """Each label's ancestors, from its lowest level up: one per level, whichever row one reads."""
+    lines: dict[str, tuple[str, ...]] = {}
+    for chain in chains:
+        for at, label in enumerate(chain):
+            if at == lowest[label]:
+                lines.setdefault(label, chain[at:])
+    read: set[tuple[str, ...]] = set()
+    for number, chain in enumerate(chains, start=1):
+        for at, label in enumerate(chain):
+            above = chain[at:]
+            if above in read:
+                break
+            read.add(above)
+            line = lines[label][at - lowest[label] :]
+            if above != line:
+                level = at + next(i for i, (a, b) in enumerate(zip(above, line, strict=True)) if a != b)
+                raise HierarchyError(
+                    f"row {number} puts {label!r} under {chain[level]!r} at level {level} where another row has "
+                    f"{line[level - at]!r}; each value has one ancestor per level"
+                )
+    return lines
 
 
 def _parents(chains: Sequence[tuple[str, ...]], code: dict[str, int], root: int) -> list[int]:

@@ -28,8 +28,8 @@ class Histogram:
 class GroupHistogram:
     """Per X-group, how often each combination of Y-values occurs: `n` rows of `group` have the Y-value `value`.
 
-    The entries are sorted by group; `values[v]` is the combination that the number v stands for. Rows with a
-    null in X belong to no group; they are `unlinked`.
+    The entries are sorted by group; `values[v]` is the combination that the number v stands for, and `overall[v]` how
+    often it occurs in the whole relation. Rows with a null in X belong to no group; they are `unlinked`.
     """
 
     group: Ints
@@ -37,6 +37,7 @@ class GroupHistogram:
     n: Ints
     groups: int
     values: list[Values]
+    overall: Ints
     unlinked: int = 0
 
 

@@ -82,6 +82,8 @@ def lint(
     height = len(even[0].labels) - 1
     if not height:
         return [Finding("one-level", "only one level; a hierarchy needs at least two: the values and the root")]
+    if all(len(set(row.labels)) == 1 for row in even):
+        return [Finding("one-level", "no value below the root; a hierarchy needs at least one")]
     named = [row for row in even if "" not in row.labels]
     findings = [*_uneven(kept, height + 1), *_empty(even), *_roots(named), *_parents(named), *_ancestors(named)]
     if values is not None:

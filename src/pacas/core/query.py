@@ -103,6 +103,8 @@ class GeneralizedQuery:
 
 def _resolve(column: Column, columns: Mapping[str, Sequence[str]]) -> Column:
     """The one relation that a column belongs to."""
+    if column.relation is not None and column.relation not in columns:
+        raise InputError(f"the query has no relation {column.relation!r}; {did_you_mean(column.relation, columns)}")
     among = [column.relation] if column.relation is not None else list(columns)
     having = [alias for alias in among if column.attribute in columns[alias]]
     if len(having) == 1:
@@ -136,6 +138,11 @@ class _Span:
 
     @classmethod
     def whole(cls, text: str) -> _Span:
+        unclosed = re.search(r"['\"]", re.sub(_QUOTED, lambda quoted: "." * len(quoted[0]), text))
+        if unclosed:
+            raise ParseError(
+                "a quote that is not closed (a quote inside quotes is written twice)", text, unclosed.start()
+            )
         return cls(text, 0, len(text)).stripped()
 
     def stripped(self) -> _Span:
@@ -196,6 +203,8 @@ def _condition(span: _Span, aliases: Sequence[str]) -> Condition:
     right = _Span(span.text, sign.end(), span.end).stripped()
     if not str(right):
         raise right.error("expected a value after the comparison")
+    if span.text[sign.end()] == "=":
+        raise ParseError("equality is written '='", span.text, sign.end())
     operator = "<>" if sign["cut"] == "!=" else sign["cut"]
     return Condition(_column(left, aliases), operator, _operand(right, aliases))
 

@@ -6,6 +6,7 @@ empty cell) is decided in one place, the engine.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -45,15 +46,22 @@ class Relation:
         """A relation from a pandas or Polars frame, an Arrow or DuckDB table, or a mapping of columns."""
         if isinstance(data, Relation):
             return data
-        if isinstance(data, Mapping):
-            table = pa.table(dict(data))
-        elif isinstance(data, ArrowTabular):
-            table = pa.table(data)
-        else:
+        if not isinstance(data, Mapping | ArrowTabular):
             raise InputError(
                 f"cannot read a relation from {type(data).__name__}; "
                 "give a pandas, Polars, Arrow or DuckDB table, or pacas.scan_relation(path) for a file"
             )
+        if isinstance(data, Mapping):
+            columns = {name: _array(name, values) for name, values in data.items()}
+            if len({len(column) for column in columns.values()}) > 1:
+                lengths = ", ".join(f"{name} {len(column)}" for name, column in columns.items())
+                raise InputError(f"the columns differ in length: {lengths}")
+            table = pa.table(columns)
+        else:
+            try:
+                table = pa.table(data)
+            except (pa.ArrowException, TypeError) as error:
+                raise _mixed_types(str(error)) from None
         check_columns(table.column_names, "the table")
         return cls(table)
 
@@ -74,6 +82,20 @@ class Relation:
 
     def __repr__(self) -> str:  # no values: they may be a provider's
         return f"Relation({len(self):,} rows: {', '.join(self.columns)})"
+
+
+def _array(name: str, values: Sequence[Any]) -> pa.Array:
+    try:
+        return pa.array(values)
+    except (pa.ArrowException, TypeError):
+        raise _mixed_types(f"for column {name} with") from None
+
+
+def _mixed_types(message: str) -> InputError:
+    """Arrow's complaint without its words, which quote a cell."""
+    named = re.search(r"for column (.+) with", message)
+    column = f"column {named[1]!r}" if named else "a column"
+    return InputError(f"{column} of the table holds values of several types; make it text throughout")
 
 
 def check_columns(columns: Sequence[str], where: str) -> None:

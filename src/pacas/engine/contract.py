@@ -95,6 +95,6 @@ class Engine(Protocol[T]):
         """The distinct answers of a generalized query, sorted."""
         ...
 
-    def rows(self, table: T, rows: NDArray[np.int64], columns: Sequence[str]) -> pa.Table:
-        """Some rows by number, in the order asked for, as text."""
+    def rows(self, table: T, rows: NDArray[np.int64] | None, columns: Sequence[str]) -> pa.Table:
+        """Some rows by number, in the order asked for, or all of them; as text."""
         ...

@@ -8,7 +8,9 @@ about.
 
 from __future__ import annotations
 
+import shutil
 import tempfile
+import weakref
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
@@ -25,9 +27,9 @@ from pacas.core.histogram import GroupHistogram, Histogram, Values
 from pacas.core.query import GeneralizedQuery
 from pacas.engine.contract import Hierarchies, Source
 from pacas.engine.duck_answer import answer_sql
-from pacas.engine.duck_source import ROW, create_table, quote
+from pacas.engine.duck_source import ROW, column_name, create_table, quote, reading
 from pacas.engine.grouping import Array, Keys, combine, connect, count_pairs, gather, mixed
-from pacas.errors import HierarchyError, SchemaError
+from pacas.errors import HierarchyError, InputError, SchemaError
 
 
 @dataclass(eq=False)
@@ -42,6 +44,9 @@ class DuckTable:
 
     def __len__(self) -> int:
         return self.row_count
+
+    def sql_column(self, attribute: str) -> str:
+        return column_name(self.columns.index(attribute))
 
     def check(self, columns: Iterable[str]) -> None:
         for column in columns:
@@ -67,9 +72,10 @@ class DuckEngine:
     """DuckDB in this process. `memory` is DuckDB's own limit, such as "2GB"; beyond it, it spills to disk."""
 
     def __init__(self, *, memory: str | None = None, threads: int | None = None) -> None:
-        self._spill = tempfile.TemporaryDirectory(prefix="pacas-")
+        spill = tempfile.mkdtemp(prefix="pacas-")  # for this user's eyes only: a provider's values may be spilled
+        self._remove_spill = weakref.finalize(self, shutil.rmtree, spill, ignore_errors=True)
         config: dict[str, Any] = {
-            "temp_directory": self._spill.name,
+            "temp_directory": spill,
             "autoinstall_known_extensions": "false",
             "autoload_known_extensions": "false",
         }
@@ -82,14 +88,14 @@ class DuckEngine:
 
     def close(self) -> None:
         self._connection.close()
-        self._spill.cleanup()
+        self._remove_spill()
 
     # ---- the contract -----------------------------------------------------------------------------------------
 
     def open(self, source: Source, columns: Sequence[str] | None = None) -> DuckTable:
         name = f"pacas_{next(self._names)}"
-        kept, rows = create_table(self._connection, name, source, columns)
-        return DuckTable(source.name, name, kept, rows)
+        kept = tuple(source.columns if columns is None else dict.fromkeys(columns))
+        return DuckTable(source.name, name, kept, create_table(self._connection, name, source, kept))
 
     def mixed_groups(
         self, table: DuckTable, lhss: Sequence[Sequence[str]], rhs: str, hierarchies: Hierarchies
@@ -98,15 +104,17 @@ class DuckEngine:
         hierarchy = hierarchies.get(rhs) or Hierarchy.flat(())
         groupings = [combine([_ground_keys(table, a, hierarchies) for a in lhs]) for lhs in lhss]
         groups = groupings[0] if len(groupings) == 1 else connect(groupings)
-        known, value_codes = _in_hierarchy(table.coded[rhs], hierarchy)
-        values = table.coded[rhs].recoded(value_codes, len(known)).key
+        column = table.coded[rhs]
+        known, nodes = _in_hierarchy(column, hierarchy)
+        values = nodes.take(column.codes) if hierarchy.numeric else column.codes  # 51 and 51.0 are one value
         rows, offsets = gather(groups, mixed(groups, values))
-        return GroupedRows(rows, offsets, values[rows].astype(np.int32), known)
+        return GroupedRows(rows, offsets, nodes.take(column.codes[rows]), known)
 
     def histogram(self, table: DuckTable, attributes: Sequence[str], hierarchies: Hierarchies) -> Histogram:
         table.check(attributes)
-        names = ", ".join(map(quote, attributes))
-        result = self._arrow(f"SELECT {names}, count(*)::BIGINT FROM {table.sql_name} GROUP BY {names}")
+        names = ", ".join(map(table.sql_column, attributes))
+        with reading(table.name):
+            result = self._arrow(f"SELECT {names}, count(*)::BIGINT FROM {table.sql_name} GROUP BY {names}")
         numeric = [a in hierarchies and hierarchies[a].numeric for a in attributes]
         merged: dict[Values, int] = {}
         for *values, n in zip(*(column.to_pylist() for column in result.columns), strict=True):
@@ -123,30 +131,43 @@ class DuckEngine:
     ) -> GroupHistogram:
         self._encode(table, [*x, *y])
         groups = combine([_linked_keys(table, a, hierarchies) for a in x])
-        there = np.flatnonzero(groups.key >= 0) if groups.partial else np.arange(len(table))
         levels = [_level_keys(table, a, level, hierarchies) for a, level in y.items()]
-        value = combine([Keys(keys.key[there], keys.space, keys.partial) for _, keys in levels] or [_one(len(there))])
-        group, code, n = count_pairs(groups.key[there], groups.space, value.key, value.space)
+        value = combine([keys for _, keys in levels] or [_one(len(table))])
+        used, example, code, overall = np.unique(value.key, return_index=True, return_inverse=True, return_counts=True)
+        linked = np.flatnonzero(groups.key >= 0)
+        group, code, n = count_pairs(groups.key[linked], code[linked], len(used))
         used_groups, group = np.unique(group, return_inverse=True)
-        used_codes, code = np.unique(code, return_inverse=True)
-        example = np.zeros(value.space, dtype=np.int64)  # one row of each Y-value, to read its labels from
-        example[value.key] = there
-        labels = [[known.label(c) for c in keys.key[example[used_codes]]] for known, keys in levels]
-        return GroupHistogram(
-            group, code, n, len(used_groups), list(zip(*labels, strict=True)), len(table) - len(there)
-        )
+        labels = [[known.label(c) for c in keys.key[example]] for known, keys in levels]
+        values: list[Values] = list(zip(*labels, strict=True)) if labels else [()]
+        return GroupHistogram(group, code, n, len(used_groups), values, overall, len(table) - len(linked))
 
     def answer(self, query: GeneralizedQuery, tables: Mapping[str, DuckTable], hierarchies: Hierarchies) -> pa.Table:
-        return self._arrow(answer_sql(query, tables, hierarchies, self._recode))
+        labels: list[str] = []
 
-    def rows(self, table: DuckTable, rows: NDArray[np.int64], columns: Sequence[str]) -> pa.Table:
+        def recode(table: DuckTable, attribute: str, hierarchy: Hierarchy, level: int) -> str:
+            labels.append(self._recode(table, attribute, hierarchy, level))
+            return labels[-1]
+
+        try:
+            with reading(" and ".join(table.name for table in tables.values())):
+                return self._arrow(answer_sql(query, tables, hierarchies, recode))
+        finally:
+            for name in labels:
+                self._connection.unregister(name)
+
+    def rows(self, table: DuckTable, rows: NDArray[np.int64] | None, columns: Sequence[str]) -> pa.Table:
         table.check(columns)
-        wanted = pa.table({"row": pa.array(rows, pa.int64()), "position": pa.array(np.arange(len(rows)))})
-        self._connection.register("pacas_wanted", wanted)
-        names = ", ".join(f"t.{quote(c)}" for c in columns)
-        return self._arrow(
-            f"SELECT {names} FROM pacas_wanted w JOIN {table.sql_name} t ON t.{ROW} = w.row ORDER BY w.position"
-        )
+        names = ", ".join(f"t.{table.sql_column(c)} AS {quote(c)}" for c in columns)
+        with reading(table.name):
+            if rows is None:
+                return self._arrow(f"SELECT {names} FROM {table.sql_name} t ORDER BY t.{ROW}")
+            wanted = pa.table({"row": pa.array(rows, pa.int64()), "position": pa.array(np.arange(len(rows)))})
+            self._connection.register("pacas_wanted", wanted)
+            joined = f"pacas_wanted w JOIN {table.sql_name} t ON t.{ROW} = w.row"
+            found = self._arrow(f"SELECT {names} FROM {joined} ORDER BY w.position")
+        if len(found) < len(rows):
+            raise InputError(f"{table.name} has rows 0 to {len(table) - 1:,}; some of the rows asked for are not there")
+        return found
 
     # ---- codes ------------------------------------------------------------------------------------------------
 
@@ -156,6 +177,10 @@ class DuckEngine:
         missing = [a for a in attributes if a not in table.coded]
         if not missing:
             return
+        with reading(table.name):
+            self._scan_codes(table, missing)
+
+    def _scan_codes(self, table: DuckTable, missing: Sequence[str]) -> None:
         values = [self._distinct(table, attribute) for attribute in missing]
         codes = [np.empty(len(table), dtype=_code_type(len(v))) for v in values]
         outputs, joins = [], []
@@ -164,7 +189,7 @@ class DuckEngine:
             self._connection.register(f"pacas_values_{i}", coded)
             null = f"coalesce(d{i}.code, {len(known) - 1})" if known.null_count else f"d{i}.code"
             outputs.append(null)
-            joins.append(f"LEFT JOIN pacas_values_{i} d{i} ON t.{quote(attribute)} = d{i}.value")
+            joins.append(f"LEFT JOIN pacas_values_{i} d{i} ON t.{table.sql_column(attribute)} = d{i}.value")
         sql = f"SELECT t.{ROW}, {', '.join(outputs)} FROM {table.sql_name} t {' '.join(joins)}"
         for batch in self._connection.sql(sql).to_arrow_reader(1 << 20):
             rows = batch.column(0).to_numpy()
@@ -176,14 +201,15 @@ class DuckEngine:
 
     def _distinct(self, table: DuckTable, attribute: str) -> pa.Array:
         """The column's values, each once, a null last."""
-        values = self._arrow(f"SELECT DISTINCT {quote(attribute)} FROM {table.sql_name}").column(0).combine_chunks()
+        sql = f"SELECT DISTINCT {table.sql_column(attribute)} FROM {table.sql_name}"
+        values = self._arrow(sql).column(0).combine_chunks()
         return pa.concat_arrays([values.drop_null(), pa.nulls(values.null_count, values.type)])
 
-    def _recode(self, table: DuckTable, attribute: str, hierarchy: Hierarchy, level: int | None) -> str:
-        """The name of a table (value, label): each value of a column as the hierarchy writes it, or at a level."""
+    def _recode(self, table: DuckTable, attribute: str, hierarchy: Hierarchy, level: int) -> str:
+        """The name of a table (value, label): each value of a column at a level."""
         distinct = self._distinct(table, attribute).to_pylist()
         known = hierarchy.admit(distinct)
-        labels = [known.generalize_value(v, level or 0) for v in distinct]
+        labels = [known.generalize_value(v, level) for v in distinct]
         name = f"pacas_{next(self._names)}"
         recoded = pa.table({"value": pa.array(distinct, pa.string()), "label": pa.array(labels, pa.string())})
         self._connection.register(name, recoded)

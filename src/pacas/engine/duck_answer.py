@@ -8,7 +8,7 @@ from typing import Protocol
 from pacas.core.hierarchy import Hierarchy, canonical_number
 from pacas.core.query import Column, Condition, GeneralizedQuery
 from pacas.engine.contract import Hierarchies
-from pacas.engine.duck_source import literal, quote
+from pacas.engine.duck_source import literal
 from pacas.errors import HierarchyError
 
 
@@ -17,6 +17,8 @@ class Opened(Protocol):
 
     sql_name: str
     columns: tuple[str, ...]
+
+    def sql_column(self, attribute: str) -> str: ...
 
 
 Recode = Callable[..., str]
@@ -39,14 +41,15 @@ class _Statement:
         self.recode = recode
         self.joins: list[str] = []
         self.opened = {source.alias: tables[source.relation] for source in query.relations}
+        self.aliases = {alias: f"q{i}" for i, alias in enumerate(self.opened)}
 
     def text(self) -> str:
         outputs = [self._at_level(output.column, output.level) for output in self.query.outputs]
         conditions = [self._condition(c) for c in self.query.conditions]
-        named = ", ".join(f"{sql} AS {quote(f'{i}')}" for i, sql in enumerate(outputs))
-        relations = " CROSS JOIN ".join(f"{t.sql_name} AS {quote(alias)}" for alias, t in self.opened.items())
+        named = ", ".join(f'{sql} AS "{i}"' for i, sql in enumerate(outputs))
+        relations = " CROSS JOIN ".join(f"{t.sql_name} AS {self.aliases[alias]}" for alias, t in self.opened.items())
         where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
-        order = ", ".join(f"{quote(f'{i}')} NULLS LAST" for i in range(len(outputs)))
+        order = ", ".join(f'"{i}" NULLS LAST' for i in range(len(outputs)))
         return f"SELECT DISTINCT {named} FROM {relations} {' '.join(self.joins)}{where} ORDER BY {order}"
 
     def _at_level(self, column: Column, level: int) -> str:
@@ -55,7 +58,7 @@ class _Statement:
         height = hierarchy.height if hierarchy else 1
         if level > height:
             raise HierarchyError.no_such_level(level, height, f"the hierarchy of {column.attribute!r}")
-        plain = f"{quote(alias)}.{quote(column.attribute)}"
+        plain = f"{self.aliases[alias]}.{self.opened[alias].sql_column(column.attribute)}"
         if level == 0 and (hierarchy is None or not hierarchy.numeric):
             return plain
         labels = self.recode(self.opened[alias], column.attribute, hierarchy or Hierarchy.flat(()), level)

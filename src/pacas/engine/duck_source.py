@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 
 import duckdb
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from pacas.core.relation import Relation
 from pacas.engine.contract import RelationFile, Source
 from pacas.errors import FileError, InputError, SchemaError
 
-ROW = '"pacas row number"'
+ROW = "row_number"
 
 
 def quote(name: str) -> str:
@@ -26,61 +29,82 @@ def literal(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def create_table(
-    connection: duckdb.DuckDBPyConnection, name: str, source: Source, columns: Sequence[str] | None
-) -> tuple[tuple[str, ...], int]:
-    """Make `source` known under `name`; return the columns kept and the number of rows."""
-    kept = tuple(dict.fromkeys(columns)) if columns is not None else tuple(source.columns)
-    for column in kept:
+def _file_literal(path: Path) -> str:
+    """A file's very name: DuckDB would take *, ? and [ for patterns."""
+    return literal(re.sub(r"[*?\[]", r"[\g<0>]", str(path)))
+
+
+def column_name(position: int) -> str:
+    """What SQL calls the column at a position: names of the user's, which may differ only in case, stay outside."""
+    return f"c{position}"
+
+
+def create_table(connection: duckdb.DuckDBPyConnection, name: str, source: Source, columns: Sequence[str]) -> int:
+    """Make the source's columns known as `name`(row_number, c0, c1, …); return the number of rows."""
+    for column in columns:
         if column not in source.columns:
             raise SchemaError.missing(column, source.columns, source.name)
-    try:
-        if isinstance(source, RelationFile):
-            _create_from_file(connection, name, source, kept)
+    with reading(source.name):
+        if isinstance(source, Relation):
+            _create_from_arrow(connection, name, source, columns)
+        elif source.format == "parquet":
+            _create_from_parquet(connection, name, source, columns)
         else:
-            _create_from_arrow(connection, name, source, kept)
+            _create_from_csv(connection, name, source, columns)
         rows = int(connection.sql(f"SELECT count(*) FROM {name}").fetchall()[0][0])
-    except duckdb.Error as error:
-        raise _file_error(source.name, str(error)) from None
     if rows == 0:
         raise InputError(f"{source.name} has a header but no rows")
-    return kept, rows
+    return rows
 
 
-def _create_from_file(
+def _create_from_parquet(
     connection: duckdb.DuckDBPyConnection, name: str, file: RelationFile, columns: Sequence[str]
 ) -> None:
-    path = literal(str(file.path))
-    if file.format == "parquet":
-        scan = f"read_parquet({path}, file_row_number = true)"
-        texts = _texts(connection, f"read_parquet({path})", columns)
-        connection.execute(f"CREATE TEMP VIEW {name} AS SELECT file_row_number AS {ROW}, {texts} FROM {scan}")
+    if "file_row_number" in map(str.lower, file.columns):  # the name under which DuckDB numbers the rows of a file
+        _create_from_arrow(connection, name, Relation(pq.read_table(file.path, columns=list(columns))), columns)
         return
-    header = ", ".join(f"{literal(c)}: 'VARCHAR'" for c in file.columns)
-    scan = (
-        f"read_csv({path}, delim = {literal(file.delimiter)}, quote = '\"', escape = '\"', header = true, "
-        f"columns = {{{header}}}, auto_detect = false, nullstr = '', null_padding = false)"
+    path = _file_literal(file.path)
+    described = connection.sql(f"DESCRIBE SELECT * FROM read_parquet({path})").fetchall()
+    chosen = [described[file.columns.index(c)] for c in columns]
+    _create_view(
+        connection,
+        name,
+        f"read_parquet({path}, file_row_number = true)",
+        "file_row_number",
+        [(quote(str(row[0])), str(row[1])) for row in chosen],
     )
-    names = ", ".join(map(quote, columns))
-    connection.execute(f"CREATE TEMP TABLE {name}_csv AS SELECT {names} FROM {scan}")
-    connection.execute(f"CREATE TEMP VIEW {name} AS SELECT rowid AS {ROW}, {names} FROM {name}_csv")
+
+
+def _create_from_csv(
+    connection: duckdb.DuckDBPyConnection, name: str, file: RelationFile, columns: Sequence[str]
+) -> None:
+    header = ", ".join(f"{column_name(i)}: 'VARCHAR'" for i in range(len(file.columns)))
+    scan = (
+        f"read_csv({_file_literal(file.path)}, delim = {literal(file.delimiter)}, quote = '\"', escape = '\"', "
+        f"header = true, columns = {{{header}}}, auto_detect = false, nullstr = '', null_padding = false)"
+    )
+    names = [column_name(file.columns.index(c)) for c in columns]
+    connection.execute(f"CREATE TEMP TABLE {name}_csv AS SELECT {', '.join(names)} FROM {scan}")
+    _create_view(connection, name, f"{name}_csv", "rowid", [(c, "VARCHAR") for c in names])
 
 
 def _create_from_arrow(
     connection: duckdb.DuckDBPyConnection, name: str, relation: Relation, columns: Sequence[str]
 ) -> None:
-    numbered = relation.table.select(list(columns)).append_column(
-        pa.field("pacas row number", pa.int64()), pa.array(np.arange(len(relation)))
-    )
-    connection.register(f"{name}_arrow", numbered)
-    texts = _texts(connection, f"{name}_arrow", columns)
-    connection.execute(f"CREATE TEMP VIEW {name} AS SELECT {ROW}, {texts} FROM {name}_arrow")
+    names = [column_name(i) for i in range(len(columns))]
+    numbers = pa.array(np.arange(len(relation)))
+    table = relation.table.select(list(columns)).rename_columns(names).append_column(ROW, numbers)
+    connection.register(f"{name}_arrow", table)
+    types = dict(row[:2] for row in connection.sql(f"DESCRIBE {name}_arrow").fetchall())
+    _create_view(connection, name, f"{name}_arrow", ROW, [(c, str(types[c])) for c in names])
 
 
-def _texts(connection: duckdb.DuckDBPyConnection, scan: str, columns: Sequence[str]) -> str:
+def _create_view(
+    connection: duckdb.DuckDBPyConnection, name: str, scan: str, row: str, columns: Sequence[tuple[str, str]]
+) -> None:
     """The columns as text, an empty one as null, a float's whole numbers as whole numbers."""
-    types = {row[0]: str(row[1]) for row in connection.sql(f"DESCRIBE SELECT * FROM {scan}").fetchall()}
-    return ", ".join(f"{_text(quote(c), types[c])} AS {quote(c)}" for c in columns)
+    texts = "".join(f", {_text(column, type_)} AS {column_name(i)}" for i, (column, type_) in enumerate(columns))
+    connection.execute(f"CREATE TEMP VIEW {name} AS SELECT {row} AS {ROW}{texts} FROM {scan}")
 
 
 def _text(column: str, sql_type: str) -> str:
@@ -88,8 +112,18 @@ def _text(column: str, sql_type: str) -> str:
         return f"nullif({column}, '')"
     if sql_type in ("DOUBLE", "FLOAT"):
         whole = f"{column} = trunc({column}) AND abs({column}) < 1e15"
-        return f"CASE WHEN {whole} THEN {column}::BIGINT::VARCHAR ELSE {column}::VARCHAR END"
+        text = f"CASE WHEN {whole} THEN {column}::BIGINT::VARCHAR ELSE {column}::VARCHAR END"
+        return f"CASE WHEN isnan({column}) THEN NULL ELSE {text} END"
     return f"nullif({column}::VARCHAR, '')"
+
+
+@contextmanager
+def reading(called: str) -> Iterator[None]:
+    """Turn what DuckDB says about a relation into an error of ours."""
+    try:
+        yield
+    except duckdb.Error as error:
+        raise _file_error(called, str(error)) from None
 
 
 def _file_error(called: str, message: str) -> FileError:

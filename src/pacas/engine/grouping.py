@@ -58,7 +58,7 @@ def connect(groupings: Sequence[Keys]) -> Keys:
         ends = (anchor[linked], group[linked])
         graph = graph + coo_array((np.ones(len(linked), dtype=np.bool_), ends), shape=graph.shape).tocsr()
     count, component = connected_components(graph, directed=False)
-    key = np.where(anchor >= 0, component[anchor], -1).astype(np.int32)
+    key = np.append(component, -1)[anchor].astype(np.int32)  # −1 finds the −1
     return Keys(key, int(count), bool((anchor < 0).any()))
 
 
@@ -87,15 +87,9 @@ def gather(groups: Keys, chosen: Array) -> tuple[Array, Array]:
     return rows[order.indices], order.indptr.astype(np.int64)
 
 
-def count_pairs(group: Array, groups: int, value: Array, values: int) -> tuple[Array, Array, Array]:
+def count_pairs(group: Array, value: Array, values: int) -> tuple[Array, Array, Array]:
     """The (group, value) pairs that occur, sorted, and how often each does."""
-    key = group.astype(np.int64) * values + value
-    if groups * values <= _roomy(len(key)):
-        counts = np.bincount(key, minlength=groups * values)
-        keys = np.flatnonzero(counts)
-        n = counts[keys]
-    else:
-        keys, n = np.unique(key, return_counts=True)
+    keys, n = np.unique(group.astype(np.int64) * values + value, return_counts=True)
     return keys // values, keys % values, n.astype(np.int64)
 
 

@@ -12,11 +12,14 @@ import pyarrow.parquet as pq
 
 from pacas.core.relation import Relation, check_columns
 from pacas.engine.contract import RelationFile
+from pacas.engine.duck import DuckEngine
 from pacas.errors import FileError
 
 DELIMITERS = ",;\t|"
 _HEADER_BYTES = 1 << 20
 _SUFFIXES = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": ","}
+_COMPRESSED = {".gz": "gzip", ".zst": "zstd"}
+_NOT_READ = {".bz2", ".br", ".lz4", ".xz", ".zip", ".7z"}
 
 
 def scan_relation(path: str | Path) -> RelationFile:
@@ -25,6 +28,8 @@ def scan_relation(path: str | Path) -> RelationFile:
     if not file.is_file():
         problem = "is a folder" if file.is_dir() else "does not exist"
         raise FileError(f"{file} {problem}; give a CSV, TSV or Parquet file")
+    if file.suffix.lower() in _NOT_READ:
+        raise FileError(f"{file.name}: {file.suffix} is not read; compress with gzip (.gz) or Zstandard (.zst)")
     if file.stat().st_size == 0:
         raise FileError(f"{file.name} is empty; a relation needs a header and at least one row")
     if _is_parquet(file):
@@ -40,33 +45,30 @@ def read_relation(path: str | Path) -> Relation:
     """A file's relation in memory, values as text and empty cells null (Parquet keeps its types)."""
     file = scan_relation(path)
     if file.format == "parquet":
-        return Relation(pq.read_table(file.path))
-    texts = dict.fromkeys(file.columns, pa.string())
-    try:
-        table = pyarrow.csv.read_csv(
-            pa.input_stream(str(file.path), compression="detect"),
-            parse_options=pyarrow.csv.ParseOptions(delimiter=file.delimiter, newlines_in_values=True),
-            convert_options=pyarrow.csv.ConvertOptions(column_types=texts, null_values=[""], strings_can_be_null=True),
-        )
-    except pa.ArrowInvalid as error:
-        raise FileError(f"{file.name}: {_first_line(error)}") from None
-    return Relation(table)
+        try:
+            return Relation(pq.read_table(file.path))
+        except (pa.ArrowException, OSError) as error:
+            raise FileError(f"{file.name} is not a complete Parquet file ({_first_line(error)})") from None
+    engine = DuckEngine()
+    return Relation(engine.rows(engine.open(file), None, file.columns))
 
 
 def write_relation(relation: Relation, path: str | Path) -> None:
     """A relation as a file, of the kind and compression that its name says."""
     file = Path(path)
     suffixes = [s.lower() for s in file.suffixes]
-    if ".parquet" in suffixes:
-        pq.write_table(relation.table, file)
-        return
-    compression = {".gz": "gzip", ".zst": "zstd"}.get(suffixes[-1]) if suffixes else None
-    kind = next((s for s in reversed(suffixes) if s in _SUFFIXES), None)
+    kind = next((s for s in reversed(suffixes) if s in {*_SUFFIXES, ".parquet"}), None)
     if kind is None:
         raise FileError(f"{file.name}: cannot tell what to write; end the name in .csv, .tsv or .parquet (.gz, .zst)")
-    options = pyarrow.csv.WriteOptions(delimiter=_SUFFIXES[kind], quoting_style="needed")
-    with pa.output_stream(str(file), compression=compression) as stream:
-        pyarrow.csv.write_csv(relation.table, stream, options)
+    try:
+        if kind == ".parquet":
+            pq.write_table(relation.table, file)
+            return
+        options = pyarrow.csv.WriteOptions(delimiter=_SUFFIXES[kind], quoting_style="needed")
+        with pa.output_stream(str(file), compression=_COMPRESSED.get(suffixes[-1])) as stream:
+            pyarrow.csv.write_csv(relation.table, stream, options)
+    except OSError as error:
+        raise FileError(f"{file} cannot be written ({_first_line(error)})") from None
 
 
 def _is_parquet(file: Path) -> bool:
@@ -94,6 +96,8 @@ def _csv_header(file: Path) -> tuple[list[str], str]:
         raise FileError(f"{file.name} is neither text nor Parquet; give a CSV, TSV or Parquet file")
     text = _decode(file, start)
     header = _first_record(text)
+    if header.count('"') % 2:
+        raise FileError(f"{file.name}, line 1: a quoted field that does not end as one")
     outside = Counter(_unquoted(header))
     delimiter = max(DELIMITERS, key=lambda d: outside[d])
     return next(csv.reader([header], delimiter=delimiter)), delimiter

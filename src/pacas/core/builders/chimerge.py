@@ -87,7 +87,7 @@ def _check(significance: Sequence[float] | None, max_intervals: Sequence[int] | 
 
 
 def _chi_square_quantile(probability: float, degrees: int) -> float:
-    from scipy.special import gammaincinv  # type: ignore[import-untyped]  # here: slow to import, rarely needed
+    from scipy.special import gammaincinv  # here: slow to import, rarely needed
 
     return 2 * float(gammaincinv(max(degrees, 1) / 2, probability))
 

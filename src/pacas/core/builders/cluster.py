@@ -72,7 +72,7 @@ def _table(values: Sequence[str], contexts: Sequence[str], counts: Sequence[int]
 
 def _merges(profiles: Profiles) -> list[tuple[int, int]]:
     """The two clusters that each step merges; step i makes cluster n + i."""
-    from scipy.cluster.hierarchy import linkage  # type: ignore[import-untyped]  # here: slow to import, rarely needed
+    from scipy.cluster.hierarchy import linkage  # here: slow to import, rarely needed
 
     return [(int(a), int(b)) for a, b, _, _ in linkage(profiles, method="average", metric="euclidean")]
 

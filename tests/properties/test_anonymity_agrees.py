@@ -1,0 +1,197 @@
+"""Anonymity from histograms is anonymity tuple by tuple; Theorem 1."""
+
+from __future__ import annotations
+
+from math import inf
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from oracles import anonymity as literal
+from oracles.bridge import to_hierarchies, to_relation
+from oracles.strategies import relations
+from oracles.tree import Tree
+from scipy.optimize import linprog
+
+from pacas.core.anonymity import (
+    Anonymity,
+    Policy,
+    check_anonymity,
+    closeness,
+    distinct_diversity,
+    entropy_diversity,
+)
+from pacas.core.hierarchy import Hierarchy
+from pacas.core.histogram import GroupHistogram
+from pacas.core.relation import Relation
+from pacas.engine.duck import DuckEngine
+from pacas.errors import InputError
+
+ENGINE = DuckEngine(threads=1)
+
+Rows = list[dict[str, str | None]]
+Trees = dict[str, Tree]
+
+
+def group_histogram(rows: Rows, x: tuple[str, ...], levels: dict[str, int], trees: Trees) -> GroupHistogram:
+    return ENGINE.group_histogram(ENGINE.open(to_relation(rows)), x, levels, to_hierarchies(trees))
+
+
+def anonymity(rows: Rows, policy: Policy, trees: Trees) -> Anonymity:
+    return check_anonymity(group_histogram(rows, policy.x, policy.y_levels, trees), policy)
+
+
+@st.composite
+def policies(draw: st.DrawFn) -> tuple[Rows, Trees, Policy]:
+    rows, trees = draw(relations(max_rows=16))
+    order = draw(st.permutations("ABCD"))
+    split = draw(st.integers(1, 3))
+    x, y = tuple(order[:split]), tuple(order[split : split + draw(st.integers(0, 2))])
+    levels = {a: draw(st.integers(0, trees[a].height if a in trees else 1)) for a in y if draw(st.booleans())}
+    return rows, trees, Policy(x, y, levels, draw(st.integers(1, 4)))
+
+
+@settings(max_examples=80)
+@given(policies())
+def test_anonymity_agrees_with_the_definitions(case: tuple[Rows, Trees, Policy]) -> None:
+    rows, trees, policy = case
+    found = anonymity(rows, policy, trees)
+    if policy.y:
+        expected = literal.xyl_anonymity(rows, policy.x, policy.y_levels, trees)
+    else:
+        expected = literal.k_anonymity(rows, policy.x, trees)
+    assert found.k == expected
+    assert found.holds == (expected is None or expected >= policy.k)
+    assert found.failing_groups == literal.failing_groups(rows, policy.x, policy.y_levels, policy.k, trees)
+    linked = literal.linked_tuples(rows, policy.x)
+    assert found.unlinked_rows == len(rows) - len(linked)
+    assert found.groups == literal.failing_groups(rows, policy.x, policy.y_levels, 10**9, trees)
+
+
+@settings(max_examples=40)
+@given(policies())
+def test_diversity_agrees_with_the_definitions(case: tuple[Rows, Trees, Policy]) -> None:
+    rows, trees, policy = case
+    assume(policy.y and literal.linked_tuples(rows, policy.x))
+    histogram = group_histogram(rows, policy.x, policy.y_levels, trees)
+    assert distinct_diversity(histogram) == literal.xyl_anonymity(rows, policy.x, policy.y_levels, trees)
+    expected = literal.entropy_diversity(rows, policy.x, policy.y_levels, trees)
+    assert entropy_diversity(histogram) == pytest.approx(expected, abs=1e-9)
+    assert entropy_diversity(histogram) <= distinct_diversity(histogram) + 1e-9
+
+
+@st.composite
+def closeness_cases(draw: st.DrawFn) -> Rows:
+    values = draw(
+        st.sampled_from(
+            [["a", "b", "c", None], ["1", "2", "10", "3.5", "-4"], ["1", "2", "x"], ["7"], ["1", "2", None]]
+        )
+    )
+    row = st.fixed_dictionaries(
+        {"A": st.sampled_from(["a", "b", "c", None]), "B": st.sampled_from("xy"), "S": st.sampled_from(values)}
+    )
+    return draw(st.lists(row, min_size=1, max_size=16))
+
+
+@settings(max_examples=50)
+@given(closeness_cases(), st.sampled_from([("A",), ("A", "B")]))
+def test_closeness_agrees_with_the_definition(rows: Rows, x: tuple[str, ...]) -> None:
+    found = closeness(group_histogram(rows, x, {"S": 0}, {}))
+    assert found == pytest.approx(literal.closeness(rows, x, "S", 0, {}), abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_ordered_closeness_is_the_cost_of_the_best_transport(seed: int) -> None:
+    """The cumulative formula against the earth mover's problem itself, solved as a linear program."""
+    rng = np.random.default_rng(seed)
+    values = np.sort(rng.choice(100, 5, replace=False))
+    rows: Rows = [{"A": str(rng.integers(3)), "S": str(rng.choice(values))} for _ in range(25)]
+    present = sorted({int(str(r["S"])) for r in rows})
+    m = len(present)
+    whole = np.array([sum(r["S"] == str(v) for r in rows) for v in present]) / len(rows)
+    cost = np.abs(np.subtract.outer(np.arange(m), np.arange(m))) / (m - 1)
+    worst = 0.0
+    for a in {r["A"] for r in rows}:
+        group = [r for r in rows if r["A"] == a]
+        share = np.array([sum(r["S"] == str(v) for r in group) for v in present]) / len(group)
+        leaving = [np.kron(np.eye(m)[i], np.ones(m)) for i in range(m)]
+        arriving = [np.kron(np.ones(m), np.eye(m)[i]) for i in range(m)]
+        best = linprog(cost.ravel(), A_eq=np.array(leaving + arriving), b_eq=np.concatenate([share, whole]))
+        worst = max(worst, best.fun)
+    assert closeness(group_histogram(rows, ("A",), {"S": 0}, {})) == pytest.approx(worst, abs=1e-9)
+
+
+def test_closeness_compares_groups_with_the_whole_relation() -> None:
+    """A tuple with a null in X is in no group, but it is in the relation that groups are compared with."""
+    rows: Rows = [{"A": "a", "S": "x"}, {"A": "a", "S": "x"}, {"A": None, "S": "y"}, {"A": None, "S": "y"}]
+    assert literal.closeness(rows, ("A",), "S", 0, {}) == pytest.approx(0.5)
+    assert closeness(group_histogram(rows, ("A",), {"S": 0}, {})) == pytest.approx(0.5)
+
+
+# ---- Theorem 1 -------------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=50)
+@given(relations(attributes="XYZ", max_rows=16), st.data())
+def test_theorem_1_anonymous_at_higher_levels_implies_anonymous_at_lower_ones(
+    case: tuple[Rows, Trees], data: st.DataObject
+) -> None:
+    """Both items: L1 ≤ L2, and L1 = 0, which is (X,Y)-anonymity."""
+    rows, trees = case
+    heights = {a: trees[a].height if a in trees else 1 for a in "YZ"}
+    high = {a: data.draw(st.integers(0, h), label=f"L2({a})") for a, h in heights.items()}
+    low = {a: data.draw(st.integers(0, level), label=f"L1({a})") for a, level in high.items()}
+    at = {
+        name: anonymity(rows, Policy(("X",), ("Y", "Z"), levels), trees).k
+        for name, levels in {"high": high, "low": low, "ground": {}}.items()
+    }
+    values = [inf if at[name] is None else at[name] for name in ("high", "low", "ground")]
+    assert values == sorted(values)
+
+
+def test_theorem_1_does_not_hold_the_other_way() -> None:
+    """Anonymous with k = 2 at level 0 but not at level 1: both values of the one group are NSAIDs."""
+    med = Hierarchy.from_rows([("ibuprofen", "NSAID", "*"), ("naproxen", "NSAID", "*"), ("dolex", "other", "*")])
+    table = ENGINE.open(Relation.of({"GEN": ["male", "male"], "MED": ["ibuprofen", "naproxen"]}))
+    k = {}
+    for level in (0, 1):
+        policy = Policy(("GEN",), ("MED",), {"MED": level}, k=2)
+        k[level] = check_anonymity(ENGINE.group_histogram(table, policy.x, policy.y_levels, {"MED": med}), policy)
+    assert (k[0].holds, k[0].k) == (True, 2)
+    assert (k[1].holds, k[1].k) == (False, 1)
+
+
+# ---- edges --------------------------------------------------------------------------------------------------------
+
+
+def test_without_an_x_group_any_policy_holds() -> None:
+    rows: Rows = [{"A": None, "S": "x"}]
+    found = anonymity(rows, Policy(("A",), ("S",), k=5), {})
+    assert (found.k, found.holds, found.groups, found.unlinked_rows) == (None, True, 0, 1)
+    histogram = group_histogram(rows, ("A",), {"S": 0}, {})
+    assert closeness(histogram) == 0
+    assert entropy_diversity(histogram) is None
+    assert distinct_diversity(histogram) is None
+
+
+def test_numbers_in_x_are_one_group_however_they_are_written() -> None:
+    tree = Tree([["51", "[51,60]", "*"], ["52", "[51,60]", "*"]], numeric=True)
+    rows: Rows = [{"A": a, "S": s} for a, s in [("51", "x"), ("51.0", "y"), ("051", "z"), ("52", "x")]]
+    histogram = group_histogram(rows, ("A",), {"S": 0}, {"A": tree})
+    assert histogram.groups == 2
+    assert sorted(np.bincount(histogram.group).tolist()) == [1, 3]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"x": ()}, "at least one attribute in X"),
+        ({"x": ("A",), "k": 0}, "k must be at least 1, not 0"),
+        ({"x": ("A", "B"), "y": ("B",)}, "'B' stands both in X and in Y"),
+        ({"x": ("A",), "y": ("B",), "levels": {"C": 1}}, "a level is given for 'C', which is not in Y"),
+    ],
+)
+def test_a_policy_that_makes_no_sense_is_refused(arguments: dict[str, object], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        Policy(**arguments)  # type: ignore[arg-type]
