@@ -1,0 +1,55 @@
+"""Tables of the paper's shapes, made from a seed: two dependencies, a share of tuples with an error in each."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+
+FDS = ("age, status, gender -> drug", "status, timeframe -> condition")
+BASELINE = (("age, status, gender", "drug"), ("status, timeframe", "condition"))
+ROWS_PER_GROUP = 20
+
+
+def table(rows: int, columns: int, dirty: float, seed: int = 7) -> pa.Table:
+    """A relation with groups of about 20 rows in which `dirty` of the tuples have another right-hand side."""
+    rng = np.random.default_rng(seed)
+    groups = max(rows // ROWS_PER_GROUP, 1)
+    side = max(round((groups / 3) ** 0.5), 2)
+    age, status, gender = (rng.integers(0, n, rows) for n in (side, side, 3))
+    timeframe = rng.integers(0, max(groups // side, 2), rows)
+    drug = _determined(rng, 73, dirty, age, status, gender)
+    condition = _determined(rng, 61, dirty, status, timeframe)
+    named = {"age": age, "status": status, "gender": gender, "timeframe": timeframe, "drug": drug, "condition": condition}
+    fillers = {f"filler{i}": rng.integers(0, 5 + 7 * i, rows) for i in range(columns - len(named))}
+    return pa.table({name: _texts(name, codes) for name, codes in (named | fillers).items()})
+
+
+def _determined(rng: np.random.Generator, values: int, dirty: float, *left: np.ndarray) -> np.ndarray:
+    mixed = sum(column.astype(np.uint64) * np.uint64(2654435761 + 97 * i) for i, column in enumerate(left))
+    right = ((mixed ^ (mixed >> np.uint64(15))) % np.uint64(values)).astype(np.int64)
+    wrong = rng.random(len(right)) < dirty
+    right[wrong] = rng.integers(0, values, int(wrong.sum()))
+    return right
+
+
+def _texts(name: str, codes: np.ndarray) -> pa.DictionaryArray:
+    labels = pa.array([f"{name}-{i}" for i in range(int(codes.max()) + 1)])
+    return pa.DictionaryArray.from_arrays(pa.array(codes.astype(np.int32)), labels)
+
+
+def file(folder: Path, rows: int, columns: int, dirty: float, format_: str) -> Path:
+    """The table as a file, made once."""
+    path = folder / f"{rows}x{columns}-{dirty}.{format_}"
+    if not path.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        made = table(rows, columns, dirty)
+        plain = made.cast(pa.schema([(name, pa.string()) for name in made.column_names]))
+        if format_ == "parquet":
+            pq.write_table(plain, path, row_group_size=122_880)
+        else:
+            pyarrow.csv.write_csv(plain, path)
+    return path

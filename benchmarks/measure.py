@@ -1,0 +1,41 @@
+"""Timing in one run: the candidates take turns, so that a noisy moment hits them all."""
+
+from __future__ import annotations
+
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+
+def medians(candidates: Mapping[str, Callable[[], object]], repeats: int = 5) -> dict[str, float]:
+    """Median seconds of each candidate, after one round to warm up."""
+    seconds: dict[str, list[float]] = {name: [] for name in candidates}
+    for turn in range(repeats + 1):
+        for name, run in candidates.items():
+            start = time.perf_counter()
+            run()
+            if turn:
+                seconds[name].append(time.perf_counter() - start)
+    return {name: statistics.median(taken) for name, taken in seconds.items()}
+
+
+def peak_memory(code: str, *arguments: str) -> int:
+    """The most memory in bytes that a fresh process running `code` has held."""
+    report = "\nimport resource; print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+    done = subprocess.run([sys.executable, "-c", code + report, *arguments], capture_output=True, text=True, check=True)
+    return int(done.stdout.split()[-1]) * 1024
+
+
+def machine() -> str:
+    """What the figures were taken on."""
+    model = platform.processor() or platform.machine()
+    info = Path("/proc/cpuinfo")
+    if info.exists():
+        model = next((line.split(":")[1].strip() for line in info.read_text().splitlines() if "model name" in line), model)
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    return f"{model}, {os.cpu_count()} cores, {memory:.0f} GiB, {platform.system()}, Python {platform.python_version()}"
