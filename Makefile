@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 JOBS ?= auto
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format bench lock clean
+.PHONY: help demo test check format docs bench lock clean
 
 help:  ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -25,6 +25,9 @@ check: $(VENV)/.dev  ## format, lint, strict types, tests
 format: $(VENV)/.dev  ## let ruff put the code in shape
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+docs: $(BIN)/pacas  ## renew docs/reference/cli.md from the commands
+	$(BIN)/python scripts/cli_reference.py
 
 bench: $(VENV)/.dev  ## measure, and write benchmarks/RESULTS.md (minutes)
 	$(BIN)/python benchmarks/run.py $(ARGS)

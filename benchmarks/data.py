@@ -23,7 +23,14 @@ def table(rows: int, columns: int, dirty: float, seed: int = 7) -> pa.Table:
     timeframe = rng.integers(0, max(groups // side, 2), rows)
     drug = _determined(rng, 73, dirty, age, status, gender)
     condition = _determined(rng, 61, dirty, status, timeframe)
-    named = {"age": age, "status": status, "gender": gender, "timeframe": timeframe, "drug": drug, "condition": condition}
+    named = {
+        "age": age,
+        "status": status,
+        "gender": gender,
+        "timeframe": timeframe,
+        "drug": drug,
+        "condition": condition,
+    }
     fillers = {f"filler{i}": rng.integers(0, 5 + 7 * i, rows) for i in range(columns - len(named))}
     return pa.table({name: _texts(name, codes) for name, codes in (named | fillers).items()})
 

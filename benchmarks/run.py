@@ -1,8 +1,8 @@
 """`make bench`: measure, and write the figures to RESULTS.md. Ratios are taken in one run.
 
-    python benchmarks/run.py            everything (some minutes)
-    python benchmarks/run.py core       one chapter
-    python benchmarks/run.py --small    a quick look, written nowhere
+python benchmarks/run.py            everything (some minutes)
+python benchmarks/run.py core       one chapter
+python benchmarks/run.py --small    a quick look, written nowhere
 """
 
 from __future__ import annotations
@@ -45,7 +45,10 @@ def write(name: str, text: str) -> None:
     else:
         document = document.rstrip() + "\n\n" + block + "\n"
     results.write_text(document, "utf-8")
-    print(f"written to {results.relative_to(Path.cwd()) if results.is_relative_to(Path.cwd()) else results.name}", file=sys.stderr)
+    print(
+        f"written to {results.relative_to(Path.cwd()) if results.is_relative_to(Path.cwd()) else results.name}",
+        file=sys.stderr,
+    )
 
 
 if __name__ == "__main__":

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import closing
 from typing import Annotated, Any
 
 import typer
+from rich.text import Text
 
-from pacas.cli.options import Data, HierarchyOption, Json, names, out, print_json, progress, read_hierarchies
+from pacas.cli.options import Data, HierarchyOption, Json, names, out, print_json, printable, progress, read_hierarchies
 from pacas.core.anonymity import Policy, check_anonymity, closeness, distinct_diversity, entropy_diversity
+from pacas.engine.duck import DuckEngine
 from pacas.engine.questions import group_histogram
 from pacas.errors import InputError
 from pacas.formats.relations import scan_relation
@@ -19,22 +22,24 @@ def command(
     x: Annotated[str, typer.Option(metavar="A,B", help="X: the attributes that identify a group of people.")],
     y: Annotated[str, typer.Option(metavar="C", help="Y: the sensitive attributes. Without: k tuples a group.")] = "",
     level: Annotated[list[str] | None, typer.Option(metavar="C=1", help="A level of Y (0 is ground); repeat.")] = None,
-    k: Annotated[int, typer.Option(min=1, help="How many values each group must be linked to.")] = 1,
+    k: Annotated[int, typer.Option(min=1, metavar="K", help="How many values each group must be linked to.")] = 1,
     hierarchy: HierarchyOption = None,
-    measures: Annotated[bool, typer.Option(help="Also measure l-diversity and t-closeness.")] = False,
+    measures: Annotated[bool, typer.Option("--measures", help="Also measure l-diversity and t-closeness.")] = False,
     json: Json = False,
 ) -> None:
     """Check k-, (X,Y)- and (X,Y,L)-anonymity, and say the largest k that holds.
 
     Exit code 0: it holds for the k given; 1: it does not.
 
+    JSON: holds, k (the largest that holds), groups, failing_groups, unlinked_rows; l_diversity, t_closeness (measures)
+
     Example: pacas anonymity public.csv --x GEN,AGE,ZIP --y MED --level MED=1 --k 3 --hierarchy MED=med.csv
     """
     policy = Policy(names(x), names(y), _levels(level or ()), k)
     source = scan_relation(data)
-    with progress() as tell:
+    with closing(DuckEngine()) as engine, progress() as tell:
         tell(f"grouping by {', '.join(policy.x)}")
-        histogram = group_histogram(source, policy, read_hierarchies(hierarchy))
+        histogram = group_histogram(source, policy, read_hierarchies(hierarchy), engine=engine)
     found = check_anonymity(histogram, policy)
     document: dict[str, Any] = {
         "holds": found.holds,
@@ -59,14 +64,16 @@ def _levels(options: Sequence[str]) -> dict[str, int]:
         attribute, _, number = option.rpartition("=")
         if not attribute or not number.strip().isdecimal():
             raise InputError(f"--level takes ATTR=NUMBER, such as MED=1, not {option!r}")
+        if attribute.strip() in levels:
+            raise InputError(f"--level names {attribute.strip()!r} twice")
         levels[attribute.strip()] = int(number)
     return levels
 
 
 def _print(policy: Policy, found: dict[str, Any]) -> None:
     y = ", ".join(f"{a} at level {level}" for a, level in policy.y_levels.items()) or "tuples"
-    verdict = "[green]holds[/]" if found["holds"] else "[red]does not hold[/]"
-    out.print(f"({', '.join(policy.x)}) linked to at least {policy.k} of {y}: {verdict}")
+    verdict = ("holds", "green") if found["holds"] else ("does not hold", "red")
+    out.print(Text.assemble(printable(f"({', '.join(policy.x)}) linked to at least {policy.k} of {y}: "), verdict))
     out.print(
         f"largest k that holds: {found['k']}; {found['failing_groups']:,} of {found['groups']:,} groups fall short"
     )

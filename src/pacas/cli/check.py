@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import Annotated, Any
 
 import numpy as np
 import typer
 from rich.table import Table
+from rich.text import Text
 
-from pacas.cli.options import Data, HierarchyOption, Json, out, print_json, progress, read_hierarchies
+from pacas.cli.options import Data, HierarchyOption, Json, out, print_json, printable, progress, read_hierarchies
 from pacas.client.check import Check, DependencyCheck, check
 from pacas.engine.contract import Engine
 from pacas.engine.contract import Table as Opened
@@ -23,27 +25,30 @@ def command(
     data: Data,
     fd: Annotated[list[str], typer.Option("--fd", metavar="'A, B -> C'", help="A functional dependency; repeat.")],
     hierarchy: HierarchyOption = None,
-    groups: Annotated[int, typer.Option(min=0, help="Also list this many violating groups a dependency.")] = 0,
-    key: Annotated[str | None, typer.Option(help="The column that names a row in that list.")] = None,
+    groups: Annotated[int, typer.Option(min=0, metavar="N", help="List so many violating groups a dependency.")] = 0,
+    key: Annotated[str | None, typer.Option(metavar="COLUMN", help="The column that names a row in that list.")] = None,
     json: Json = False,
 ) -> None:
     """Count the violations of functional dependencies, general values considered, and find the classes to repair.
 
     Exit code 0: all dependencies hold; 1: some do not.
 
+    JSON: rows, consistent, dependencies (fd, violations, groups, violating_groups), classes (attribute, rows, errors)
+
     Example: pacas check client.csv --fd "GEN, DIAG -> MED" --hierarchy MED=med.csv --groups 3 --key ID
     """
     source = scan_relation(data)
     if key is not None and key not in source.columns:
         raise SchemaError.missing(key, source.columns, source.name)
-    engine = DuckEngine()
-    with progress() as tell:
+    with closing(DuckEngine()) as engine, progress() as tell:
         found = check(source, fd, read_hierarchies(hierarchy), engine=engine, progress=tell)
-        listed = _Listing(engine, engine.open(source), key, groups) if groups else None
-        if json:
-            print_json(as_json(found, listed))
-    if not json:
-        _print(found, listed)
+        shown = [c for c in source.columns if c == key or any(c in d.fd.attributes for d in found.dependencies)]
+        listed = _Listing(engine, engine.open(source, shown), key, groups) if groups else None
+        document = as_json(found, listed)
+    if json:
+        print_json(document)
+    else:
+        _print(found, document)
     raise typer.Exit(0 if found.consistent else 1)
 
 
@@ -87,19 +92,19 @@ class _Listing:
         }
 
 
-def _print(found: Check, listed: _Listing | None) -> None:
+def _print(found: Check, document: dict[str, Any]) -> None:
     table = Table("dependency", box=None, pad_edge=False)
     table.add_column("violations", justify="right")
     table.add_column("groups", justify="right")
     for d in found.dependencies:
         colour = "red" if d.violations else "green"
-        table.add_row(str(d.fd), f"[{colour}]{d.violations:,}[/]", f"{d.groups:,}")
+        table.add_row(printable(str(d.fd)), Text(f"{d.violations:,}", style=colour), f"{d.groups:,}")
     out.print(table)
-    for d in found.dependencies if listed else ():
-        for group in listed.groups(d) if listed else ():
-            _print_group(d, group)
+    for dependency in document["dependencies"]:
+        for group in dependency.get("violating_groups", ()):
+            _print_group(dependency["fd"], group)
     if found.consistent and not found.classes:
-        out.print(f"\n[green]consistent[/]: {found.rows:,} rows")
+        out.print(Text.assemble("\n", ("consistent", "green"), f": {found.rows:,} rows"))
         return
     cells = sum(len(c.rows) for c in found.classes.cells.values())
     out.print(f"\n{len(found.classes):,} classes to repair: {cells:,} cells in {found.rows:,} rows; most errors first:")
@@ -109,18 +114,19 @@ def _print(found: Check, listed: _Listing | None) -> None:
     classes.add_column("rows")
     for c in list(found.classes[i] for i in range(min(SHOWN, len(found.classes)))):
         some = ", ".join(map(str, c.rows[:8].tolist())) + (", …" if len(c.rows) > 8 else "")
-        classes.add_row(c.attribute, f"{c.errors:,}", f"{len(c.rows):,}", some)
+        classes.add_row(printable(c.attribute), f"{c.errors:,}", f"{len(c.rows):,}", some)
     out.print(classes)
     if len(found.classes) > SHOWN:
         out.print(f"… and {len(found.classes) - SHOWN:,} more (all of them with --json)")
 
 
-def _print_group(found: DependencyCheck, group: dict[str, Any]) -> None:
+def _print_group(fd: str, group: dict[str, Any]) -> None:
     x = ", ".join(f"{attribute} = {value}" for attribute, value in group["x"].items())
-    out.print(f"\n{x}: {group['violations']:,} violations of {found.fd}", markup=False)
+    count = "1 violation" if group["violations"] == 1 else f"{group['violations']:,} violations"
+    out.print("\n" + printable(f"{x}: {count} of {fd}"))
     table = Table(*group["rows"][0], box=None, pad_edge=False)
     for row in group["rows"][:SHOWN]:
-        table.add_row(*("" if value is None else str(value) for value in row.values()))
+        table.add_row(*(str(value) if isinstance(value, int) else printable(value) for value in row.values()))
     out.print(table)
     if len(group["rows"]) > SHOWN:
         out.print(f"… and {len(group['rows']) - SHOWN:,} more rows")

@@ -2,40 +2,48 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import Annotated
 
 import typer
 
-from pacas.cli.options import Data, HierarchyOption, Json, out, print_json, progress, read_hierarchies
+from pacas.cli.options import Data, HierarchyOption, Json, out, print_json, printable, progress, read_hierarchies
+from pacas.engine.duck import DuckEngine
 from pacas.engine.questions import semantic_distance
+from pacas.errors import SchemaError
 from pacas.formats.relations import scan_relation
 
 
 def command(
     data: Data,
     attribute: Annotated[str, typer.Argument(metavar="ATTR", help="The attribute that the values belong to.")],
-    v: Annotated[str, typer.Argument(metavar="V", help="A value, ground or general.")],
+    v: Annotated[str, typer.Argument(metavar="V", help="A value, ground or general (a negative one goes after '--').")],
     w: Annotated[str, typer.Argument(metavar="W", help="Another one.")],
     hierarchy: HierarchyOption = None,
     json: Json = False,
 ) -> None:
     """Measure the semantic distance of two values: the information lost on the way from one to the other.
 
+    JSON: distance, penalties (of V and of W), lca, left_out (cells that did not count: null or general)
+
     Example: pacas distance sp.csv AGE 45 51 --hierarchy AGE=age.csv
     """
     source = scan_relation(data)
     hierarchies = read_hierarchies(hierarchy)
-    with progress() as tell:
+    for named in hierarchies:
+        if named not in source.columns:
+            raise SchemaError.missing(named, source.columns, source.name)
+    with closing(DuckEngine()) as engine, progress() as tell:
         tell(f"counting {attribute}")
-        delta = semantic_distance(source, attribute, hierarchies.get(attribute))
+        delta = semantic_distance(source, attribute, hierarchies.get(attribute), engine=engine)
     distance, penalties, lca = delta(v, w), [delta.penalty(v), delta.penalty(w)], delta.lca(v, w)
     if json:
         print_json({"distance": distance, "penalties": penalties, "lca": lca, "left_out": delta.left_out})
         return
-    out.print(f"distance  {distance:.6g}", markup=False)
+    out.print(f"distance  {distance:.6g}")
     for value, penalty in zip((v, w), penalties, strict=True):
         unknown = "" if value in delta.hierarchy else "  (not in the hierarchy: a leaf under the root)"
-        out.print(f"E({value})  {penalty:.6g}{unknown}", markup=False)
-    out.print(f"meet in  {lca}", markup=False)
+        out.print(f"E({printable(value)})  {penalty:.6g}{unknown}")
+    out.print(f"meet in  {printable(lca)}")
     if delta.left_out:
-        out.print(f"{delta.left_out:,} cells did not count: null or general", markup=False)
+        out.print(f"{delta.left_out:,} cells did not count: null or general")

@@ -3,28 +3,39 @@
 from __future__ import annotations
 
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.text import Text
 
-from pacas.cli.options import Data, Json, out, print_json, progress
+from pacas.cli.options import Data, Json, out, print_json, printable, progress, show_help
 from pacas.cli.tree import draw
 from pacas.core.builders import BUILDERS, BY, Needs
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.histogram import Histogram
 from pacas.core.lint import lint
 from pacas.engine.duck import DuckEngine
-from pacas.engine.questions import build_hierarchy, open_data
+from pacas.engine.questions import hierarchy_from, open_data
 from pacas.errors import InputError
-from pacas.formats.hierarchies import read_hierarchy, read_raw_hierarchy, write_hierarchy
+from pacas.formats.hierarchies import arx, read_hierarchy, read_raw_hierarchy, write_hierarchy
 from pacas.formats.relations import scan_relation
 
-app = typer.Typer(no_args_is_help=True, help="Build, check and show generalization hierarchies.")
+app = typer.Typer()
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="A hierarchy: ARX CSV, JSON tree, Amnesia text or JSON.")]
-AgainstData = Annotated[Path | None, typer.Option("--data", help="A relation whose column the hierarchy is for.")]
-Attribute = Annotated[str | None, typer.Option("--attribute", "-a", help="The column of --data.")]
+AgainstData = Annotated[Path | None, typer.Option("--data", metavar="DATA", help="A relation to compare with.")]
+Attribute = Annotated[str | None, typer.Option("--attribute", "-a", metavar="ATTR", help="The column of --data.")]
+
+
+@app.callback(invoke_without_command=True)
+def start(context: typer.Context) -> None:
+    """Build, check and show generalization hierarchies.
+
+    Example: pacas hierarchy show med.csv
+    """
+    show_help(context)
 
 
 @app.command("build")
@@ -34,27 +45,28 @@ def build(
     method: Annotated[str, typer.Argument(metavar="METHOD", help=f"One of {', '.join(BUILDERS)}.")],
     option: Annotated[list[str] | None, typer.Argument(metavar="[OPTION=VALUE]…", help="Such as widths=10,30.")] = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Where to write it: .csv (ARX) or .json.")
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Where to write it: .csv (ARX) or .json.")
     ] = None,
     json: Json = False,
 ) -> None:
     """Build a hierarchy from a column's own values.
 
+    JSON: height, root, levels (level, values), rows (each ground value up to the root); output, if written
+
     Example: pacas hierarchy build sp.csv AGE intervals widths=10,30 --output age.csv
     """
     options = dict(_option(text, method) for text in option or ())
-    with progress() as tell:
+    with closing(DuckEngine()) as engine, progress() as tell:
         tell(f"building {method} for {attribute}")
-        made = build_hierarchy(scan_relation(data), attribute, method, **options)
+        made = hierarchy_from(scan_relation(data), attribute, method, options, engine=engine)
     if output is not None:
         write_hierarchy(made, output)
     if json:
         print_json({**_levels(made), **({"output": str(output)} if output else {})})
     elif output is not None:
-        out.print(f"{output}: {_in_words(made)}", markup=False)
+        out.print(f"{output}: {_in_words(made)}")
     else:
-        for row in made.rows():
-            sys.stdout.write(";".join(row) + "\n")
+        sys.stdout.write(arx.write(made))
 
 
 @app.command("check")
@@ -62,12 +74,14 @@ def check(
     file: File,
     data: AgainstData = None,
     attribute: Attribute = None,
-    k: Annotated[int | None, typer.Option(min=1, help="Report levels with fewer than k values.")] = None,
+    k: Annotated[int | None, typer.Option(min=1, metavar="K", help="Report levels with fewer than k values.")] = None,
     json: Json = False,
 ) -> None:
     """Check a hierarchy: is it a tree, does it cover the data, has each level enough values.
 
     Exit code 0: no problem (notes are no problems); 1: some.
+
+    JSON: ok, findings (severity, kind, message, level, count, lines)
 
     Example: pacas hierarchy check age.csv --data sp.csv --attribute AGE --k 3
     """
@@ -92,10 +106,9 @@ def check(
     else:
         for finding in findings:
             colour = "red" if finding.severity == "problem" else "yellow"
-            out.print(f"[{colour}]{finding.severity}[/] ", end="")
-            out.print(finding.message, markup=False)
+            out.print(Text.assemble((finding.severity, colour), " ", printable(finding.message)))
         if not problems:
-            out.print(f"[green]ok[/] {_in_words(raw.build(file))}")
+            out.print(Text.assemble(("ok", "green"), f" {_in_words(raw.build(file))}"))
     raise typer.Exit(1 if problems else 0)
 
 
@@ -104,11 +117,13 @@ def show(
     file: File,
     data: AgainstData = None,
     attribute: Attribute = None,
-    depth: Annotated[int | None, typer.Option(min=1, help="How many levels below the root.")] = None,
-    children: Annotated[int, typer.Option(min=1, help="How many children to show of each value.")] = 12,
+    depth: Annotated[int | None, typer.Option(min=1, metavar="N", help="How many levels below the root.")] = None,
+    children: Annotated[int, typer.Option(min=1, metavar="N", help="How many children to show of each value.")] = 12,
     json: Json = False,
 ) -> None:
     """Draw a hierarchy as a tree; with --data and --attribute, how many rows lie below each value.
+
+    JSON: height, root, levels (level, values), rows (each ground value up to the root)
 
     Example: pacas hierarchy show med.csv --depth 2
     """
@@ -140,9 +155,9 @@ def _column(data: Path | None, attribute: str | None) -> Histogram | None:
         return None
     if data is None or attribute is None:
         raise InputError("--data and --attribute go together")
-    engine = DuckEngine()
-    table = open_data(engine, scan_relation(data), [attribute])
-    return engine.histogram(table, [attribute], {})
+    with closing(DuckEngine()) as engine:
+        table = open_data(engine, scan_relation(data), [attribute])
+        return engine.histogram(table, [attribute], {})
 
 
 def _levels(hierarchy: Hierarchy) -> dict[str, object]:

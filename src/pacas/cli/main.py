@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import cache
+from importlib.metadata import version as installed_version
+from typing import Annotated, Any
 
-import click
 import typer
 
 from pacas.cli import anonymity, check, demo, distance, hierarchy, query
+from pacas.cli.options import show_help
 from pacas.errors import PacasError
 
 app = typer.Typer(
     name="pacas",
-    help="Privacy-aware data cleaning as a service.",
-    no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
@@ -28,6 +29,21 @@ app.command("query")(query.command)
 app.add_typer(hierarchy.app, name="hierarchy")
 
 
+@app.callback(invoke_without_command=True)
+def start(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
+) -> None:
+    """Privacy-aware data cleaning as a service.
+
+    Example: pacas demo
+    """
+    if version:
+        print(f"pacas {installed_version('pacas')}")
+        raise typer.Exit()
+    show_help(context)
+
+
 def main(arguments: list[str] | None = None) -> None:
     """Run a command and exit as it says."""
     sys.exit(run(arguments))
@@ -35,26 +51,38 @@ def main(arguments: list[str] | None = None) -> None:
 
 def run(arguments: list[str] | None = None) -> int:
     """Run a command; say what is wrong in one line on stderr."""
+    given = sys.argv[1:] if arguments is None else arguments
+    if not all(map(_is_text, given)):
+        return _bad_input("an argument is not UTF-8 text")
     try:
-        code = typer.main.get_command(app).main(arguments, prog_name="pacas", standalone_mode=False)
+        code = _commands().main(given, prog_name="pacas", standalone_mode=False)
         sys.stdout.flush()
         return int(code or 0)
-    except click.exceptions.NoArgsIsHelpError as error:
-        print(error.format_message())
-        return 2
-    except click.UsageError as error:
-        command = error.ctx.command_path if error.ctx else "pacas"
-        return _bad_input(f"{error.format_message()} (try '{command} --help')")
-    except click.ClickException as error:
-        return _bad_input(error.format_message())
+    except typer.TyperException as error:
+        context = getattr(error, "ctx", None)
+        return _bad_input(f"{error.format_message()} (try '{context.command_path if context else 'pacas'} --help')")
     except PacasError as error:
         return _bad_input(str(error))
-    except BrokenPipeError:  # the reader, such as `head`, has seen enough
+    except (BrokenPipeError, SystemExit):  # the reader, such as `head`, has seen enough; typer and rich exit on it
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except (KeyboardInterrupt, click.Abort):
-        print("pacas: stopped", file=sys.stderr)
+    except (KeyboardInterrupt, typer.Abort):
         return 130
+
+
+@cache
+def _commands() -> Any:
+    """The commands, ready to be called; reading their signatures takes a moment."""
+    return typer.main.get_command(app)
+
+
+def _is_text(argument: str) -> bool:
+    """Whether an argument's bytes were UTF-8: Python keeps other bytes as lone surrogates."""
+    try:
+        argument.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _bad_input(message: str) -> int:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import json
+import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -10,7 +12,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
+from rich.console import Console, ConsoleDimensions
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from pacas.client.check import Progress as Tell
@@ -25,12 +27,43 @@ HierarchyOption = Annotated[
     typer.Option("--hierarchy", metavar="ATTR=FILE", help="An attribute's hierarchy (ARX CSV, JSON, Amnesia); repeat."),
 ]
 
-out = Console(highlight=False)
+UNWRAPPED = 10_000
+
+
+class _Console(Console):
+    """Prints values as they are, `[red]` and `:tada:` included, and wraps nothing unless it is a terminal."""
+
+    def __init__(self) -> None:
+        super().__init__(markup=False, emoji=False, highlight=False)
+
+    @property  # type: ignore[misc]  # read-only: nobody sets it
+    def size(self) -> ConsoleDimensions:
+        if self.is_terminal or "COLUMNS" in os.environ:
+            return super().size
+        return ConsoleDimensions(UNWRAPPED, 25)
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError  # how to end is for `main` to say
+
+
+out = _Console()
+
+
+def printable(value: str | None) -> str:
+    """A value on one line: control characters are escaped, a null is empty."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in value or "")
 
 
 def print_json(document: Mapping[str, Any]) -> None:
-    json.dump(document, sys.stdout, ensure_ascii=False)
+    unicode = (sys.stdout.encoding or "").lower().startswith("utf")
+    json.dump(document, sys.stdout, ensure_ascii=not unicode)
     sys.stdout.write("\n")
+
+
+def show_help(context: typer.Context) -> None:
+    """The help of a group of commands that was called without one."""
+    if context.invoked_subcommand is None:
+        context.get_help()  # prints it
 
 
 def read_hierarchies(options: Sequence[str] | None) -> dict[str, Hierarchy]:
@@ -47,18 +80,22 @@ def read_hierarchies(options: Sequence[str] | None) -> dict[str, Hierarchy]:
 
 
 def names(text: str) -> tuple[str, ...]:
-    """The attributes of `A,B`."""
-    return tuple(name.strip() for name in text.split(",") if name.strip())
+    """The attributes of `A,B`; double quotes protect a comma.
+
+    >>> names('GEN, "ZIP, or postcode"')
+    ('GEN', 'ZIP, or postcode')
+    """
+    return tuple(name.strip() for name in next(csv.reader([text], skipinitialspace=True), []) if name.strip())
 
 
 @contextmanager
 def progress() -> Iterator[Tell]:
-    """Show what is going on, on stderr, if that is a terminal."""
+    """Show what is going on, on stderr, if that is a terminal; stdout is left alone."""
     console = Console(stderr=True)
     if not console.is_terminal:
         yield lambda _: None
         return
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True) as bar:
+    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True, redirect_stdout=False, redirect_stderr=False) as bar:
         task = bar.add_task("starting", total=None)
-        yield lambda what: bar.update(task, description=what)
+        yield lambda what: bar.update(task, description=printable(what))

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.table import Table
 
-from pacas.cli.options import Json, out, print_json, progress
+from pacas.cli.options import Json, out, print_json, printable, progress
 from pacas.core.query import MAIN, GeneralizedQuery
+from pacas.engine.duck import DuckEngine
 from pacas.engine.questions import answer
 from pacas.formats.provider_file import read_provider_file
 
@@ -19,26 +21,29 @@ def command(
     select: Annotated[str, typer.Option(metavar="'GEN:0, MED:1'", help="Output columns, each with its level.")],
     where: Annotated[str, typer.Option(metavar="'DIAG = migraine'", help="Comparisons, joined by 'and'.")] = "",
     from_: Annotated[
-        str, typer.Option("--from", help="Relations: 'relation, doctors d', or with 'join … on …'.")
+        str, typer.Option("--from", metavar="'relation, doctors d'", help="Relations; also with 'join … on …'.")
     ] = MAIN,
     json: Json = False,
 ) -> None:
     """Answer a generalized query over the provider's relations: the provider's own tool.
 
+    JSON: answers (a list per answer, one value per output column)
+
     Example: pacas query provider.toml --select "GEN:0, MED:1" --where "DIAG = migraine"
     """
     query = GeneralizedQuery.parse(select, where, from_)
-    with progress() as tell:
+    with closing(DuckEngine()) as engine, progress() as tell:
         tell(f"reading {provider.name}")
         file = read_provider_file(provider)
-        hierarchies = file.read_hierarchies(o.column.attribute for o in query.outputs)
+        relations = file.scan_relations()
+        hierarchies = file.read_hierarchies((column.attribute for column in query.columns()), engine=engine)
         tell("answering")
-        answers = answer(query, file.scan_relations(), hierarchies)
+        answers = answer(query, relations, hierarchies, engine=engine)
     if json:
         print_json({"answers": answers})
         return
-    table = Table(*(f"{o.column}:{o.level}" for o in query.outputs), box=None, pad_edge=False)
+    table = Table(*(printable(f"{o.column}:{o.level}") for o in query.outputs), box=None, pad_edge=False)
     for row in answers:
-        table.add_row(*("" if value is None else value for value in row))
+        table.add_row(*map(printable, row))
     out.print(table)
-    out.print(f"{len(answers):,} answers")
+    out.print("1 answer" if len(answers) == 1 else f"{len(answers):,} answers")

@@ -10,6 +10,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 from rich.tree import Tree
 
+from pacas.cli.options import printable
 from pacas.core.hierarchy import Hierarchy
 
 Weights = NDArray[np.int64]
@@ -32,7 +33,8 @@ def draw(
     children = _children(hierarchy)
 
     def name(code: int) -> Text:
-        text = Text(_printable(hierarchy.label(code)), style="bold" if children[code].size else "")
+        label = hierarchy.label(code)
+        text = Text("(null)" if label is None else printable(label), style="bold" if children[code].size else "")
         if children[code].size:
             text.append(f"  {_plural(int(below[code]), 'value')}", style="cyan")
         if rows is not None:
@@ -89,12 +91,6 @@ def _sum_below(hierarchy: Hierarchy, weights: Weights) -> Weights:
     sums = np.cumsum(toured)
     total: Weights = sums[hierarchy.leave] - sums[hierarchy.enter]
     return total
-
-
-def _printable(label: str | None) -> str:
-    if label is None:
-        return "(null)"
-    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in label)
 
 
 def _plural(number: int, noun: str) -> str:

@@ -133,13 +133,17 @@ class DuckEngine:
         groups = combine([_linked_keys(table, a, hierarchies) for a in x])
         levels = [_level_keys(table, a, level, hierarchies) for a, level in y.items()]
         value = combine([keys for _, keys in levels] or [_one(len(table))])
-        used, example, code, overall = np.unique(value.key, return_index=True, return_inverse=True, return_counts=True)
-        linked = np.flatnonzero(groups.key >= 0)
-        group, code, n = count_pairs(groups.key[linked], code[linked], len(used))
+        linked = np.flatnonzero(groups.key >= 0) if groups.partial else slice(None)
+        group, code, n = count_pairs(groups.key[linked], value.key[linked], value.space)
         used_groups, group = np.unique(group, return_inverse=True)
-        labels = [[known.label(c) for c in keys.key[example]] for known, keys in levels]
+        overall = np.bincount(value.key, minlength=value.space)
+        used = np.flatnonzero(overall)
+        example = np.zeros(value.space, dtype=np.int64)  # one row of each Y-value, to read its labels from
+        example[value.key] = np.arange(len(table))
+        labels = [[known.label(c) for c in keys.key[example[used]]] for known, keys in levels]
         values: list[Values] = list(zip(*labels, strict=True)) if labels else [()]
-        return GroupHistogram(group, code, n, len(used_groups), values, overall, len(table) - len(linked))
+        unlinked = len(table) - int(n.sum())
+        return GroupHistogram(group, np.searchsorted(used, code), n, len(used_groups), values, overall[used], unlinked)
 
     def answer(self, query: GeneralizedQuery, tables: Mapping[str, DuckTable], hierarchies: Hierarchies) -> pa.Table:
         labels: list[str] = []

@@ -17,6 +17,7 @@ from pacas.engine.contract import RelationFile, Source
 from pacas.errors import FileError, InputError, SchemaError
 
 ROW = "row_number"
+MAX_LINE = 32 << 20
 
 
 def quote(name: str) -> str:
@@ -81,7 +82,8 @@ def _create_from_csv(
     header = ", ".join(f"{column_name(i)}: 'VARCHAR'" for i in range(len(file.columns)))
     scan = (
         f"read_csv({_file_literal(file.path)}, delim = {literal(file.delimiter)}, quote = '\"', escape = '\"', "
-        f"header = true, columns = {{{header}}}, auto_detect = false, nullstr = '', null_padding = false)"
+        f"header = true, columns = {{{header}}}, auto_detect = false, nullstr = '', null_padding = false, "
+        f"max_line_size = {MAX_LINE})"
     )
     names = [column_name(file.columns.index(c)) for c in columns]
     connection.execute(f"CREATE TEMP TABLE {name}_csv AS SELECT {', '.join(names)} FROM {scan}")
@@ -123,18 +125,22 @@ def reading(called: str) -> Iterator[None]:
     try:
         yield
     except duckdb.Error as error:
-        raise _file_error(called, str(error)) from None
+        raise _file_error(called, error) from None
 
 
-def _file_error(called: str, message: str) -> FileError:
+def _file_error(called: str, error: duckdb.Error) -> FileError:
     """DuckDB's words, which may quote a line of the data, as one line of ours, which does not."""
+    message = str(error)
     at = re.search(r"Line: (\d+)", message)
     where = f"{called}, line {at[1]}" if at else called
     if "unicode" in message or "utf-8" in message.lower():
         return FileError(f"{where}: bytes that are not UTF-8; convert the file, for example with iconv")
     if found := re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", message):
         return FileError(f"{where}: {found[2]} fields where the header has {found[1]}")
+    if "line size" in message.lower():
+        return FileError(f"{where}: a line of more than {MAX_LINE:,} bytes; is a quote left open?")
     if "quote" in message.lower():
         return FileError(f"{where}: a quoted field that does not end as one")
-    kind = message.split(":", 1)[0].split("\n", 1)[0]
-    return FileError(f"{where}: cannot be read ({kind}); is it complete, and of the kind its name says?")
+    return FileError(
+        f"{where}: cannot be read ({type(error).__name__}); is it complete, and of the kind its name says?"
+    )

@@ -85,9 +85,16 @@ def answer(
 
 
 def build_hierarchy(
-    data: Data, attribute: str, method: str, *, engine: Engine[Any] | None = None, **options: Any
+    data: Data, attribute: str, method: str, /, *, engine: Engine[Any] | None = None, **options: Any
 ) -> Hierarchy:
     """A hierarchy made from a relation's own column; `method` and its options are those of `pacas.core.builders`."""
+    return hierarchy_from(data, attribute, method, options, engine=engine)
+
+
+def hierarchy_from(
+    data: Data, attribute: str, method: str, options: Mapping[str, Any], *, engine: Engine[Any] | None = None
+) -> Hierarchy:
+    """The same, with the options as they stand in a file or on a command line."""
     engine = engine or embedded_engine()
     by = other_attribute(method, options)
     attributes = [attribute] if by is None else [attribute, by]

@@ -6,7 +6,8 @@ The sections on matching, policies, pricing and the ledger are the provider's ow
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,13 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.query import MAIN
-from pacas.engine.contract import RelationFile
-from pacas.engine.questions import build_hierarchy
+from pacas.engine.contract import Engine, RelationFile
+from pacas.engine.questions import hierarchy_from
 from pacas.errors import ConfigError, FileError, InputError, did_you_mean
 from pacas.formats.hierarchies import read_hierarchy
 from pacas.formats.relations import scan_relation
+
+HIERARCHY = 'give a file, or { build = "intervals", widths = [10, 30] }'
 
 
 class _Section(BaseModel):
@@ -44,28 +47,46 @@ class ProviderFile(_Section):
     _folder: Path = Path()
 
     def scan_relations(self) -> dict[str, RelationFile]:
-        """Every relation by name, the main one first."""
-        sections = {MAIN: self.relation, **self.relations}
-        return {name: scan_relation(self._folder / section.data) for name, section in sections.items()}
+        """Every relation by name, the main one first; a hierarchy for a column that none has is a mistake."""
+        scanned = {MAIN: self._scan("relation", self.relation)}
+        scanned |= {name: self._scan(f"relations.{name}", section) for name, section in self.relations.items()}
+        columns = dict.fromkeys(column for relation in scanned.values() for column in relation.columns)
+        for attribute in self.hierarchies:
+            if attribute not in columns:
+                raise ConfigError(f"hierarchies.{attribute}: no such column; {did_you_mean(attribute, columns)}")
+        return scanned
 
-    def read_hierarchies(self, attributes: Iterable[str] | None = None) -> dict[str, Hierarchy]:
+    def read_hierarchies(
+        self, attributes: Iterable[str] | None = None, *, engine: Engine[Any] | None = None
+    ) -> dict[str, Hierarchy]:
         """The hierarchies of some attributes (all, if none are named), read from files or built from the relation."""
-        wanted = (
-            self.hierarchies if attributes is None else dict.fromkeys(a for a in attributes if a in self.hierarchies)
-        )
-        return {attribute: self._hierarchy(attribute, self.hierarchies[attribute]) for attribute in wanted}
+        wanted = self.hierarchies if attributes is None else {a: None for a in attributes if a in self.hierarchies}
+        return {attribute: self._hierarchy(attribute, engine) for attribute in wanted}
 
-    def _hierarchy(self, attribute: str, source: str | Mapping[str, Any]) -> Hierarchy:
-        if isinstance(source, str):
-            return read_hierarchy(self._folder / source)
-        options = dict(source)
-        method = options.pop("build", None)
-        if not isinstance(method, str):
-            raise ConfigError(f'hierarchies.{attribute}: give a file, or {{ build = "intervals", widths = [10, 30] }}')
-        try:
-            return build_hierarchy(scan_relation(self._folder / self.relation.data), attribute, method, **options)
-        except InputError as error:
-            raise ConfigError(f"hierarchies.{attribute}: {error}") from None
+    def _scan(self, section: str, relation: RelationSection) -> RelationFile:
+        with _named(f"{section}.data"):
+            return scan_relation(self._folder / relation.data)
+
+    def _hierarchy(self, attribute: str, engine: Engine[Any] | None) -> Hierarchy:
+        source = self.hierarchies[attribute]
+        with _named(f"hierarchies.{attribute}"):
+            if isinstance(source, str):
+                return read_hierarchy(self._folder / source)
+            options = dict(source)
+            method = options.pop("build", None)
+            if not isinstance(method, str):
+                raise InputError(HIERARCHY)
+            relation = scan_relation(self._folder / self.relation.data)
+            return hierarchy_from(relation, attribute, method, options, engine=engine)
+
+
+@contextmanager
+def _named(key: str) -> Iterator[None]:
+    """Say which key of the file an error is about."""
+    try:
+        yield
+    except InputError as error:
+        raise ConfigError(f"{key}: {error}") from None
 
 
 def read_provider_file(path: Path) -> ProviderFile:
@@ -86,7 +107,8 @@ def read_provider_file(path: Path) -> ProviderFile:
 
 def _first_problem(error: ValidationError) -> str:
     """pydantic's first complaint, in one line, with the nearest known key where one is unknown."""
-    problem = error.errors()[0]
+    problems = error.errors()
+    problem = next((p for p in problems if p["type"] == "extra_forbidden"), problems[0])  # a typo explains what lacks
     *section, key = problem["loc"]
     where = ".".join(map(str, problem["loc"]))
     match problem["type"]:
@@ -95,5 +117,9 @@ def _first_problem(error: ValidationError) -> str:
             return f"unknown key {where!r}; {did_you_mean(str(key), known)}"
         case "missing":
             return f"{where!r} is missing"
+        case "model_type":
+            return f'{where!r}: give a section, [{where}] with data = "…"'
+        case _ if section[:1] == ["hierarchies"]:  # the last part of the place says which kind was tried
+            return f"{'.'.join(map(str, section))}: {HIERARCHY}"
         case _:
             return f"{where!r}: {problem['msg'].lower()}"

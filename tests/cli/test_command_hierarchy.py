@@ -1,0 +1,108 @@
+"""`pacas hierarchy build`, `check` and `show`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pacas import read_hierarchy
+
+AGES = ("hierarchy", "build", "sp.csv", "AGE", "intervals", "widths=10,30", "origin=1")
+ROWS = [
+    ["32", "[31,40]", "[31,60]", "*"],
+    ["45", "[41,50]", "[31,60]", "*"],
+    ["51", "[51,60]", "[31,60]", "*"],
+    ["61", "[61,70]", "[61,90]", "*"],
+    ["67", "[61,70]", "[61,90]", "*"],
+    ["79", "[71,80]", "[61,90]", "*"],
+]
+DOCUMENT = {
+    "height": 3,
+    "root": "*",
+    "levels": [{"level": at, "values": n} for at, n in enumerate((6, 5, 2, 1))],
+    "rows": ROWS,
+}
+
+
+def test_build_prints_json(pacas: Any) -> None:
+    assert pacas(*AGES, "--json").document == DOCUMENT
+
+
+@pytest.mark.parametrize("name", ["ages.csv", "ages.json", "ages.csv.gz"])
+def test_build_writes_a_file_that_reads_back(pacas: Any, folder: Path, name: str) -> None:
+    assert pacas(*AGES, "--output", name).lines == [f"{name}: 4 levels, values per level 6 → 5 → 2 → 1"]
+    assert [list(row) for row in read_hierarchy(folder / name).rows()] == ROWS
+    assert pacas(*AGES, "-o", name, "--json").document == {**DOCUMENT, "output": name}
+
+
+def test_build_prints_csv_that_reads_back_whatever_the_values(pacas: Any, folder: Path) -> None:
+    (folder / "d.csv").write_text('A\n"ab;c"\n"ab""d"\n"ab\nc"\n"ab,c"\n[red]\n')
+    result = pacas("hierarchy", "build", "d.csv", "A", "prefix", "keep=2", "mask=#")
+    (folder / "made.csv").write_text(result.out)
+    made = read_hierarchy(folder / "made.csv")
+    assert sorted(row[0] for row in made.rows()) == sorted(["ab;c", 'ab"d', "ab\nc", "ab,c", "[red]"])
+
+
+def test_build_by_another_attribute(pacas: Any) -> None:
+    document = pacas("hierarchy", "build", "sp.csv", "AGE", "entropy", "by=GEN", "--json").document
+    assert document["root"] == "*"
+    assert document["levels"][0]["values"] == 6
+
+
+def test_check_prints_json(pacas: Any, folder: Path) -> None:
+    assert pacas("hierarchy", "check", "med.csv", "--json").document == {"ok": True, "findings": []}
+    (folder / "h.csv").write_text("a;x;*\na;y;*\nb;x;*\n")
+    result = pacas("hierarchy", "check", "h.csv", "--json")
+    assert result.code == 1
+    assert result.document["ok"] is False
+    (finding,) = result.document["findings"]
+    assert set(finding) == {"severity", "kind", "message", "level", "count", "lines"}
+    assert finding["severity"] == "problem"
+    assert finding["lines"] == [2]
+
+
+def test_check_compares_with_data_and_k(pacas: Any, folder: Path) -> None:
+    (folder / "d.csv").write_text("MED\nibuprofen\n[red]none such[/]\n")
+    result = pacas("hierarchy", "check", "med.csv", "--data", "d.csv", "--attribute", "MED", "--k", "3")
+    assert result.code == 1
+    assert "'[red]none such[/]'" in result.out
+    assert any("level 2" in line for line in result.lines)
+
+
+def test_check_says_ok_in_words(pacas: Any) -> None:
+    result = pacas("hierarchy", "check", "med.csv")
+    assert (result.code, result.lines) == (0, ["ok 4 levels, values per level 6 → 3 → 2 → 1"])
+
+
+def test_check_prints_labels_as_they_are(pacas: Any, folder: Path) -> None:
+    (folder / "h.csv").write_text("[red];[/];*\n[red];:tada:;*\nb;[/];*\n")
+    result = pacas("hierarchy", "check", "h.csv")
+    assert result.code == 1
+    for label in ("[red]", "[/]", ":tada:"):
+        assert f"'{label}'" in result.out
+
+
+def test_show_prints_json(pacas: Any) -> None:
+    document = pacas("hierarchy", "show", "med.csv", "--json").document
+    assert set(document) == {"height", "root", "levels", "rows"}
+    assert document["rows"][0] == ["ibuprofen", "NSAID", "analgesic", "*"]
+
+
+def test_show_draws_with_counts_and_limits(pacas: Any) -> None:
+    result = pacas("hierarchy", "show", "med.csv", "--data", "sp.csv", "-a", "MED", "--depth", "2", "--children", "1")
+    assert result.lines[:4] == [
+        "*  6 values  6 rows",
+        "├── analgesic  5 values  6 rows",
+        "│   ├── NSAID  3 values  4 rows",
+        "│   └── … 1 more",
+    ]
+
+
+def test_show_prints_labels_as_they_are(pacas: Any, folder: Path) -> None:
+    labels = ["[31,60]", "[0, 20000[", "[red]", "[/]", ":tada:"]
+    (folder / "h.csv").write_text("".join(f'"v{i}";"{label}";"*"\n' for i, label in enumerate(labels)))
+    out = pacas("hierarchy", "show", "h.csv").out
+    for label in labels:
+        assert f"── {label}  1 value" in out
