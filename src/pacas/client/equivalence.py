@@ -134,13 +134,13 @@ def _errors_on_the_left(groups: GroupedRows, class_of: _ClassOf) -> Ints:
     seen = sum_by(member, _incomparable(groups)[inside], class_of.count)
     pairs, pair = np.unique(group * class_of.count + member, return_inverse=True)
     order = np.argsort(pair, kind="stable")
-    twice = ValueCounts.of(pair[order], codes[order], groups.hierarchy).violations(len(pairs))
+    twice = ValueCounts.of(np.bincount(pair), codes[order], groups.hierarchy).violations(len(pairs))
     return seen - sum_by(pairs % class_of.count, twice, class_of.count)
 
 
 def _incomparable(groups: GroupedRows) -> Ints:
     """Per row: how many rows of its group it violates the dependency with."""
-    counts = ValueCounts.of(groups.groups, groups.codes, groups.hierarchy)
+    counts = ValueCounts.of(groups.sizes, groups.codes, groups.hierarchy)
     width = len(groups.hierarchy)
     entry = np.searchsorted(counts.group * width + counts.code, groups.groups * width + groups.codes)
     return counts.incomparable[entry]

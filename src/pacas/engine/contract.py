@@ -65,8 +65,8 @@ class Engine(Protocol[T]):
     """A relational engine.
 
     A value is its text; an empty cell is null; the whole numbers of a float column read as whole numbers.
-    An attribute whose hierarchy is numeric compares by number. An attribute without a hierarchy has the
-    two-level one.
+    Questions may come from several threads at once. An attribute whose hierarchy is numeric compares by number; one
+    without a hierarchy has the two-level one.
     """
 
     def open(self, source: Source, columns: Sequence[str] | None = None) -> T:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+import threading
 import weakref
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,14 +23,18 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from pacas.core.consistency import GroupedRows
-from pacas.core.hierarchy import Codes, Hierarchy, canonical_number
+from pacas.core.hierarchy import Hierarchy, canonical_number
 from pacas.core.histogram import GroupHistogram, Histogram, Values
 from pacas.core.query import GeneralizedQuery
+from pacas.engine.codes import CodedColumn, code_type, ground_keys, in_hierarchy, level_keys, linked_keys, place
 from pacas.engine.contract import Hierarchies, Source
 from pacas.engine.duck_answer import answer_sql
 from pacas.engine.duck_source import ROW, column_name, create_table, quote, reading
-from pacas.engine.grouping import Array, Keys, combine, connect, count_pairs, gather, mixed
-from pacas.errors import HierarchyError, InputError, SchemaError
+from pacas.engine.grouping import Keys, combine, connect, count_pairs, gather, mixed
+from pacas.errors import InputError, SchemaError
+
+BATCH = 1 << 17
+"""Rows that come from DuckDB at a time."""
 
 
 @dataclass(eq=False)
@@ -40,6 +45,8 @@ class DuckTable:
     sql_name: str
     columns: tuple[str, ...]
     row_count: int
+    asked: tuple[str, ...] = ()
+    """The columns that it was opened for, which questions are sure to come about."""
     coded: dict[str, CodedColumn] = field(default_factory=dict)
 
     def __len__(self) -> int:
@@ -52,20 +59,6 @@ class DuckTable:
         for column in columns:
             if column not in self.columns:
                 raise SchemaError.missing(column, self.columns, self.name)
-
-
-@dataclass(frozen=True, eq=False)
-class CodedColumn:
-    """A column as one code per row; code i stands for values[i]. A null, if there is one, is the last value."""
-
-    codes: Array
-    values: list[str | None]
-
-    def recoded(self, codes: Array, space: int) -> Keys:
-        """The column under another code for each of its values, −1 for none."""
-        if np.array_equal(codes, np.arange(len(codes))):
-            return Keys(self.codes, space, False)
-        return Keys(codes.astype(np.int32).take(self.codes), space, bool((codes < 0).any()))
 
 
 class DuckEngine:
@@ -85,6 +78,7 @@ class DuckEngine:
             config["threads"] = str(threads)
         self._connection = duckdb.connect(config=config)
         self._names = count()
+        self._one_at_a_time = threading.RLock()  # a DuckDB connection serves one thread
 
     def close(self) -> None:
         self._connection.close()
@@ -95,17 +89,19 @@ class DuckEngine:
     def open(self, source: Source, columns: Sequence[str] | None = None) -> DuckTable:
         name = f"pacas_{next(self._names)}"
         kept = tuple(source.columns if columns is None else dict.fromkeys(columns))
-        return DuckTable(source.name, name, kept, create_table(self._connection, name, source, kept))
+        with self._one_at_a_time:
+            rows = create_table(self._connection, name, source, kept)
+        return DuckTable(source.name, name, kept, rows, () if columns is None else kept)
 
     def mixed_groups(
         self, table: DuckTable, lhss: Sequence[Sequence[str]], rhs: str, hierarchies: Hierarchies
     ) -> GroupedRows:
         self._encode(table, [*dict.fromkeys(a for lhs in lhss for a in lhs), rhs])
         hierarchy = hierarchies.get(rhs) or Hierarchy.flat(())
-        groupings = [combine([_ground_keys(table, a, hierarchies) for a in lhs]) for lhs in lhss]
+        groupings = [combine([ground_keys(table.coded[a], hierarchies.get(a)) for a in lhs]) for lhs in lhss]
         groups = groupings[0] if len(groupings) == 1 else connect(groupings)
         column = table.coded[rhs]
-        known, nodes = _in_hierarchy(column, hierarchy)
+        known, nodes = in_hierarchy(column, hierarchy)
         values = nodes.take(column.codes) if hierarchy.numeric else column.codes  # 51 and 51.0 are one value
         rows, offsets = gather(groups, mixed(groups, values))
         return GroupedRows(rows, offsets, nodes.take(column.codes[rows]), known)
@@ -113,7 +109,7 @@ class DuckEngine:
     def histogram(self, table: DuckTable, attributes: Sequence[str], hierarchies: Hierarchies) -> Histogram:
         table.check(attributes)
         names = ", ".join(map(table.sql_column, attributes))
-        with reading(table.name):
+        with self._one_at_a_time, reading(table.name):
             result = self._arrow(f"SELECT {names}, count(*)::BIGINT FROM {table.sql_name} GROUP BY {names}")
         numeric = [a in hierarchies and hierarchies[a].numeric for a in attributes]
         merged: dict[Values, int] = {}
@@ -130,9 +126,9 @@ class DuckEngine:
         self, table: DuckTable, x: Sequence[str], y: Mapping[str, int], hierarchies: Hierarchies
     ) -> GroupHistogram:
         self._encode(table, [*x, *y])
-        groups = combine([_linked_keys(table, a, hierarchies) for a in x])
-        levels = [_level_keys(table, a, level, hierarchies) for a, level in y.items()]
-        value = combine([keys for _, keys in levels] or [_one(len(table))])
+        groups = combine([linked_keys(table.coded[a], hierarchies.get(a)) for a in x])
+        levels = [level_keys(table.coded[a], hierarchies.get(a), a, level) for a, level in y.items()]
+        value = combine([keys for _, keys in levels] or [Keys(np.zeros(len(table), dtype=np.int32), 1, False)])
         linked = np.flatnonzero(groups.key >= 0) if groups.partial else slice(None)
         group, code, n = count_pairs(groups.key[linked], value.key[linked], value.space)
         used_groups, group = np.unique(group, return_inverse=True)
@@ -153,7 +149,7 @@ class DuckEngine:
             return labels[-1]
 
         try:
-            with reading(" and ".join(table.name for table in tables.values())):
+            with self._one_at_a_time, reading(" and ".join(table.name for table in tables.values())):
                 return self._arrow(answer_sql(query, tables, hierarchies, recode))
         finally:
             for name in labels:
@@ -162,7 +158,7 @@ class DuckEngine:
     def rows(self, table: DuckTable, rows: NDArray[np.int64] | None, columns: Sequence[str]) -> pa.Table:
         table.check(columns)
         names = ", ".join(f"t.{table.sql_column(c)} AS {quote(c)}" for c in columns)
-        with reading(table.name):
+        with self._one_at_a_time, reading(table.name):
             if rows is None:
                 return self._arrow(f"SELECT {names} FROM {table.sql_name} t ORDER BY t.{ROW}")
             wanted = pa.table({"row": pa.array(rows, pa.int64()), "position": pa.array(np.arange(len(rows)))})
@@ -178,15 +174,15 @@ class DuckEngine:
     def _encode(self, table: DuckTable, attributes: Sequence[str]) -> None:
         """Give each attribute's column its codes, all missing ones in one scan."""
         table.check(attributes)
-        missing = [a for a in attributes if a not in table.coded]
-        if not missing:
-            return
-        with reading(table.name):
-            self._scan_codes(table, missing)
+        with self._one_at_a_time, reading(table.name):
+            self._encode_missing(table, attributes)
 
-    def _scan_codes(self, table: DuckTable, missing: Sequence[str]) -> None:
+    def _encode_missing(self, table: DuckTable, attributes: Sequence[str]) -> None:
+        if all(a in table.coded for a in attributes):
+            return
+        missing = [a for a in dict.fromkeys([*attributes, *table.asked]) if a not in table.coded]
         values = [self._distinct(table, attribute) for attribute in missing]
-        codes = [np.empty(len(table), dtype=_code_type(len(v))) for v in values]
+        codes = [np.empty(len(table), dtype=code_type(len(v))) for v in values]
         outputs, joins = [], []
         for i, (attribute, known) in enumerate(zip(missing, values, strict=True)):
             coded = pa.table({"value": known, "code": pa.array(np.arange(len(known), dtype=codes[i].dtype))})
@@ -195,10 +191,9 @@ class DuckEngine:
             outputs.append(null)
             joins.append(f"LEFT JOIN pacas_values_{i} d{i} ON t.{table.sql_column(attribute)} = d{i}.value")
         sql = f"SELECT t.{ROW}, {', '.join(outputs)} FROM {table.sql_name} t {' '.join(joins)}"
-        for batch in self._connection.sql(sql).to_arrow_reader(1 << 20):
-            rows = batch.column(0).to_numpy()
-            for i, column in enumerate(codes):
-                column[rows] = batch.column(i + 1).to_numpy()
+        for batch in self._connection.sql(sql).to_arrow_reader(BATCH):
+            rows, *columns = (column.to_numpy() for column in batch.columns)
+            place(rows, columns, codes)
         for i, (attribute, known) in enumerate(zip(missing, values, strict=True)):
             self._connection.unregister(f"pacas_values_{i}")
             table.coded[attribute] = CodedColumn(codes[i], known.to_pylist())
@@ -221,53 +216,3 @@ class DuckEngine:
 
     def _arrow(self, sql: str) -> pa.Table:
         return self._connection.sql(sql).to_arrow_table()
-
-
-def _code_type(size: int) -> type[np.unsignedinteger[Any]] | type[np.int32]:
-    return np.uint8 if size <= 1 << 8 else np.uint16 if size <= 1 << 16 else np.int32
-
-
-# ---- what a column's codes mean under its hierarchy --------------------------------------------------------------
-
-
-def _in_hierarchy(column: CodedColumn, hierarchy: Hierarchy) -> tuple[Hierarchy, Codes]:
-    """The hierarchy with the column's unknown values admitted, and the node of each of the column's codes."""
-    known = hierarchy.admit(column.values)
-    return known, known.encode(column.values)
-
-
-def _ground_keys(table: DuckTable, attribute: str, hierarchies: Hierarchies) -> Keys:
-    """The column's ground values; a null or general value has no key."""
-    column = table.coded[attribute]
-    if attribute not in hierarchies:
-        codes = np.array([-1 if v is None or v == "*" else c for c, v in enumerate(column.values)])
-        return column.recoded(codes, len(codes))
-    known, codes = _in_hierarchy(column, hierarchies[attribute])
-    ground = known.is_ground[codes] & np.array([v is not None for v in column.values])
-    return column.recoded(np.where(ground, codes, -1), len(known))
-
-
-def _linked_keys(table: DuckTable, attribute: str, hierarchies: Hierarchies) -> Keys:
-    """The column's values, general ones like any other; a null has no key."""
-    column = table.coded[attribute]
-    codes = np.arange(len(column.values))
-    if attribute in hierarchies and hierarchies[attribute].numeric:
-        codes = _in_hierarchy(column, hierarchies[attribute])[1].astype(np.int64)
-    if column.values[-1] is None:
-        codes[-1] = -1
-    return column.recoded(codes, int(codes.max(initial=0)) + 1)
-
-
-def _level_keys(table: DuckTable, attribute: str, level: int, hierarchies: Hierarchies) -> tuple[Hierarchy, Keys]:
-    """The column's values at a level; the null is a value of its own below the root."""
-    column = table.coded[attribute]
-    hierarchy = hierarchies.get(attribute) or Hierarchy.flat(())
-    if level > hierarchy.height:
-        raise HierarchyError.no_such_level(level, hierarchy.height, f"the hierarchy of {attribute!r}")
-    known, codes = _in_hierarchy(column, hierarchy)
-    return known, column.recoded(known.generalize(codes, level), len(known))
-
-
-def _one(rows: int) -> Keys:
-    """The same key for every row."""
-    return Keys(np.zeros(rows, dtype=np.int32), 1, False)

@@ -17,6 +17,9 @@ from scipy.sparse.csgraph import connected_components
 
 Array = NDArray[Any]
 
+ROW_BITS = 36
+"""Enough for 68 billion rows; the rest of 64 bits is for 134 million groups."""
+
 
 class Keys(NamedTuple):
     """One key per row, each in [0, space), or −1 where the row has none."""
@@ -74,17 +77,20 @@ def mixed(groups: Keys, values: Array) -> Array:
 
 def gather(groups: Keys, chosen: Array) -> tuple[Array, Array]:
     """The rows of the chosen groups, group after group in order of their first row, and where each group begins."""
-    inside = np.append(chosen, False)[groups.key]  # −1 finds the False
-    rows = np.flatnonzero(inside)
+    rows = np.flatnonzero(np.append(chosen, False)[groups.key])  # −1 finds the False
     key = groups.key[rows]
     first = np.zeros(groups.space, dtype=np.int64)
     first[key[::-1]] = rows[::-1]  # the last write, which is the first row, stays
     used = np.flatnonzero(chosen)
-    number = np.zeros(groups.space, dtype=np.int32)
-    number[used[np.argsort(first[used])]] = np.arange(len(used), dtype=np.int32)
-    positions = np.arange(len(rows), dtype=np.int32 if len(rows) < 2**31 else np.int64)
-    order = coo_array((positions, (number[key], positions)), shape=(len(used), len(rows))).tocsr()  # a counting sort
-    return rows[order.indices], order.indptr.astype(np.int64)
+    number = np.zeros(groups.space, dtype=np.int64)
+    number[used[np.argsort(first[used])]] = np.arange(len(used))
+    ordered = number[key]  # from here in place: group, then row, in one number, so that one plain sort does it
+    ordered <<= ROW_BITS
+    ordered |= rows
+    ordered.sort()
+    offsets = np.searchsorted(ordered, np.arange(len(used) + 1) << ROW_BITS)
+    ordered &= (1 << ROW_BITS) - 1
+    return ordered, offsets
 
 
 def count_pairs(group: Array, value: Array, values: int) -> tuple[Array, Array, Array]:

@@ -1,0 +1,81 @@
+"""Columns of integer codes, and what the codes mean under a hierarchy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from pacas.core.hierarchy import ROOT, Codes, Hierarchy
+from pacas.engine.grouping import Array, Keys
+
+
+@dataclass(frozen=True, eq=False)
+class CodedColumn:
+    """A column as one code per row; code i stands for values[i]. A null, if there is one, is the last value."""
+
+    codes: Array
+    values: list[str | None]
+
+    def recoded(self, codes: Array, space: int) -> Keys:
+        """The column under another code for each of its values, −1 for none."""
+        if np.array_equal(codes, np.arange(len(codes))):
+            return Keys(self.codes, space, False)
+        return Keys(codes.astype(np.int32).take(self.codes), space, bool((codes < 0).any()))
+
+
+def code_type(size: int) -> type[np.unsignedinteger[Any]] | type[np.int32]:
+    """The smallest type for that many codes."""
+    return np.uint8 if size <= 1 << 8 else np.uint16 if size <= 1 << 16 else np.int32
+
+
+def place(rows: Array, columns: Sequence[Array], into: Sequence[Array]) -> None:
+    """Put a batch of rows where they belong: run by run, as engines mostly give rows in long runs."""
+    breaks = np.flatnonzero(np.diff(rows) != 1) + 1
+    if len(breaks) > MOST_RUNS:
+        for column, whole in zip(columns, into, strict=True):
+            whole[rows] = column
+        return
+    for start, end in pairwise([0, *breaks.tolist(), len(rows)]):
+        for column, whole in zip(columns, into, strict=True):
+            whole[rows[start] : rows[start] + end - start] = column[start:end]
+
+
+MOST_RUNS = 64
+
+
+def in_hierarchy(column: CodedColumn, hierarchy: Hierarchy) -> tuple[Hierarchy, Codes]:
+    """The hierarchy with the column's unknown values admitted, and the node of each of the column's codes."""
+    known = hierarchy.admit(column.values)
+    return known, known.encode(column.values)
+
+
+def ground_keys(column: CodedColumn, hierarchy: Hierarchy | None) -> Keys:
+    """The column's ground values; a null or general value has no key."""
+    if hierarchy is None:
+        codes = np.array([-1 if v is None or v == ROOT else c for c, v in enumerate(column.values)])
+        return column.recoded(codes, len(codes))
+    known, nodes = in_hierarchy(column, hierarchy)
+    ground = known.is_ground[nodes] & np.array([v is not None for v in column.values])
+    return column.recoded(np.where(ground, nodes, -1), len(known))
+
+
+def linked_keys(column: CodedColumn, hierarchy: Hierarchy | None) -> Keys:
+    """The column's values, general ones like any other; a null has no key."""
+    codes = np.arange(len(column.values))
+    if hierarchy is not None and hierarchy.numeric:
+        codes = in_hierarchy(column, hierarchy)[1].astype(np.int64)
+    if column.values[-1] is None:
+        codes[-1] = -1
+    return column.recoded(codes, int(codes.max(initial=0)) + 1)
+
+
+def level_keys(column: CodedColumn, hierarchy: Hierarchy | None, attribute: str, level: int) -> tuple[Hierarchy, Keys]:
+    """The column's values at a level; the null is a value of its own below the root."""
+    tree = hierarchy or Hierarchy.flat(())
+    tree.check_level(level, f"the hierarchy of {attribute!r}")
+    known, nodes = in_hierarchy(column, tree)
+    return known, column.recoded(known.generalize(nodes, level), len(known))
