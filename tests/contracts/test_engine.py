@@ -164,7 +164,7 @@ def test_any_column_name_will_do(engine: Engine, tmp_path: Path, kind: str, name
         ("pipe.csv", b"A|B\n1|x\n2|y\n"),
         ("tab.tsv", b"A\tB\n1\tx\n2\ty\n"),
         ("quoted.csv", b'"A","B"\n"1","x"\n"2","y"\n'),
-        ("t.csv.gz", gzip.compress(b"A,B\n1,x\n2,y\n")),
+        ("t.csv.gz", gzip.compress(b"A,B\n1,x\n2,y\n", mtime=0)),
         ("t.csv.zst", bytes(pa.Codec("zstd").compress(b"A,B\n1,x\n2,y\n"))),
         ("it's.csv", b"A,B\n1,x\n2,y\n"),
         ("brackets[1].csv", b"A,B\n1,x\n2,y\n"),
@@ -223,7 +223,7 @@ def large(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     lines = ["N,G,V"]
     lines += [f"{n},{n % 1000},{'odd' if n % 50_000 == 49_999 else 'even'}" for n in range(SIZE)]
     content = ("\n".join(lines) + "\n").encode()
-    path.write_bytes(gzip.compress(content, 1) if request.param == "csv.gz" else content)
+    path.write_bytes(gzip.compress(content, 1, mtime=0) if request.param == "csv.gz" else content)
     return path
 
 

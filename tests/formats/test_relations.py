@@ -34,7 +34,7 @@ def zstd(content: bytes) -> bytes:
         ("t.csv", b'"a ""b""",B\n1,x\n', ('a "b"', "B"), ","),
         ("t.csv", b"\xef\xbb\xbfA,B\n1,x\n", ("A", "B"), ","),
         ("t.csv", b"A,B\r\n1,x\r\n", ("A", "B"), ","),
-        ("t.csv.gz", gzip.compress(b"A;B\n1;x\n"), ("A", "B"), ";"),
+        ("t.csv.gz", gzip.compress(b"A;B\n1;x\n", mtime=0), ("A", "B"), ";"),
         ("t.csv.zst", zstd(b"A,B\n1,x\n"), ("A", "B"), ","),
         ("t.csv", "Größe,名前\n1,x\n".encode(), ("Größe", "名前"), ","),
     ],
@@ -69,17 +69,17 @@ LONG = b"A,B\n" + b"secret,hidden\n" * 120_000
 WRONG_FROM_THE_START: dict[str, tuple[str, bytes]] = {
     "empty": ("t.csv", b""),
     "white space": ("t.csv", b" \n\n"),
-    "empty inside": ("t.csv.gz", gzip.compress(b"")),
+    "empty inside": ("t.csv.gz", gzip.compress(b"", mtime=0)),
     "a column twice": ("t.csv", b"A,B,A\nsecret,hidden,secret\n"),
     "a column without a name": ("t.csv", b"A,,B\nsecret,hidden,secret\n"),
     "not UTF-8 in the header": ("t.csv", b"A,B\xff\nsecret,hidden\n"),
     "not UTF-8 in a row": ("t.csv", b"A,B\nsecret,\xffhidden\n"),
     "NUL": ("t.csv", b"A,B\nsec\0ret,hidden\n"),
     "a header that never ends": ("t.csv", b'"A,B\nsecret,hidden\n'),
-    "truncated gzip": ("t.csv.gz", gzip.compress(LONG)[:40]),
+    "truncated gzip": ("t.csv.gz", gzip.compress(LONG, mtime=0)[:40]),
     "not gzip": ("t.csv.gz", b"A,B\nsecret,hidden\n"),
     "truncated zstd": ("t.csv.zst", zstd(LONG)[:30]),
-    "gzip under another name": ("t.csv", gzip.compress(LONG)),
+    "gzip under another name": ("t.csv", gzip.compress(LONG, mtime=0)),
     "a picture": ("t.csv", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"),
     "only the mark of Parquet": ("t.parquet", b"PAR1"),
 }
@@ -134,7 +134,7 @@ WRONG_FURTHER_DOWN: dict[str, tuple[str, bytes]] = {
     "an unclosed quote": ("t.csv", b'A,B\n"secret,hidden\n'),
     "few fields deep down": ("t.csv", LONG + b"secret\n"),
     "not UTF-8 deep down": ("t.csv", LONG + b"secret,\xffhidden\n"),
-    "truncated gzip deep down": ("t.csv.gz", gzip.compress(LONG)[:-20]),
+    "truncated gzip deep down": ("t.csv.gz", gzip.compress(LONG, mtime=0)[:-20]),
 }
 
 
