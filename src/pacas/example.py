@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import pyarrow as pa
+import pyarrow.csv
+
 from pacas.core.builders import intervals
 from pacas.core.dependency import FunctionalDependency, MatchingDependency
 from pacas.core.hierarchy import Hierarchy
@@ -15,8 +18,14 @@ from pacas.core.relation import Relation
 
 
 def _table(header: str, *rows: str) -> Relation:
-    columns = zip(*(row.split() for row in rows), strict=True)
-    return Relation.of(dict(zip(header.split(), map(list, columns), strict=True)))
+    text = "\n".join(" ".join(line.split()) for line in (header, *rows))
+    return Relation(
+        pyarrow.csv.read_csv(
+            pa.BufferReader(text.encode()),
+            parse_options=pyarrow.csv.ParseOptions(delimiter=" "),
+            convert_options=pyarrow.csv.ConvertOptions(column_types=dict.fromkeys(header.split(), pa.string())),
+        )
+    )
 
 
 provider: Relation = _table(

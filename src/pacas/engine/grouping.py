@@ -12,8 +12,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 Array = NDArray[Any]
 
@@ -50,6 +48,9 @@ def combine(columns: Sequence[Keys]) -> Keys:
 
 def connect(groupings: Sequence[Keys]) -> Keys:
     """One key for rows that share a group in any of the groupings, transitively."""
+    from scipy.sparse import coo_array  # here: slow to import, rarely needed
+    from scipy.sparse.csgraph import connected_components
+
     nodes = np.cumsum([0, *(g.space for g in groupings)])
     named = [np.where(g.key >= 0, g.key + first, -1) for g, first in zip(groupings, nodes, strict=False)]
     anchor = named[0]
