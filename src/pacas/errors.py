@@ -1,12 +1,16 @@
 """Every error PACAS raises, on one page.
 
     PacasError
-    └── InputError              something given to us is wrong; the command line exits with 2
-        ├── ParseError          a dependency or query text; points at the character
-        ├── SchemaError         a column that is missing, doubled or of the wrong kind
-        ├── HierarchyError      a generalization hierarchy that is not a tree, or a level it lacks
-        ├── FileError           a file that cannot be read as what it should be
-        └── ConfigError         a key or value in provider.toml or client.toml
+    ├── InputError              something given to us is wrong; the command line exits with 2
+    │   ├── ParseError          a dependency or query text; points at the character
+    │   ├── SchemaError         a column that is missing, doubled or of the wrong kind
+    │   ├── HierarchyError      a generalization hierarchy that is not a tree, or a level it lacks
+    │   ├── FileError           a file that cannot be read as what it should be
+    │   ├── ConfigError         a key or value in provider.toml or client.toml
+    │   └── KeyReusedError      an idempotency key that was used before, for another request
+    └── StorageError            a ledger that cannot be opened, read or written where it is kept
+        ├── LedgerChangedError  a provider whose data or rules are not those its ledger was opened with
+        └── LedgerBrokenError   a ledger with an entry that is missing, altered or moved
 
 Each message is one line: what is wrong, where, and what to try. A message never holds a cell value of a
 provider's relation; attributes, levels, row numbers and counts are fine.
@@ -62,6 +66,36 @@ class FileError(InputError):
 
 class ConfigError(InputError):
     """A key or value in provider.toml or client.toml."""
+
+
+class KeyReusedError(InputError):
+    """An idempotency key that was used before, for another request."""
+
+    @classmethod
+    def at(cls, sequence: int) -> KeyReusedError:
+        return cls(f"the idempotency key was used before, for another request (entry {sequence}); give a new one")
+
+
+class StorageError(PacasError):
+    """A ledger that cannot be opened, read or written where it is kept."""
+
+
+class LedgerChangedError(StorageError):
+    """A provider whose data or rules are not those that its ledger was opened with."""
+
+    def __init__(self, parts: Iterable[str]) -> None:
+        self.parts = tuple(parts)
+        changed = ", ".join(self.parts)
+        super().__init__(f"changed since the ledger was opened: {changed}; restore it, or begin a new ledger")
+
+
+class LedgerBrokenError(StorageError):
+    """A ledger with an entry that is missing, altered or moved, or with a record of its own that does not fit."""
+
+    def __init__(self, problem: str, sequence: int | None = None) -> None:
+        super().__init__(f"the ledger is broken: {problem}")
+        self.problem = problem
+        self.sequence = sequence
 
 
 def did_you_mean(name: str, known: Iterable[str], most: int = 12) -> str:

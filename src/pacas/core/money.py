@@ -1,0 +1,39 @@
+"""Money is a whole number of nanocredits: sums are exact, and prices compare as they should.
+
+A credit has 10⁹ nanocredits. People read and write credits, with up to nine decimals.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal, InvalidOperation
+
+from pacas.errors import InputError
+
+CREDIT = 10**9
+"""Nanocredits in a credit."""
+
+
+def nanocredits(credits: int | float | str | Decimal, what: str = "an amount") -> int:
+    """Credits, as a person or a file gives them, in nanocredits.
+
+    >>> nanocredits("0.8"), nanocredits(1), nanocredits(0.1)
+    (800000000, 1000000000, 100000000)
+    """
+    try:
+        amount = Decimal(str(credits)) * CREDIT
+    except InvalidOperation:
+        raise InputError(f"{what} must be a number of credits, not {credits!r}") from None
+    if not amount.is_finite():
+        raise InputError(f"{what} must be a finite number of credits, not {credits!r}")
+    if amount != amount.to_integral_value():
+        raise InputError(f"{what} has at most nine decimals; {credits!r} has more")
+    return int(amount)
+
+
+def in_credits(nanocredits: int) -> float:
+    """Nanocredits as the number of credits that JSON shows; the decimal that is written is exact below 10⁶ credits.
+
+    >>> in_credits(800_000_000), in_credits(1)
+    (0.8, 1e-09)
+    """
+    return nanocredits / CREDIT

@@ -1,0 +1,1 @@
+"""Every word that client and provider exchange, and nothing else."""

@@ -1,0 +1,1 @@
+"""The party that owns curated, sensitive data."""

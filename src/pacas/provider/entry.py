@@ -1,0 +1,222 @@
+"""What a ledger's entries say, and the text and hash they are kept as.
+
+**Encoding, version 1.** The hash of an entry is the SHA-256, in lower-case hex, of this text in UTF-8:
+
+    "pacas ledger entry 1" LF previous LF sequence LF buyer LF key LF price LF details
+
+`previous` is the hash of the entry before, `sequence` and `price` (nanocredits) are decimal. Names hold no line breaks;
+an opening has none, and no price: its lines are empty. `details` is one JSON object: members sorted by code point, no
+white space, whole numbers only, and only `"`, `\\` and the characters below U+0020 escaped. Its members are
+
+- opening: `fingerprint` (name → lower-case hex), `kind` ("opening"), `seed` (hex);
+- purchase: `answer`, `attribute`, `kind` ("purchase"), `level`, `rows` (the first row number and then the gaps between
+  them, or null), `salt` (hex), `tuple` (column → text or null).
+
+The opening's previous hash is 64 zeros. The salt follows from the secret seed and the sequence number, so that a hash
+can be published: nobody can find a value by hashing guesses.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from hashlib import sha256
+from itertools import accumulate, pairwise
+from typing import Any, NamedTuple, cast
+
+from pacas.errors import InputError
+from pacas.protocol.messages import Request
+
+GENESIS = "0" * 64
+"""The previous hash of entry 0."""
+LARGEST = 2**63 - 1
+"""The largest number that every store keeps exactly."""
+NAME_LENGTH = 256
+
+_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
+_DIGEST = re.compile(r"(?:[0-9a-f]{2})+")
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """Entry 0: the fingerprint (part → hex digest) of what is sold from, and the support set's secret seed."""
+
+    fingerprint: Mapping[str, str] = field(repr=False)
+    seed: bytes = field(repr=False)
+
+    def __post_init__(self) -> None:
+        for name, digest in self.fingerprint.items():
+            _check_name(name, "a part of the fingerprint")
+            if not _DIGEST.fullmatch(digest):
+                raise InputError(f"the fingerprint of {name} must be a hex digest in lower case")
+        object.__setattr__(self, "fingerprint", dict(self.fingerprint))
+
+    def changed(self, now: Opening) -> list[str]:
+        """The parts that are not what they were, by name; a part that came or went is one of them."""
+        names = dict.fromkeys([*self.fingerprint, *now.fingerprint])
+        parts = [name for name in names if self.fingerprint.get(name) != now.fingerprint.get(name)]
+        return parts if hmac.compare_digest(self.seed, now.seed) else [*parts, "seed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Purchase:
+    """Who bought what, at what price in nanocredits, and what was answered; `rows` are the matched row numbers."""
+
+    buyer: str
+    idempotency_key: str = field(repr=False)
+    request: Request = field(repr=False)
+    price: int
+    answer: str = field(repr=False)
+    rows: tuple[int, ...] | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        check_buyer(self.buyer)
+        check_key(self.idempotency_key)
+        _check_number(self.price, "a price in nanocredits")
+        _check_number(self.request.level, "a level")
+        if self.rows is not None:
+            _check_rows(self.rows)
+
+
+class Record(NamedTuple):
+    """An entry as it is stored: the columns of its row."""
+
+    sequence: int
+    previous: str
+    hash: str
+    buyer: str | None
+    idempotency_key: str | None
+    price: int | None
+    details: str
+
+    def __repr__(self) -> str:
+        return f"Record(sequence={self.sequence})"
+
+    def rehashed(self) -> str:
+        """The hash of what the record says, which is its hash if it is as it was written."""
+        name, key, price = (self.buyer, self.idempotency_key, self.price) if self.sequence else ("", "", "")
+        text = f"pacas ledger entry 1\n{self.previous}\n{self.sequence}\n{name}\n{key}\n{price}\n{self.details}"
+        return sha256(text.encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line of the ledger, and the hashes that chain it to the line before."""
+
+    sequence: int
+    previous: str
+    hash: str
+    payload: Opening | Purchase
+
+    @property
+    def purchase(self) -> Purchase:
+        """The purchase that it is; entry 0 is none."""
+        if not isinstance(self.payload, Purchase):
+            raise InputError(f"entry {self.sequence} is the opening, not a purchase")
+        return self.payload
+
+
+def check_buyer(buyer: str) -> None:
+    """A buyer's name that every store can look up."""
+    _check_name(buyer, "a buyer")
+
+
+def check_key(idempotency_key: str) -> None:
+    """An idempotency key that every store can look up."""
+    _check_name(idempotency_key, "an idempotency key")
+
+
+def opening_record(opening: Opening) -> Record:
+    """Entry 0 as it is stored."""
+    details = {"fingerprint": dict(opening.fingerprint), "kind": "opening", "seed": opening.seed.hex()}
+    return _hashed(Record(0, GENESIS, "", None, None, None, _canonical(details)))
+
+
+def purchase_record(purchase: Purchase, sequence: int, previous: str, seed: bytes) -> Record:
+    """A purchase as it is stored after the entry with the hash `previous`."""
+    request = purchase.request
+    details = {
+        "answer": purchase.answer,
+        "attribute": request.attribute,
+        "kind": "purchase",
+        "level": request.level,
+        "rows": None if purchase.rows is None else _gaps(purchase.rows),
+        "salt": _salt(seed, sequence),
+        "tuple": dict(request.tuple),
+    }
+    named = (purchase.buyer, purchase.idempotency_key, purchase.price)
+    return _hashed(Record(sequence, previous, "", *named, _canonical(details)))
+
+
+def entry_of(record: Record) -> Entry:
+    """The entry that a record keeps; a ValueError if it keeps none that is known here."""
+    details = json.loads(record.details)
+    try:
+        payload = _purchase(record, details) if record.sequence else _opening(details)
+    except (InputError, KeyError, TypeError, AttributeError):
+        raise ValueError("members that are missing or wrong") from None
+    return Entry(record.sequence, record.previous, record.hash, payload)
+
+
+def _hashed(record: Record) -> Record:
+    return record._replace(hash=record.rehashed())
+
+
+def _opening(details: dict[str, Any]) -> Opening:
+    _check_kind(details, "opening")
+    return Opening(details["fingerprint"], bytes.fromhex(details["seed"]))
+
+
+def _purchase(record: Record, details: dict[str, Any]) -> Purchase:
+    _check_kind(details, "purchase")
+    request = Request(details["tuple"], details["attribute"], details["level"])
+    rows = None if details["rows"] is None else tuple(accumulate(details["rows"]))
+    named = cast(tuple[str, str, int], (record.buyer, record.idempotency_key, record.price))
+    return Purchase(named[0], named[1], request, named[2], details["answer"], rows)
+
+
+def _check_kind(details: dict[str, Any], kind: str) -> None:
+    if details["kind"] != kind:
+        raise ValueError(f"not a {kind}")
+
+
+def _canonical(details: dict[str, Any]) -> str:
+    """The one text of an entry's details. Lone surrogates are refused: they have no UTF-8."""
+    text = _ENCODER.encode(details)
+    if not _is_unicode(text):
+        raise InputError("a purchase holds text that is not valid Unicode")
+    return text
+
+
+def _salt(seed: bytes, sequence: int) -> str:
+    return sha256(b"pacas ledger salt\n%d\n%b" % (sequence, seed)).hexdigest()[:32]
+
+
+def _gaps(rows: tuple[int, ...]) -> list[int]:
+    return [*rows[:1], *(after - before for before, after in pairwise(rows))]
+
+
+def _check_name(name: str, what: str) -> None:
+    if not 1 <= len(name) <= NAME_LENGTH or not name.isprintable():
+        raise InputError(f"{what} must be 1 to {NAME_LENGTH} printable characters")
+
+
+def _check_number(number: int, what: str) -> None:
+    if type(number) is not int or not 0 <= number <= LARGEST:
+        raise InputError(f"{what} must be a whole number from 0 to {LARGEST}")
+
+
+def _check_rows(rows: tuple[int, ...]) -> None:
+    if any(type(row) is not int for row in rows) or any(a >= b for a, b in pairwise((-1, *rows))):
+        raise InputError("row numbers must be whole, not negative, and rise")
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -1,0 +1,51 @@
+"""What SQLite complains about, in one clear line that names the file and no value."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from pacas.errors import StorageError
+
+_DAMAGED = "is damaged; keep it as it is, and go on with a copy from before"
+_PRIMARY = 0xFF
+"""SQLite's extended error codes hold the primary one in their lowest byte."""
+_PLAIN = {
+    sqlite3.SQLITE_NOTADB: "is not a SQLite database, or its beginning is damaged; nothing was written to it",
+    sqlite3.SQLITE_CORRUPT: _DAMAGED,
+    sqlite3.SQLITE_BUSY: "is in use: another process has not finished its purchase in time; try again",
+    sqlite3.SQLITE_FULL: "cannot grow: the disk is full; nothing was recorded",
+    sqlite3.SQLITE_READONLY: "cannot be written; check the permissions of the file and its folder",
+    sqlite3.SQLITE_CANTOPEN: "cannot be opened for writing; check that its folder exists, and the permissions",
+}
+
+
+def fault(path: Path, problem: str) -> StorageError:
+    """The error for a ledger's file."""
+    return StorageError(f"the ledger {path.name} {problem}")
+
+
+def damaged(path: Path) -> StorageError:
+    """The error for a file that SQLite can open and not read as a whole."""
+    return fault(path, _DAMAGED)
+
+
+@contextmanager
+def faults_as_storage_errors(path: Path, undo: Callable[[], None] | None = None) -> Iterator[None]:
+    """SQLite's errors as ours, after undoing what was begun. Their messages may quote values, so none is kept."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        if undo is not None:
+            undo()
+        raise fault(path, _problem(error)) from None
+
+
+def _problem(error: sqlite3.Error) -> str:
+    code = getattr(error, "sqlite_errorcode", None)
+    if code is None:
+        return "is closed, or was used in a way that SQLite does not allow"
+    name = getattr(error, "sqlite_errorname", "an unknown error")
+    return _PLAIN.get(code & _PRIMARY, f"cannot be read or written ({name})")

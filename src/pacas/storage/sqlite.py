@@ -1,0 +1,196 @@
+"""Ledgers in SQLite files.
+
+Every purchase is a transaction of its own, synced to disk before it counts (WAL, synchronous=FULL). Several processes
+may share a file: writers wait for each other, readers for nobody.
+
+A file's descriptor must never be opened here by other means than SQLite's: closing it would release the locks that
+SQLite holds on the file for the whole process.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from tempfile import mkstemp
+from threading import RLock
+
+from pacas.provider.chain import Records
+from pacas.provider.ledger import Ledger, Store
+
+from .faults import damaged, fault, faults_as_storage_errors
+from .tables import CREATE, SqliteTables
+
+APPLICATION_ID = int.from_bytes(b"PACS", "big")
+"""What SQLite keeps in the file's header to say whose file it is."""
+SCHEMA_VERSION = 1
+SMALLEST = 512
+"""The bytes of SQLite's smallest page: a file with fewer was cut, as a ledger is never seen before it is whole."""
+PATIENCE = 30.0
+"""Seconds to wait for another process's transaction."""
+
+_UNDONE = "could not be written, and the whole transaction was undone"
+
+
+class SqliteLedger(Ledger):
+    """A ledger in a SQLite file that only its owner can read; the file is made if it is not there."""
+
+    def __init__(self, path: Path, *, patience: float = PATIENCE) -> None:
+        self._path = path
+        self._patience = patience
+        self._lock = RLock()
+        self._depth = 0
+        self._process = os.getpid()
+        if not os.path.lexists(path):
+            _create(path)
+        self._connection = _connect(path, patience)
+        self._tables = SqliteTables(self._connection)
+
+    def __repr__(self) -> str:
+        return f"SqliteLedger({self._path.name!r})"
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        with self._lock:
+            self._begin()
+            self._depth += 1
+            try:
+                yield
+            except BaseException:
+                if self._depth == 1:
+                    self._roll_back()
+                raise
+            finally:
+                self._depth -= 1
+            if self._depth == 0:
+                self._commit()
+
+    def close(self) -> None:
+        with self._lock:
+            self._connection.close()
+
+    @contextmanager
+    def _store(self) -> Iterator[Store]:
+        with self._lock, faults_as_storage_errors(self._path, self._roll_back):
+            self._check_process()
+            yield self._tables
+
+    @contextmanager
+    def _snapshot(self) -> Iterator[Records]:
+        with closing(_connect(self._path, self._patience)) as connection, faults_as_storage_errors(self._path):
+            connection.execute("BEGIN")
+            tables = SqliteTables(connection)
+            tables.head()  # the moment is that of the first read
+            yield tables
+
+    def _begin(self) -> None:
+        self._check_process()
+        if self._depth == 0:
+            with faults_as_storage_errors(self._path):
+                self._connection.execute("BEGIN IMMEDIATE")
+        elif not self._connection.in_transaction:
+            raise fault(self._path, _UNDONE)
+
+    def _commit(self) -> None:
+        if not self._connection.in_transaction:
+            raise fault(self._path, _UNDONE)
+        with faults_as_storage_errors(self._path, self._roll_back):
+            self._connection.execute("COMMIT")
+
+    def _roll_back(self) -> None:
+        with suppress(sqlite3.Error):  # after some faults SQLite has done so already
+            self._connection.execute("ROLLBACK")
+
+    def _check_process(self) -> None:
+        if os.getpid() != self._process:
+            raise fault(self._path, "was opened before this process was forked; open it again")
+
+
+def _connect(path: Path, patience: float) -> sqlite3.Connection:
+    """A connection to a ledger's file, every commit synced to disk. Nothing is written to a file that is no ledger."""
+    _check_file(path)
+    with faults_as_storage_errors(path):
+        connection = sqlite3.connect(
+            f"{path.absolute().as_uri()}?mode=rw",
+            uri=True,
+            timeout=patience,
+            isolation_level=None,
+            check_same_thread=False,
+        )
+    try:
+        with faults_as_storage_errors(path):
+            _check_ledger(connection, path)
+            _sync_fully(connection)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _check_file(path: Path) -> None:
+    try:
+        size = path.stat().st_size if path.is_file() else None
+    except OSError as error:
+        raise fault(path, f"cannot be opened ({error.strerror})") from None
+    if size is None:
+        raise fault(path, "is not a file; ledger.url names the file to keep it in")
+    if size < SMALLEST:
+        raise fault(path, "is cut short: what it held is lost; restore a copy, or remove it to begin a new ledger")
+
+
+def _check_ledger(connection: sqlite3.Connection, path: Path) -> None:
+    """The file is a whole database, and one of ours."""
+    (application,) = connection.execute("PRAGMA application_id").fetchone()
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if application != APPLICATION_ID:
+        raise fault(path, "is a SQLite database of something else; nothing was written to it")
+    if version != SCHEMA_VERSION:
+        raise fault(path, f"has the layout {version}, and this release reads layout {SCHEMA_VERSION}")
+    (found,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+    if found != "ok":
+        raise damaged(path)
+
+
+def _sync_fully(connection: sqlite3.Connection) -> None:
+    """A commit returns when it will outlast a crash of the machine."""
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("PRAGMA fullfsync = ON")  # macOS: the disk's own cache, too
+
+
+def _create(path: Path) -> None:
+    """A new, empty ledger, which stands there whole or not at all; one that another process made first is kept."""
+    try:
+        descriptor, name = mkstemp(prefix=f".{path.name}.", dir=path.parent)  # readable by its owner only
+        os.close(descriptor)
+        made = Path(name)
+        try:
+            _fill(made)
+            with suppress(FileExistsError):
+                os.link(made, path)
+        finally:
+            made.unlink()
+        _sync_folder(path.parent)
+    except OSError as error:
+        raise fault(path, f"cannot be made in its folder ({error.strerror})") from None
+
+
+def _fill(path: Path) -> None:
+    with faults_as_storage_errors(path), closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        _sync_fully(connection)
+        connection.execute("BEGIN")
+        for statement in CREATE:
+            connection.execute(statement)
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+        connection.execute("COMMIT")
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,82 @@
+"""A ledger's tables and the few statements that read and write them.
+
+    entry   one row for each entry; the opening has no buyer, key and price
+    head    one row: how many entries there are, and the hash of the last
+    total   one row for each buyer
+
+Whole numbers and text only, and no statement that PostgreSQL would not take with its own placeholders.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from functools import partial
+
+from pacas.provider.chain import EMPTY, Head, Total
+from pacas.provider.entry import Record
+
+CREATE = (
+    """CREATE TABLE entry (
+        sequence INTEGER PRIMARY KEY,
+        previous TEXT NOT NULL,
+        hash TEXT NOT NULL,
+        buyer TEXT,
+        idempotency_key TEXT,
+        price INTEGER,
+        details TEXT NOT NULL,
+        UNIQUE (buyer, idempotency_key)
+    )""",
+    "CREATE TABLE head (one INTEGER PRIMARY KEY CHECK (one = 1), entries INTEGER NOT NULL, hash TEXT NOT NULL)",
+    "CREATE TABLE total (buyer TEXT PRIMARY KEY, purchases INTEGER NOT NULL, spent INTEGER NOT NULL)",
+    f"INSERT INTO head VALUES (1, {EMPTY.entries}, '{EMPTY.hash}')",
+)
+
+_ENTRY = "SELECT sequence, previous, hash, buyer, idempotency_key, price, details FROM entry"
+
+
+class SqliteTables:
+    """The tables, over one connection. Text that is no UTF-8 reads as other text, and so breaks the chain."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        connection.text_factory = partial(str, encoding="utf-8", errors="replace")
+        self._connection = connection
+
+    def record(self, sequence: int) -> Record | None:
+        return self._first(f"{_ENTRY} WHERE sequence = ?", (sequence,))
+
+    def bought(self, buyer: str, idempotency_key: str) -> Record | None:
+        return self._first(f"{_ENTRY} WHERE buyer = ? AND idempotency_key = ?", (buyer, idempotency_key))
+
+    def page(self, start: int, limit: int) -> list[Record]:
+        rows = self._connection.execute(f"{_ENTRY} WHERE sequence >= ? ORDER BY sequence LIMIT ?", (start, limit))
+        return list(map(Record._make, rows))
+
+    def head(self) -> Head | None:
+        row = self._connection.execute("SELECT entries, hash FROM head").fetchone()
+        return None if row is None else Head._make(row)
+
+    def total(self, buyer: str) -> Total:
+        row = self._connection.execute("SELECT purchases, spent FROM total WHERE buyer = ?", (buyer,)).fetchone()
+        return Total() if row is None else Total._make(row)
+
+    def totals(self) -> dict[str, Total]:
+        rows = self._connection.execute("SELECT buyer, purchases, spent FROM total")
+        return {buyer: Total(purchases, spent) for buyer, purchases, spent in rows}
+
+    def damage(self) -> str | None:
+        (found,) = self._connection.execute("PRAGMA integrity_check(1)").fetchone()
+        return None if found == "ok" else "the database file is damaged, or an index does not fit its table"
+
+    def write(self, record: Record, total: Total | None) -> None:
+        self._connection.execute("INSERT INTO entry VALUES (?, ?, ?, ?, ?, ?, ?)", record)
+        self._connection.execute("UPDATE head SET entries = ?, hash = ?", (record.sequence + 1, record.hash))
+        if total is not None:
+            self._connection.execute(
+                "INSERT INTO total VALUES (?, ?, ?)"
+                " ON CONFLICT (buyer) DO UPDATE SET purchases = excluded.purchases, spent = excluded.spent",
+                (record.buyer, *total),
+            )
+
+    def _first(self, statement: str, parameters: tuple[object, ...]) -> Record | None:
+        row = self._connection.execute(statement, parameters).fetchone()
+        return None if row is None else Record._make(row)
