@@ -1,0 +1,200 @@
+"""All clauses of a matching dependency together: from a client's tuples to row numbers.
+
+Paper: §5.1, σ_match(R). Rows that have the same values in all match columns match the same tuples, so clauses are
+judged on the distinct *combinations* of those values, numbered in the order of their first rows. The clause that
+leaves fewest of them says which; the others are only asked about these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from operator import itemgetter
+
+import numpy as np
+
+from pacas.core.dependency import MatchClause, MatchingDependency, Similarity
+from pacas.engine.codes import CodedColumn
+from pacas.engine.contract import Hierarchies
+from pacas.errors import InputError, SchemaError, did_you_mean
+
+from .build import clause_index, combinations, equality_index
+from .constraint import Clause, Demand, InSlot, LikeValue, Slots
+from .groups import NONE, Groups, Numbers, spread
+
+Tuple = Mapping[str, str | None]
+Values = tuple[str | None, ...]
+
+CHUNK = 1 << 14
+"""How many combinations are judged before it is asked whether there are enough."""
+LARGE = 8
+"""A demand that more than one in so many combinations fulfils says too little to look these up and sort them."""
+
+
+@dataclass(frozen=True, eq=False)
+class Matches:
+    """The matches of many tuples: tuple i's rows are `rows[starts[i] : starts[i] + sizes[i]]`, ascending.
+
+    Tuples with equal values share their rows.
+    """
+
+    rows: Numbers
+    starts: Numbers
+    sizes: Numbers
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def __getitem__(self, i: int) -> Numbers:
+        if not 0 <= i < len(self):
+            raise IndexError(f"no tuple {i} among {len(self)}")
+        return self.rows[self.starts[i] : self.starts[i] + self.sizes[i]]
+
+    def csr(self) -> tuple[Numbers, Numbers]:
+        """(offsets, rows) with tuple i's rows at `rows[offsets[i] : offsets[i + 1]]`, nothing shared."""
+        return np.append(0, np.cumsum(self.sizes)), self.rows[spread(self.starts, self.sizes)]
+
+
+class Matcher:
+    """Finds the provider's rows that match a client's tuple in all clauses of a matching dependency.
+
+    Built once from the provider's columns; may be asked from several threads.
+
+    >>> columns = {
+    ...     "GEN": CodedColumn(np.array([0, 1, 0]), ["male", "female"]),
+    ...     "AGE": CodedColumn(np.array([0, 1, 1]), ["51", "45"]),
+    ... }
+    >>> matcher = Matcher(MatchingDependency.parse("SEX = GEN, AGE ~ AGE within 1"), columns)
+    >>> matcher.match_one({"SEX": "male", "AGE": "46"}).tolist()
+    [2]
+    """
+
+    def __init__(
+        self,
+        dependency: MatchingDependency,
+        columns: Mapping[str, CodedColumn],
+        hierarchies: Hierarchies | None = None,
+        *,
+        where: str = "the provider's relation",
+    ) -> None:
+        _check(dependency, columns, where)
+        self.client_columns = tuple(dict.fromkeys(clause.client for clause in dependency.clauses))
+        """The columns that a tuple must have."""
+        self._pick = _picker(self.client_columns)
+        equal = [clause for clause in dependency.clauses if clause.similarity is Similarity.EQUAL]
+        other = [clause for clause in dependency.clauses if clause.similarity is not Similarity.EQUAL]
+        self._exact = equality_index(equal, self.client_columns, columns, hierarchies or {}) if equal else None
+        self._slots: Slots | None = None
+        self._clauses: list[Clause] = []
+        if self._exact and not other:  # a slot is a combination
+            self._rows = Groups.of(self._exact.slots.key, self._exact.slots.space)
+        else:
+            self._index_combinations(other, columns, hierarchies or {})
+
+    def match(self, tuples: Sequence[Tuple], limit: int | None = None) -> Matches:
+        """The rows that match each tuple; of more than `limit` rows, the first `limit` + 1."""
+        most = None if limit is None else limit + 1
+        number: dict[Values, int] = {}
+        which = np.fromiter((number.setdefault(self._values(t), len(number)) for t in tuples), np.int64, len(tuples))
+        found = [self._find(values, most) for values in number]
+        size = np.fromiter(map(len, found), np.int64, len(found))
+        start = np.cumsum(size) - size
+        return Matches(np.concatenate([NONE, *found]), start[which], size[which])
+
+    def match_one(self, values: Tuple, limit: int | None = None) -> Numbers:
+        """The rows that match a tuple; of more than `limit` rows, the first `limit` + 1."""
+        return self._find(self._values(values), None if limit is None else limit + 1)
+
+    # ---- building -------------------------------------------------------------------------------------------
+
+    def _index_combinations(
+        self, clauses: Sequence[MatchClause], columns: Mapping[str, CodedColumn], hierarchies: Hierarchies
+    ) -> None:
+        provided = {clause.provider: columns[clause.provider] for clause in clauses}
+        self._rows, first = combinations(self._exact, list(provided.values()))
+        self._all = np.arange(len(first))
+        if self._exact:
+            self._slots = Slots.of(self._exact.slots.key[first], self._exact.slots.space)
+        for clause in clauses:
+            column = columns[clause.provider]
+            index = clause_index(clause, column.values, hierarchies.get(clause.provider))
+            client_at = self.client_columns.index(clause.client)
+            self._clauses.append(Clause.of(client_at, index, column.codes[first].astype(np.int64), len(column.values)))
+        self._clauses.sort(key=lambda clause: clause.index.few)
+
+    # ---- matching -------------------------------------------------------------------------------------------
+
+    def _values(self, of: Tuple) -> Values:
+        try:
+            return self._pick(of)
+        except KeyError:
+            missing = next(column for column in self.client_columns if column not in of)
+            raise InputError(
+                f"the match needs column {missing!r}, which the client's tuple does not have; "
+                f"{did_you_mean(missing, of)}"
+            ) from None
+
+    def _find(self, values: Values, most: int | None) -> Numbers:
+        """The first `most` of the rows that match."""
+        slot = self._exact.slot(values) if self._exact else 0
+        if slot < 0:
+            return NONE
+        if not self._clauses:
+            return self._rows.one(slot)[:most]
+        texts = [value for value in values if value]
+        if len(texts) < len(values):
+            return NONE
+        found = self._survivors(self._demands(texts, slot), most)
+        # Combinations are in order of their first rows: no later one can be among the first `most` rows.
+        return self._rows.some(found, most)[:most] if len(found) else NONE
+
+    def _demands(self, texts: Sequence[str], slot: int) -> list[Demand]:
+        """What the combinations have to fulfil, the one that tells best where to look first."""
+        quick: list[tuple[int, Demand]] = []
+        if self._slots is not None:
+            demand: Demand = InSlot(self._slots, slot)
+            quick.append((demand.size(), demand))
+        slow: list[Demand] = []
+        for clause in self._clauses:  # those that are slow to find all matches come last
+            demand = LikeValue(clause, texts[clause.client_at])
+            if min((size for size, _ in quick), default=len(self._all)) > clause.index.few:
+                quick.append((demand.size(), demand))
+            else:
+                slow.append(demand)
+        quick.sort(key=itemgetter(0))
+        return [demand for _, demand in quick] + slow
+
+    def _survivors(self, demands: Sequence[Demand], most: int | None) -> Numbers:
+        """The first `most` of the combinations that fulfil all demands."""
+        narrow, rest = demands[0], demands[1:]
+        if narrow.size() * LARGE > len(self._all):
+            candidates, rest = self._all, demands
+        else:
+            candidates = narrow.members()
+        found: list[Numbers] = []
+        enough = len(candidates) if most is None else most
+        for start in range(0, len(candidates), CHUNK):
+            chunk = candidates[start : start + CHUNK]
+            for demand in rest:
+                chunk = chunk[demand.holds(chunk)] if len(chunk) else chunk
+            found.append(chunk)
+            enough -= len(chunk)
+            if enough <= 0:
+                break
+        return np.concatenate([NONE, *found])[:most]
+
+
+def _check(dependency: MatchingDependency, columns: Mapping[str, CodedColumn], where: str) -> None:
+    if not dependency.clauses:
+        raise InputError("a matching dependency without clauses would match everything; give it at least one")
+    for clause in dependency.clauses:
+        if clause.provider not in columns:
+            raise SchemaError.missing(clause.provider, columns, where)
+
+
+def _picker(columns: Sequence[str]) -> Callable[[Tuple], Values]:
+    """From a tuple to the values of some of its columns."""
+    if len(columns) == 1:
+        (only,) = columns
+        return lambda values: (values[only],)
+    return itemgetter(*columns)
