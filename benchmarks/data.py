@@ -9,9 +9,18 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 
+from pacas.core.hierarchy import Hierarchy
+
 FDS = ("age, status, gender -> drug", "status, timeframe -> condition")
 BASELINE = (("age, status, gender", "drug"), ("status, timeframe", "condition"))
 ROWS_PER_GROUP = 20
+VALUES = {"drug": 73, "condition": 61}
+"""The right-hand sides, and how many values each has."""
+
+
+def hierarchy(name: str) -> Hierarchy:
+    """Three levels above the values of a right-hand side: families of five, and the root."""
+    return Hierarchy.from_rows([(f"{name}-{i}", f"{name}-family-{i // 5}", "*") for i in range(VALUES[name])])
 
 
 def table(rows: int, columns: int, dirty: float, seed: int = 7) -> pa.Table:
@@ -21,8 +30,8 @@ def table(rows: int, columns: int, dirty: float, seed: int = 7) -> pa.Table:
     side = max(round((groups / 3) ** 0.5), 2)
     age, status, gender = (rng.integers(0, n, rows) for n in (side, side, 3))
     timeframe = rng.integers(0, max(groups // side, 2), rows)
-    drug = _determined(rng, 73, dirty, age, status, gender)
-    condition = _determined(rng, 61, dirty, status, timeframe)
+    drug = _determined(rng, VALUES["drug"], dirty, age, status, gender)
+    condition = _determined(rng, VALUES["condition"], dirty, status, timeframe)
     named = {
         "age": age,
         "status": status,
@@ -48,15 +57,24 @@ def _texts(name: str, codes: np.ndarray) -> pa.DictionaryArray:
     return pa.DictionaryArray.from_arrays(pa.array(codes.astype(np.int32)), labels)
 
 
-def file(folder: Path, rows: int, columns: int, dirty: float, format_: str) -> Path:
-    """The table as a file, made once."""
-    path = folder / f"{rows}x{columns}-{dirty}.{format_}"
+def file(folder: Path, rows: int, columns: int, dirty: float, format_: str, general: int = 0) -> Path:
+    """The table as a file, made once; with `general`, every so many rows hold a family instead of a value."""
+    path = folder / f"{rows}x{columns}-{dirty}-{general}.{format_}"
     if not path.exists():
         folder.mkdir(parents=True, exist_ok=True)
         made = table(rows, columns, dirty)
         plain = made.cast(pa.schema([(name, pa.string()) for name in made.column_names]))
+        for name in VALUES if general else ():
+            plain = plain.set_column(plain.column_names.index(name), name, _generalized(plain[name], name, general))
         if format_ == "parquet":
             pq.write_table(plain, path, row_group_size=122_880)
         else:
             pyarrow.csv.write_csv(plain, path)
     return path
+
+
+def _generalized(column: pa.ChunkedArray, name: str, every: int) -> pa.Array:
+    tree = hierarchy(name)
+    codes = tree.encode(column.to_pylist())
+    codes[::every] = tree.generalize(codes[::every], 1)
+    return pa.array(tree.labels, pa.string()).take(pa.array(codes))

@@ -22,9 +22,11 @@ LIBRARIES = ("duckdb", "numpy", "pyarrow", "scipy")
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Measure PACAS.")
-    parser.add_argument("chapters", nargs="*", choices=[*CHAPTERS, []], default=[])
+    parser.add_argument("chapters", nargs="*", metavar="CHAPTER", help=", ".join(CHAPTERS))
     parser.add_argument("--small", action="store_true", help="small tables, and nothing written")
     chosen = parser.parse_args()
+    if unknown := set(chosen.chapters) - set(CHAPTERS):
+        parser.error(f"no chapter {unknown.pop()!r}; there is {', '.join(CHAPTERS)}")
     for name in chosen.chapters or CHAPTERS:
         text = CHAPTERS[name](FOLDER / ".data", small=chosen.small)
         print(text)

@@ -12,7 +12,7 @@ from pacas.core.distance import SemanticDistance
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.query import GeneralizedQuery
 from pacas.core.relation import Relation
-from pacas.engine.questions import anonymity, answer, build_hierarchy, semantic_distance
+from pacas.engine.questions import anonymity, answer, build_hierarchy, relation_distance, semantic_distance
 from pacas.errors import InputError, PacasError
 from pacas.formats.hierarchies import read_hierarchy, write_hierarchy
 from pacas.formats.relations import read_relation, scan_relation, write_relation
@@ -36,6 +36,7 @@ __all__ = [
     "check",
     "read_hierarchy",
     "read_relation",
+    "relation_distance",
     "scan_relation",
     "semantic_distance",
     "write_hierarchy",

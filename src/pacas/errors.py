@@ -38,11 +38,6 @@ class ParseError(InputError):
         self.text = text
         self.position = position
 
-    @property
-    def pointer(self) -> str:
-        """The text with a caret below the offending character, for a terminal."""
-        return f"{self.text}\n{' ' * self.position}^"
-
 
 class SchemaError(InputError):
     """A column that is missing, doubled, or of the wrong kind."""

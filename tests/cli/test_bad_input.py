@@ -125,6 +125,20 @@ BAD: dict[str, tuple[tuple[str, ...], str]] = {
     # ---- levels
     "unknown level": (("anonymity", "d.csv", "--x", "A", "--y", "B", "--level", "B=2"), "no level 2"),
     "huge level": (("anonymity", "d.csv", "--x", "A", "--y", "B", "--level", "B=9" + "9" * 30), "no level 99"),
+    "level of thousands of digits": (
+        ("anonymity", "d.csv", "--x", "A", "--y", "B", "--level", "B=" + "9" * 5000),
+        "--level takes ATTR=NUMBER",
+    ),
+    "level of thousands of digits in a query": (
+        ("query", "provider.toml", "--select", "B:" + "9" * 5000),
+        "expected a level",
+    ),
+    "attributes with a line break": (("anonymity", "d.csv", "--x", "A\nB", "--y", "B"), "cannot read a list"),
+    "a file name that is too long": (("check", "x" * 5000 + ".csv", "--fd", "A -> B"), "no such file"),
+    "conditions joined by or": (
+        ("query", "provider.toml", "--select", "A", "--where", "A = x or B = 1"),
+        "conditions are joined by 'and' only",
+    ),
     "level not a number": (
         ("anonymity", "d.csv", "--x", "A", "--y", "B", "--level", "B=high"),
         "--level takes ATTR=NUMBER",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from math import log2
 from pathlib import Path
 from typing import Any
@@ -55,3 +56,9 @@ def test_a_negative_number_goes_after_two_dashes(pacas: Any, folder: Path) -> No
 def test_a_hierarchy_for_a_column_that_is_not_there_is_not_ignored(pacas: Any) -> None:
     complaint = pacas("distance", "sp.csv", "AGE", "45", "51", "--hierarchy", "AEG=age.csv").complaint
     assert complaint == "no column 'AEG' in sp.csv; did you mean 'AGE'?"
+
+
+def test_an_empty_value_is_null_and_counts_as_the_root(pacas: Any) -> None:
+    null = pacas("distance", "sp.csv", "MED", "", "ibuprofen", "--hierarchy", "MED=med.csv", "--json")
+    root = pacas("distance", "sp.csv", "MED", "*", "ibuprofen", "--hierarchy", "MED=med.csv", "--json")
+    assert json.loads(null.out)["distance"] == json.loads(root.out)["distance"] > 0

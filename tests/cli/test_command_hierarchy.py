@@ -67,8 +67,11 @@ def test_check_compares_with_data_and_k(pacas: Any, folder: Path) -> None:
     (folder / "d.csv").write_text("MED\nibuprofen\n[red]none such[/]\n")
     result = pacas("hierarchy", "check", "med.csv", "--data", "d.csv", "--attribute", "MED", "--k", "3")
     assert result.code == 1
-    assert "'[red]none such[/]'" in result.out
     assert any("level 2" in line for line in result.lines)
+    assert "1 value of the data (in 1 cell) is not in the hierarchy" in result.out
+    assert "none such" not in result.out, "the data may be a provider's"
+    shown = pacas("hierarchy", "check", "med.csv", "--data", "d.csv", "--attribute", "MED", "--values")
+    assert "'[red]none such[/]'" in shown.out
 
 
 def test_check_says_ok_in_words(pacas: Any) -> None:

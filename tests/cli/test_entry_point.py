@@ -157,3 +157,28 @@ def test_progress_shows_names_as_they_are_and_leaves_stdout_alone(
     shown = capsys.readouterr()
     assert shown.out == ""
     assert r"checking [/] -> [red]\n" in shown.err
+
+
+def test_an_error_of_ours_shows_its_kind_and_no_values(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise KeyError("SECRET-1234")
+
+    monkeypatch.setattr("pacas.cli.demo.check", broken)
+    assert run(["demo"]) == 2
+    assert capsys.readouterr().err == ("pacas: an error inside PACAS (KeyError); PACAS_TRACEBACK=1 shows where\n")
+
+
+def test_a_terminal_that_lacks_a_character_gets_another_one() -> None:
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    done = subprocess.run([str(PACAS), "demo"], env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_full_disk_is_said_in_one_line() -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("this system has no /dev/full")
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run([str(PACAS), "demo", "--json"], stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[0].startswith("pacas: the system refused: No space left")
+    assert "Traceback" not in done.stderr

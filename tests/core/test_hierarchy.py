@@ -56,11 +56,6 @@ def test_a_label_with_values_below_it_is_not_ground_even_on_level_0() -> None:
     assert hierarchy.generalize_value("g", 1) == "g"
 
 
-def test_uneven_paths_are_padded_at_the_leaf() -> None:
-    hierarchy = Hierarchy.from_paths([("a", "*"), ("b", "p", "g", "*")])
-    assert list(hierarchy.rows()) == [("a", "a", "a", "*"), ("b", "p", "g", "*")]
-
-
 def test_an_unknown_value_is_a_leaf_under_the_root() -> None:
     hierarchy = Hierarchy.from_rows(MED).admit(["appaprtin", "dolex", "appaprtin"])
     assert len(hierarchy) == len(Hierarchy.from_rows(MED)) + 1

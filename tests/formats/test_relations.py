@@ -13,6 +13,7 @@ import pytest
 
 from pacas.core.relation import Relation
 from pacas.engine.contract import RelationFile
+from pacas.engine.duck import DuckEngine
 from pacas.errors import FileError, InputError, SchemaError
 from pacas.formats.relations import read_relation, scan_relation, write_relation
 
@@ -220,3 +221,50 @@ def test_a_relation_keeps_its_columns_unique() -> None:
         Relation.of({"A": [1], "": [2]})
     with pytest.raises(SchemaError, match="no columns in the table"):
         Relation.of({})
+
+
+def test_a_zstandard_file_that_stops_short_is_refused(tmp_path: Path) -> None:
+    """DuckDB would take the rows that are there for all of them."""
+    whole, cut = tmp_path / "whole.csv.zst", tmp_path / "cut.csv.zst"
+    with pa.output_stream(str(whole), compression="zstd") as stream:
+        stream.write(b"A,B\n" + b"1,2\n" * 600_000)
+    cut.write_bytes(whole.read_bytes()[:-10])
+    assert len(read_relation(whole)) == 600_000
+    with pytest.raises(FileError, match=r"cut\.csv\.zst is cut short or damaged"):
+        scan_relation(cut)
+
+
+def test_a_tsv_file_is_cut_at_tabs_whatever_its_names_hold(tmp_path: Path) -> None:
+    (tmp_path / "t.tsv").write_text("last, first\tage\nDoe, J\t3\n")
+    assert scan_relation(tmp_path / "t.tsv").columns == ("last, first", "age")
+
+
+def test_endings_count_in_any_case(tmp_path: Path) -> None:
+    (tmp_path / "T.CSV.GZ").write_bytes(gzip.compress(b"A,B\n1,2\n", mtime=0))
+    assert read_relation(tmp_path / "T.CSV.GZ").table.to_pydict() == {"A": ["1"], "B": ["2"]}
+
+
+def test_a_first_column_called_par1_does_not_make_it_parquet(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("PAR1,B\n1,2\n")
+    assert scan_relation(tmp_path / "t.csv").format == "csv"
+
+
+def test_line_ends_of_several_kinds_are_named(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_bytes(b"A,B\n1,x\r\n1,y\r\n")
+    with pytest.raises(FileError, match="line ends of several kinds"):
+        read_relation(tmp_path / "t.csv")
+
+
+def test_a_header_name_beyond_all_bounds_is_an_error_of_one_line(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("A," + "x" * 140_000 + "\n1,2\n")
+    with pytest.raises(FileError, match="line 1: the header cannot be read"):
+        scan_relation(tmp_path / "t.csv")
+
+
+def test_bytes_that_are_not_utf_8_are_named_in_parquet_too(tmp_path: Path) -> None:
+    raw = pa.array([b"\xff\xfe"], pa.binary())
+    text = pa.Array.from_buffers(pa.string(), 1, raw.buffers())
+    pq.write_table(pa.table({"A": text, "B": pa.array(["x"])}), tmp_path / "t.parquet")
+    engine = DuckEngine()
+    with pytest.raises(FileError, match="bytes that are not UTF-8"):
+        engine.histogram(engine.open(scan_relation(tmp_path / "t.parquet")), ["A"], {})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+import pacas
 from pacas import example
 from pacas.client.check import Check, check
 from pacas.core.anonymity import Anonymity, Policy, check_anonymity
@@ -211,3 +212,16 @@ def test_nsaid_in_t2_alone_leaves_one_error_between_t1_and_t3() -> None:
     repaired["MED"][1] = "NSAID"
     result = check(repaired, [example.fd], example.hierarchies, engine=ENGINE)
     assert [(c.rows.tolist(), c.errors) for c in result.classes] == [([0, 1, 2], 1), ([3, 4], 1)]
+
+
+def test_the_distance_of_relations_is_the_sum_over_their_cells() -> None:
+    """§3.1: δ extends to tuples and relations by summing; measured on the truth's columns."""
+    repaired = example.client.table.set_column(4, "MED", [["NSAID"] * 3 + example.client.table["MED"].to_pylist()[3:]])
+    truth = example.client.table.set_column(4, "MED", [["ibuprofen"] * 3 + example.client.table["MED"].to_pylist()[3:]])
+    delta = pacas.semantic_distance(truth, "MED", example.med)
+    found = pacas.relation_distance(repaired, truth, {"MED": example.med})
+    assert found["MED"] == pytest.approx(3 * delta("NSAID", "ibuprofen"))
+    assert found["MED"] > 0
+    assert {attribute: d for attribute, d in found.items() if attribute != "MED"} == dict.fromkeys(
+        ["ID", "GEN", "AGE", "DIAG"], 0
+    )

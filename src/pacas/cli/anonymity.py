@@ -62,7 +62,7 @@ def _levels(options: Sequence[str]) -> dict[str, int]:
     levels: dict[str, int] = {}
     for option in options:
         attribute, _, number = option.rpartition("=")
-        if not attribute or not number.strip().isdecimal():
+        if not attribute or not number.strip().isdecimal() or len(number) > 999:
             raise InputError(f"--level takes ATTR=NUMBER, such as MED=1, not {option!r}")
         if attribute.strip() in levels:
             raise InputError(f"--level names {attribute.strip()!r} twice")

@@ -36,12 +36,13 @@ def command(
     with closing(DuckEngine()) as engine, progress() as tell:
         tell(f"counting {attribute}")
         delta = semantic_distance(source, attribute, hierarchies.get(attribute), engine=engine)
-    distance, penalties, lca = delta(v, w), [delta.penalty(v), delta.penalty(w)], delta.lca(v, w)
+    values = (v or None, w or None)  # an empty value is null, as in a cell
+    distance, penalties, lca = delta(*values), [delta.penalty(value) for value in values], delta.lca(*values)
     if json:
         print_json({"distance": distance, "penalties": penalties, "lca": lca, "left_out": delta.left_out})
         return
     out.print(f"distance  {distance:.6g}")
-    for value, penalty in zip((v, w), penalties, strict=True):
+    for value, penalty in zip(values, penalties, strict=True):
         unknown = "" if value in delta.hierarchy else "  (not in the hierarchy: a leaf under the root)"
         out.print(f"E({printable(value)})  {penalty:.6g}{unknown}")
     out.print(f"meet in  {printable(lca)}")

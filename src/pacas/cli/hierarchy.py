@@ -75,6 +75,7 @@ def check(
     data: AgainstData = None,
     attribute: Attribute = None,
     k: Annotated[int | None, typer.Option(min=1, metavar="K", help="Report levels with fewer than k values.")] = None,
+    values: Annotated[bool, typer.Option("--values", help="Show some of the values that are not covered.")] = False,
     json: Json = False,
 ) -> None:
     """Check a hierarchy: is it a tree, does it cover the data, has each level enough values.
@@ -87,8 +88,8 @@ def check(
     """
     raw = read_raw_hierarchy(file)
     column = _column(data, attribute)
-    values = None if column is None else column.column(column.attributes[0])
-    findings = lint(raw.rows, values, k, numeric=raw.numeric, quote_values=True)
+    cells = None if column is None else column.column(column.attributes[0])
+    findings = lint(raw.rows, cells, k, numeric=raw.numeric, quote_values=values)
     problems = [f for f in findings if f.severity == "problem"]
     if json:
         listed = [

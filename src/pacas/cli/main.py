@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from functools import cache
@@ -54,6 +55,7 @@ def run(arguments: list[str] | None = None) -> int:
     given = sys.argv[1:] if arguments is None else arguments
     if not all(map(_is_text, given)):
         return _bad_input("an argument is not UTF-8 text")
+    _never_fail_on_a_character()
     try:
         code = _commands().main(given, prog_name="pacas", standalone_mode=False)
         sys.stdout.flush()
@@ -68,6 +70,19 @@ def run(arguments: list[str] | None = None) -> int:
         return 0
     except (KeyboardInterrupt, typer.Abort):
         return 130
+    except OSError as error:
+        return _bad_input(f"the system refused: {error.strerror or type(error).__name__}")
+    except Exception as error:  # a mistake of ours; a traceback might show a provider's values
+        if "PACAS_TRACEBACK" in os.environ:
+            raise
+        return _bad_input(f"an error inside PACAS ({type(error).__name__}); PACAS_TRACEBACK=1 shows where")
+
+
+def _never_fail_on_a_character() -> None:
+    """Let a terminal that cannot show a character show something else."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
 
 
 @cache

@@ -85,7 +85,11 @@ def names(text: str) -> tuple[str, ...]:
     >>> names('GEN, "ZIP, or postcode"')
     ('GEN', 'ZIP, or postcode')
     """
-    return tuple(name.strip() for name in next(csv.reader([text], skipinitialspace=True), []) if name.strip())
+    try:
+        listed = next(csv.reader([text], skipinitialspace=True), [])
+    except csv.Error:
+        raise InputError(f"cannot read a list of attributes such as GEN,AGE from {text[:80]!r}") from None
+    return tuple(name.strip() for name in listed if name.strip())
 
 
 @contextmanager

@@ -47,7 +47,10 @@ class FunctionalDependency:
     def parse_all(cls, texts: Iterable[str | FunctionalDependency]) -> tuple[FunctionalDependency, ...]:
         """Several dependencies, each split, each kept once, in the order given."""
         split = (fd for text in texts for fd in ((text,) if isinstance(text, cls) else cls.parse(str(text))))
-        return tuple(dict.fromkeys(split))
+        kept: dict[tuple[frozenset[str], str], FunctionalDependency] = {}
+        for fd in split:
+            kept.setdefault((frozenset(fd.lhs), fd.rhs), fd)
+        return tuple(kept.values())
 
     @property
     def attributes(self) -> tuple[str, ...]:

@@ -70,13 +70,6 @@ class Hierarchy:
         return cls._numbered(labels, parent, [lowest[label] for label in labels], ancestors, root, numeric)
 
     @classmethod
-    def from_paths(cls, paths: Iterable[Sequence[str]], *, numeric: bool = False) -> Hierarchy:
-        """A hierarchy from leaf-to-root paths of uneven length: each leaf is repeated up to its parent's level."""
-        uneven = [tuple(path) for path in paths]
-        width = max(map(len, uneven), default=0)
-        return cls.from_rows([path[:1] * (width - len(path)) + path for path in uneven], numeric=numeric)
-
-    @classmethod
     def flat(cls, values: Iterable[str], *, root: str = ROOT) -> Hierarchy:
         """The two-level hierarchy of an attribute that has none of its own: its values and the root."""
         bare = cls._numbered([root], [0], [1], np.zeros((2, 1), dtype=np.int32), root=0, numeric=False)

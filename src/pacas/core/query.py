@@ -184,7 +184,7 @@ def _output(span: _Span, aliases: Sequence[str]) -> Output:
     if level is None:
         return Output(_column(span, aliases))
     name = _Span(span.text, span.start, span.start + level.start()).stripped()
-    if not level[1].isdecimal():
+    if not level[1].isdecimal() or len(level[1]) > 999:
         raise ParseError("expected a level (0 is ground) after ':'", span.text, span.start + level.start(1))
     return Output(_column(name, aliases), int(level[1]))
 
@@ -211,6 +211,12 @@ def _condition(span: _Span, aliases: Sequence[str]) -> Condition:
 
 def _operand(span: _Span, aliases: Sequence[str]) -> Column | str:
     text = str(span)
+    if text[0] not in "'\"" and (either := re.search(r"\sor\s", text, re.IGNORECASE)):
+        raise ParseError(
+            "conditions are joined by 'and' only; quote the value if 'or' is part of it",
+            span.text,
+            span.start + either.start() + 1,
+        )
     if text.startswith("'") and text.endswith("'") and len(text) > 1:
         return text[1:-1].replace("''", "'")
     if text.startswith('"') or (text.partition(".")[0] in aliases and "." in text):

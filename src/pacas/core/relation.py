@@ -10,18 +10,11 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import pyarrow as pa
 
 from pacas.errors import InputError, SchemaError
-
-
-class Cell(NamedTuple):
-    """t[A]: one value's place in a relation."""
-
-    row: int
-    attribute: str
 
 
 @runtime_checkable

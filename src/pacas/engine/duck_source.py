@@ -18,6 +18,7 @@ from pacas.errors import FileError, InputError, SchemaError
 
 ROW = "row_number"
 MAX_LINE = 32 << 20
+_COMPRESSION = {".gz": "gzip", ".zst": "zstd"}
 
 
 def quote(name: str) -> str:
@@ -83,7 +84,7 @@ def _create_from_csv(
     scan = (
         f"read_csv({_file_literal(file.path)}, delim = {literal(file.delimiter)}, quote = '\"', escape = '\"', "
         f"header = true, columns = {{{header}}}, auto_detect = false, nullstr = '', null_padding = false, "
-        f"max_line_size = {MAX_LINE})"
+        f"max_line_size = {MAX_LINE}, compression = {literal(_COMPRESSION.get(file.path.suffix.lower(), 'none'))})"
     )
     names = [column_name(file.columns.index(c)) for c in columns]
     connection.execute(f"CREATE TEMP TABLE {name}_csv AS SELECT {', '.join(names)} FROM {scan}")
@@ -133,14 +134,18 @@ def _file_error(called: str, error: duckdb.Error) -> FileError:
     message = str(error)
     at = re.search(r"Line: (\d+)", message)
     where = f"{called}, line {at[1]}" if at else called
-    if "unicode" in message or "utf-8" in message.lower():
+    if "unicode" in message or "utf8" in message.lower().replace("-", ""):
         return FileError(f"{where}: bytes that are not UTF-8; convert the file, for example with iconv")
     if found := re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", message):
         return FileError(f"{where}: {found[2]} fields where the header has {found[1]}")
     if "line size" in message.lower():
         return FileError(f"{where}: a line of more than {MAX_LINE:,} bytes; is a quote left open?")
-    if "quote" in message.lower():
+    if "unterminated quote" in message.lower() or "quoted value" in message.lower():
         return FileError(f"{where}: a quoted field that does not end as one")
+    if "state machine" in message:
+        return FileError(
+            f"{where}: line ends of several kinds, or a quote inside a field; try dos2unix, or look for quotes"
+        )
     return FileError(
         f"{where}: cannot be read ({type(error).__name__}); is it complete, and of the kind its name says?"
     )

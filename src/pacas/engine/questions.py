@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -14,7 +15,7 @@ from pacas.core.query import GeneralizedQuery
 from pacas.core.relation import ArrowTabular, Relation
 from pacas.engine.contract import Engine, Hierarchies, RelationFile, Source, T
 from pacas.engine.duck import DuckEngine
-from pacas.errors import SchemaError
+from pacas.errors import InputError, SchemaError
 
 Data = RelationFile | Relation | ArrowTabular | Mapping[str, Sequence[Any]]
 """A file (`pacas.scan_relation`), or a table in memory: pandas, Polars, Arrow, DuckDB, a mapping of columns."""
@@ -62,6 +63,37 @@ def semantic_distance(
     table = open_data(engine, data, [attribute], hierarchies)
     column = engine.histogram(table, [attribute], hierarchies)
     return SemanticDistance.of(hierarchy or Hierarchy.flat(()), column.column(attribute), column.counts)
+
+
+def relation_distance(
+    relation: Data,
+    truth: Data,
+    hierarchies: Hierarchies | None = None,
+    *,
+    attributes: Iterable[str] | None = None,
+    engine: Engine[Any] | None = None,
+) -> dict[str, float]:
+    """δ between two relations, row by row: per attribute the sum over its cells, measured on the truth's columns.
+
+    The distance of the relations is the sum over the attributes; by default those that both have.
+    """
+    engine = engine or embedded_engine()
+    source, true_source = as_source(relation), as_source(truth)
+    compared = list(attributes or [c for c in source.columns if c in true_source.columns])
+    table, true_table = engine.open(source, compared), engine.open(true_source, compared)
+    if len(table) != len(true_table):
+        raise InputError(f"{source.name} has {len(table):,} rows and {true_source.name} has {len(true_table):,}")
+    trees = hierarchies or {}
+    return {a: _column_distance(engine, table, true_table, a, trees.get(a)) for a in compared}
+
+
+def _column_distance(engine: Engine[T], table: T, truth: T, attribute: str, hierarchy: Hierarchy | None) -> float:
+    tree = hierarchy or Hierarchy.flat(())
+    column = engine.histogram(truth, [attribute], {attribute: tree})
+    delta = SemanticDistance.of(tree, column.column(attribute), column.counts)
+    v, w = (engine.rows(t, None, [attribute]).column(0).to_pylist() for t in (table, truth))
+    pairs = Counter(zip(v, w, strict=True))
+    return sum(n * delta(*pair) for pair, n in pairs.items() if pair[0] != pair[1])
 
 
 def answer(

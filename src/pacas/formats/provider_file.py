@@ -1,6 +1,7 @@
 """`provider.toml`: a provider's relations and hierarchies.
 
-The sections on matching, policies, pricing and the ledger are the provider's own business and are read by it.
+Matching dependencies and policies are read and checked for form; `pricing` and `ledger` are kept as they are until
+there is a provider to read them.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from pacas.core.anonymity import Policy
+from pacas.core.dependency import MatchingDependency
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.query import MAIN
 from pacas.engine.contract import Engine, RelationFile
@@ -34,6 +37,16 @@ class RelationSection(_Section):
     data: str
 
 
+class PolicySection(_Section):
+    """(X, Y, L) with value k; D5 needs `allow_linkage` where a match says more than X."""
+
+    x: list[str]
+    y: list[str]
+    levels: dict[str, int] = Field(default_factory=dict)
+    k: int
+    allow_linkage: bool = False
+
+
 class ProviderFile(_Section):
     """A provider's file; paths are relative to it."""
 
@@ -41,13 +54,15 @@ class ProviderFile(_Section):
     relations: dict[str, RelationSection] = Field(default_factory=dict)
     hierarchies: dict[str, str | dict[str, Any]] = Field(default_factory=dict)
     match: dict[str, str] = Field(default_factory=dict)
-    policy: list[dict[str, Any]] = Field(default_factory=list)
+    policy: list[PolicySection] = Field(default_factory=list)
     pricing: dict[str, Any] = Field(default_factory=dict)
     ledger: dict[str, Any] = Field(default_factory=dict)
     _folder: Path = Path()
 
     def scan_relations(self) -> dict[str, RelationFile]:
         """Every relation by name, the main one first; a hierarchy for a column that none has is a mistake."""
+        if MAIN in self.relations:
+            raise ConfigError(f"relations.{MAIN}: that name is the main relation's; choose another")
         scanned = {MAIN: self._scan("relation", self.relation)}
         scanned |= {name: self._scan(f"relations.{name}", section) for name, section in self.relations.items()}
         columns = dict.fromkeys(column for relation in scanned.values() for column in relation.columns)
@@ -102,6 +117,12 @@ def read_provider_file(path: Path) -> ProviderFile:
     except ValidationError as error:
         raise ConfigError(f"{path.name}: {_first_problem(error)}") from None
     file._folder = path.parent
+    for attribute, text in file.match.items():
+        with _named(f"match.{attribute}"):
+            MatchingDependency.parse(text)
+    for number, section in enumerate(file.policy, start=1):
+        with _named(f"policy {number}"):
+            Policy(tuple(section.x), tuple(section.y), section.levels, section.k)
     return file
 
 
@@ -113,7 +134,12 @@ def _first_problem(error: ValidationError) -> str:
     where = ".".join(map(str, problem["loc"]))
     match problem["type"]:
         case "extra_forbidden":
-            known = RelationSection.model_fields if section else ProviderFile.model_fields
+            models: dict[str, type[_Section]] = {
+                "relation": RelationSection,
+                "relations": RelationSection,
+                "policy": PolicySection,
+            }
+            known = models[str(section[0])].model_fields if section else ProviderFile.model_fields
             return f"unknown key {where!r}; {did_you_mean(str(key), known)}"
         case "missing":
             return f"{where!r} is missing"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import os
 from collections import Counter
 from pathlib import Path
 
@@ -25,7 +26,11 @@ _NOT_READ = {".bz2", ".br", ".lz4", ".xz", ".zip", ".7z"}
 def scan_relation(path: str | Path) -> RelationFile:
     """A file as a relation, its header read and checked, its rows left where they are."""
     file = Path(path)
-    if not file.is_file():
+    try:
+        found = file.is_file()
+    except OSError as error:
+        raise FileError(f"no such file ({error.strerror}); give a CSV, TSV or Parquet file") from None
+    if not found:
         problem = "is a folder" if file.is_dir() else "does not exist"
         raise FileError(f"{file} {problem}; give a CSV, TSV or Parquet file")
     if file.suffix.lower() in _NOT_READ:
@@ -37,6 +42,7 @@ def scan_relation(path: str | Path) -> RelationFile:
     else:
         columns, delimiter = _csv_header(file)
         format_ = "csv"
+        _check_complete(file)
     check_columns(columns, file.name)
     return RelationFile(file, format_, tuple(columns), delimiter)
 
@@ -73,7 +79,9 @@ def write_relation(relation: Relation, path: str | Path) -> None:
 
 def _is_parquet(file: Path) -> bool:
     with file.open("rb") as stream:
-        return stream.read(4) == b"PAR1"
+        begins = stream.read(4)
+        stream.seek(-min(4, file.stat().st_size), os.SEEK_END)
+        return begins == stream.read(4) == b"PAR1" or (begins == b"PAR1" and ".parquet" in file.name.lower())
 
 
 def _parquet_columns(file: Path) -> list[str]:
@@ -86,7 +94,7 @@ def _parquet_columns(file: Path) -> list[str]:
 def _csv_header(file: Path) -> tuple[list[str], str]:
     """The column names and the delimiter: of the usual ones, the one that cuts the header most often."""
     try:
-        with pa.input_stream(str(file), compression="detect") as stream:
+        with _open(file) as stream:
             start = stream.read(_HEADER_BYTES)
     except (pa.ArrowException, OSError) as error:
         raise FileError(f"{file.name} cannot be read ({_first_line(error)})") from None
@@ -99,8 +107,28 @@ def _csv_header(file: Path) -> tuple[list[str], str]:
     if header.count('"') % 2:
         raise FileError(f"{file.name}, line 1: a quoted field that does not end as one")
     outside = Counter(_unquoted(header))
-    delimiter = max(DELIMITERS, key=lambda d: outside[d])
-    return next(csv.reader([header], delimiter=delimiter)), delimiter
+    tabs = any(suffix.lower() in (".tsv", ".tab") for suffix in file.suffixes)
+    delimiter = "\t" if tabs else max(DELIMITERS, key=lambda d: outside[d])
+    try:
+        return next(csv.reader([header], delimiter=delimiter)), delimiter
+    except csv.Error as error:
+        raise FileError(f"{file.name}, line 1: the header cannot be read ({error})") from None
+
+
+def _open(file: Path) -> pa.NativeFile:
+    return pa.input_stream(str(file), compression=_COMPRESSED.get(file.suffix.lower()))
+
+
+def _check_complete(file: Path) -> None:
+    """Raise if a Zstandard file stops short: DuckDB would take what is there for all of it."""
+    if file.suffix.lower() != ".zst":
+        return
+    try:
+        with _open(file) as stream:
+            while stream.read(1 << 24):
+                pass
+    except (pa.ArrowException, OSError) as error:
+        raise FileError(f"{file.name} is cut short or damaged ({_first_line(error)})") from None
 
 
 def _decode(file: Path, start: bytes) -> str:

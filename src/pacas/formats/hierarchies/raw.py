@@ -37,7 +37,7 @@ class RawHierarchy:
 
 
 def pad(paths: Iterable[HierarchyRow]) -> tuple[HierarchyRow, ...]:
-    """Leaf-to-root paths of one width: each leaf is repeated up to its parent's level (see `from_paths`)."""
+    """Leaf-to-root paths of one width: each leaf is repeated up to its parent's level."""
     uneven = list(paths)
     width = max((len(path.labels) for path in uneven), default=0)
     return tuple(HierarchyRow(p.labels[:1] * (width - len(p.labels)) + p.labels, p.line) for p in uneven)
