@@ -139,8 +139,8 @@ def _growth(folder: Path, sizes: list[int]) -> list[str]:
         f"Growth of `check` (8 columns, {DIRTY:.0%} dirty): {taken}.",
         f"Exponent {overall:.2f} from the smallest to the largest, {last:.2f} over the last step (target ≤ 1.1).",
         "",
-        f"What bounds the ratio on a Parquet file of 345,000 rows is fixed cost: {seconds[0]:.3f} s go by at {sizes[0]:,} rows",
-        "already, for starting the engine and a dozen statements, where DuckDB alone needs two.",
+        f"What bounds the ratio on a Parquet file of 345,000 rows is fixed cost: {seconds[0]:.3f} s go by at",
+        f"{sizes[0]:,} rows already, for starting the engine and a dozen statements, where DuckDB alone needs two.",
     ]
 
 
