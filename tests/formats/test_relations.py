@@ -7,6 +7,7 @@ import gzip
 from collections.abc import Callable
 from pathlib import Path
 
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -268,3 +269,13 @@ def test_bytes_that_are_not_utf_8_are_named_in_parquet_too(tmp_path: Path) -> No
     engine = DuckEngine()
     with pytest.raises(FileError, match="bytes that are not UTF-8"):
         engine.histogram(engine.open(scan_relation(tmp_path / "t.parquet")), ["A"], {})
+
+
+def test_a_relation_goes_out_as_pandas_polars_and_arrow(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("A,B\n1,x\n2,\n")
+    relation = read_relation(tmp_path / "t.csv")
+    expected = {"A": ["1", "2"], "B": ["x", None]}
+    assert pa.table(relation).to_pydict() == expected
+    assert pl.DataFrame(relation).to_dict(as_series=False) == expected
+    frame = pa.table(relation).to_pandas()
+    assert Relation.of(frame).table.to_pydict() == expected

@@ -55,19 +55,19 @@ class SemanticDistance:
 
     def __call__(self, v: str | None, w: str | None) -> float:
         """δ(v, w): along one branch the difference of penalties, else through the least common ancestor."""
-        hierarchy = self.hierarchy.admit([v, w])
+        return float(self.between([v], [w])[0])
+
+    def between(self, v: Sequence[str | None], w: Sequence[str | None]) -> Floats:
+        """δ of each pair; values that the hierarchy does not know are admitted, and lose nothing by themselves (D2)."""
+        hierarchy = self.hierarchy.admit([*v, *w])
         penalties = np.append(self.penalties, np.zeros(len(hierarchy) - len(self.hierarchy)))
-        return float(_distances(hierarchy, penalties, hierarchy.encode([v]), hierarchy.encode([w]))[0])
+        return _distances(hierarchy, penalties, hierarchy.encode(v), hierarchy.encode(w))
 
     def lca(self, v: str | None, w: str | None) -> str | None:
         hierarchy = self.hierarchy.admit([v, w])
         if v is None or w is None:
             return hierarchy.root_label
         return hierarchy.label(hierarchy.lca(hierarchy.code(v), hierarchy.code(w)).item())
-
-    def between(self, v: Codes, w: Codes) -> Floats:
-        """δ of each pair of codes."""
-        return _distances(self.hierarchy, self.penalties, v, w)
 
 
 def _penalties(hierarchy: Hierarchy, codes: Codes, n: NDArray[np.int64]) -> Floats:

@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from pacas.core.anonymity import Anonymity, Policy, check_anonymity
 from pacas.core.builders import Contingency, build, other_attribute
 from pacas.core.distance import SemanticDistance
@@ -93,7 +95,8 @@ def _column_distance(engine: Engine[T], table: T, truth: T, attribute: str, hier
     delta = SemanticDistance.of(tree, column.column(attribute), column.counts)
     v, w = (engine.rows(t, None, [attribute]).column(0).to_pylist() for t in (table, truth))
     pairs = Counter(zip(v, w, strict=True))
-    return sum(n * delta(*pair) for pair, n in pairs.items() if pair[0] != pair[1])
+    distances = delta.between([pair[0] for pair in pairs], [pair[1] for pair in pairs])
+    return float(distances @ np.fromiter(pairs.values(), dtype=np.int64))
 
 
 def answer(
