@@ -46,7 +46,8 @@ def test_the_header_says_columns_and_delimiter(
 ) -> None:
     path = tmp_path / name
     path.write_bytes(content)
-    assert scan_relation(path) == RelationFile(path, "csv", columns, delimiter)
+    compression = {".gz": "gzip", ".zst": "zstd"}.get(path.suffix, "none")
+    assert scan_relation(path) == RelationFile(path, "csv", columns, delimiter, compression)
     assert read_relation(path).columns == list(columns)
 
 

@@ -36,6 +36,8 @@ class RelationFile:
     """`csv` or `parquet`."""
     columns: tuple[str, ...]
     delimiter: str = ","
+    compression: str = "none"
+    """`none`, `gzip` or `zstd`; a Parquet file sees to its own."""
 
     @property
     def name(self) -> str:

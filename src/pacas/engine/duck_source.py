@@ -18,7 +18,6 @@ from pacas.errors import FileError, InputError, SchemaError
 
 ROW = "row_number"
 MAX_LINE = 32 << 20
-_COMPRESSION = {".gz": "gzip", ".zst": "zstd"}
 
 
 def quote(name: str) -> str:
@@ -84,7 +83,7 @@ def _create_from_csv(
     scan = (
         f"read_csv({_file_literal(file.path)}, delim = {literal(file.delimiter)}, quote = '\"', escape = '\"', "
         f"header = true, columns = {{{header}}}, auto_detect = false, nullstr = '', null_padding = false, "
-        f"max_line_size = {MAX_LINE}, compression = {literal(_COMPRESSION.get(file.path.suffix.lower(), 'none'))})"
+        f"max_line_size = {MAX_LINE}, compression = {literal(file.compression)})"
     )
     names = [column_name(file.columns.index(c)) for c in columns]
     connection.execute(f"CREATE TEMP TABLE {name}_csv AS SELECT {', '.join(names)} FROM {scan}")

@@ -44,7 +44,7 @@ def scan_relation(path: str | Path) -> RelationFile:
         format_ = "csv"
         _check_complete(file)
     check_columns(columns, file.name)
-    return RelationFile(file, format_, tuple(columns), delimiter)
+    return RelationFile(file, format_, tuple(columns), delimiter, _COMPRESSED.get(file.suffix.lower(), "none"))
 
 
 def read_relation(path: str | Path) -> Relation:
