@@ -9,6 +9,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 
+import numpy as np
+from numpy.typing import NDArray
+
+from pacas.core.hierarchy import Hierarchy
+
 
 class Reason(Enum):
     """Why a request is refused, in the order in which the provider checks (D4)."""
@@ -16,7 +21,10 @@ class Reason(Enum):
     NO_MATCH = "no_match"
     AMBIGUOUS = "ambiguous"
     UNSAFE = "unsafe"
+    CEILING = "ceiling"
     CREDIT = "credit"
+    REFUSED = "refused"
+    """All that a provider says who keeps its reasons to itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,3 +60,37 @@ class Answer:
     value: str
     level: int
     price: int
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """An attribute that is for sale: the columns that a client's tuple must have, and the attribute's levels."""
+
+    attribute: str
+    columns: tuple[str, ...]
+    hierarchy: Hierarchy
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ladders:
+    """The quotes of many tuples for one attribute, each at all levels from ground to root.
+
+    `prices[i, l]` is tuple i's price at level l in nanocredits, or a refusal: −1 − its reason's place in `Reason`.
+    """
+
+    prices: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.prices)
+
+    def __getitem__(self, i: int) -> list[Quote | Refusal]:
+        """One tuple's quotes, from level 0 up."""
+        return [Quote(price) if price >= 0 else Refusal(REASONS[-1 - price]) for price in self.prices[i].tolist()]
+
+
+REASONS = tuple(Reason)
+
+
+def refused(reason: Reason) -> int:
+    """A refusal as `Ladders` holds it."""
+    return -1 - REASONS.index(reason)

@@ -1,0 +1,41 @@
+"""The seam between the parties: all that a client can ask of a provider, wherever that provider runs.
+
+Paper: §4.2. `quote` is AskPrice and `pay` is Pay. A client that knows nothing but this cannot tell a provider in its
+own process from one at the other end of a wire; `tests/contracts/test_marketplace.py` states what each of them must do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+import pyarrow as pa
+
+from .messages import Answer, Ladders, Offer, Quote, Refusal, Request
+
+Columns = Mapping[str, Sequence[str | None] | pa.Array[Any] | pa.ChunkedArray[Any]]
+"""Client tuples by column: tuple i is the i-th value of each."""
+
+
+class Marketplace(Protocol):
+    """A provider as one buyer sees it."""
+
+    def catalogue(self) -> Mapping[str, Offer]:
+        """What is for sale, by attribute."""
+        ...
+
+    def quote(self, request: Request) -> Quote | Refusal:
+        """What a request costs now, or that it is refused. A quote changes nothing."""
+        ...
+
+    def quote_batch(self, attribute: str, tuples: Columns) -> Ladders:
+        """The same for many tuples, each at all levels, in one call."""
+        ...
+
+    def pay(self, request: Request, ceiling: int, key: str) -> Answer | Refusal:
+        """Buy at the price of this moment, if it is at most `ceiling` nanocredits.
+
+        The purchase is recorded before the answer is given. The same request with the same idempotency key gets the
+        same answer again and is charged once; a KeyReusedError says that the key was another request's.
+        """
+        ...
