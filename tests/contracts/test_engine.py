@@ -17,7 +17,7 @@ import pytest
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.query import Column, Condition, From, GeneralizedQuery, Output
 from pacas.core.relation import Relation
-from pacas.engine.contract import Engine, Source, Table
+from pacas.engine.contract import Deltas, Engine, Source, Table
 from pacas.engine.duck import DuckEngine
 from pacas.errors import FileError, HierarchyError, InputError, SchemaError
 from pacas.formats.relations import scan_relation
@@ -376,6 +376,7 @@ def test_questions_name_columns_that_are_not_there(engine: Engine) -> None:
         lambda: engine.histogram(table, ["AGES"], {}),
         lambda: engine.group_histogram(table, ["AGES"], {}, {}),
         lambda: engine.group_histogram(table, ["B"], {"AGES": 0}, {}),
+        lambda: engine.columns(table, ["B", "AGES"]),
         lambda: engine.rows(table, np.array([0]), ["AGES"]),
     ):
         with pytest.raises(SchemaError, match="no column 'AGES' in the table; did you mean 'AGE'"):
@@ -559,6 +560,253 @@ def test_a_column_of_a_relation_that_the_query_does_not_name_is_refused(engine: 
     query = GeneralizedQuery((Output(Column("NAME", "doctors")),), relations=(From(),))
     with pytest.raises(InputError, match="doctors"):
         engine.answer(query, {"relation": opened(engine, **PEOPLE)}, {})
+
+
+# ---- changed_answers -------------------------------------------------------------------------------------------------
+
+Row = tuple[str | None, ...]
+ANN, BOB, CID, DEE, NOBODY = zip(*PEOPLE.values(), strict=True)
+
+
+def deltas(*changes: tuple[int, int, Row], columns: Sequence[str] = tuple(PEOPLE)) -> Deltas:
+    """Deltas from (neighbour, sign, row)."""
+    numbers = np.array([number for number, _, _ in changes], dtype=np.int64)
+    signs = np.array([sign for _, sign, _ in changes], dtype=np.int8)
+    rows = [row for _, _, row in changes]
+    return Deltas(
+        numbers, signs, pa.table({c: pa.array([r[i] for r in rows], pa.string()) for i, c in enumerate(columns)})
+    )
+
+
+def replaced(*cells: tuple[Row, Row]) -> Deltas:
+    """Neighbours 0, 1, …, each with another row in place of one."""
+    return deltas(*(change for n, (old, new) in enumerate(cells) for change in [(n, -1, old), (n, +1, new)]))
+
+
+def changed(
+    engine: Engine, given: Deltas, select: str, where: str = "", from_: str = "relation", **hierarchies: Hierarchy
+) -> list[int]:
+    tables = {"relation": opened(engine, **PEOPLE), "doctors": opened(engine, **DOCTORS)}
+    found = engine.changed_answers(GeneralizedQuery.parse(select, where, from_), tables, given, hierarchies)
+    assert found.dtype == np.int64
+    return list(found.tolist())
+
+
+def test_neighbours_answer_differently_where_a_value_comes_or_goes(engine: Engine) -> None:
+    given = deltas((7, -1, BOB), (3, +1, ("eve", "9", "aspirin")), (5, -1, ANN), (9, +1, ("eve", "9", "dolex")))
+    assert changed(engine, given, "MED") == [3, 7]  # ibuprofen is in two rows; dolex is there already
+    assert changed(engine, given, "NAME") == [3, 5, 7, 9]
+    assert changed(engine, given, "MED", "NAME = ann") == [5]
+    assert changed(engine, given, "MED", "NAME > b and NAME < c") == [7]
+    assert changed(engine, given, "NAME", "MED = nothing") == []
+
+
+def test_one_of_two_equal_rows_may_go_and_one_more_may_come(engine: Engine) -> None:
+    table = opened(engine, A=["x", "x", "y", None, None], B=["1", "1", "1", "2", "2"])
+    given = deltas(
+        *[(0, -1, ("x", "1")), (1, -1, ("x", "1")), (1, -1, ("x", "1")), (2, +1, ("y", "1"))],
+        *[(3, -1, (None, "2")), (4, -1, (None, "2")), (4, -1, (None, "2"))],
+        *[(5, -1, ("x", "1")), (5, -1, ("x", "1")), (5, +1, ("x", "1"))],
+        columns=["A", "B"],
+    )
+
+    def differ(select: str, where: str = "", from_: str = "relation") -> list[int]:
+        found = engine.changed_answers(GeneralizedQuery.parse(select, where, from_), {"relation": table}, given, {})
+        return list(found.tolist())
+
+    assert differ("A") == [1, 4]
+    assert differ("A, B") == [1, 4]
+    assert differ("B") == [4]  # y keeps 1
+    assert differ("A", "B = 2") == [4]
+    assert differ("p.A", "p.B = q.B", "relation p, relation q") == [1, 4]
+    assert differ("p.B", "p.A = q.A", "relation p, relation q") == []
+
+
+def test_a_neighbour_that_is_no_other_instance_answers_alike(engine: Engine) -> None:
+    given = deltas((1, -1, BOB), (1, +1, BOB), (2, -1, BOB), (2, -1, ANN), (2, +1, ANN), (2, +1, BOB))
+    assert changed(engine, given, "NAME, AGE, MED") == []
+    assert changed(engine, given, "p.NAME, q.MED", "p.MED = q.MED", "relation p, relation q") == []
+
+
+def test_without_deltas_no_neighbour_answers_differently(engine: Engine) -> None:
+    assert changed(engine, deltas(), "MED:1", "AGE > 50", MED=MED, AGE=AGES) == []
+    assert changed(engine, deltas(), "p.NAME", "p.MED = q.MED", "relation p, relation q") == []
+
+
+def test_neighbours_have_any_numbers_and_their_deltas_any_order(engine: Engine) -> None:
+    given = deltas((2**40, +1, BOB), (-5, -1, CID), (2**40, -1, CID), (6, -1, ANN), (-5, +1, ANN), (6, +1, ANN))
+    assert changed(engine, given, "MED") == [-5, 2**40]
+
+
+def test_a_change_below_the_level_asked_for_is_not_seen(engine: Engine) -> None:
+    given = replaced((BOB, ("bob", "51", "ibuprofen")), (BOB, ("bob", "51", "dolex")), (BOB, ("bob", "51", "zzz")))
+    assert changed(engine, given, "NAME, MED:0", MED=MED) == [0, 1, 2]
+    assert changed(engine, given, "NAME, MED:1", MED=MED) == [1, 2]
+    assert changed(engine, given, "NAME, MED:2", MED=MED) == []
+    assert changed(engine, given, "NAME, MED:1") == []
+
+
+def test_values_that_only_deltas_have_are_read_like_any_others(engine: Engine) -> None:
+    unknown, null, empty = ("bob", "51", "new"), ("bob", "51", None), ("bob", "51", "")
+    given = replaced(
+        (BOB, unknown), (BOB, null), (BOB, empty), (NOBODY, (None, "70", "")), (NOBODY, (None, "70", "new"))
+    )
+    for select in ("NAME, MED", "NAME, MED:1"):
+        assert changed(engine, given, select, MED=MED) == [0, 1, 2, 4]
+    assert changed(engine, given, "MED:1", MED=MED) == [0, 4]  # nobody's null is the only one
+    assert changed(engine, given, "MED:2", MED=MED) == []
+    assert changed(engine, given, "MED", "MED <> dolex", MED=MED) == [0, 1, 2, 4]
+
+
+def test_numbers_of_deltas_compare_as_numbers(engine: Engine) -> None:
+    given = replaced(
+        (BOB, ("bob", "051", "naproxen")), (BOB, ("bob", "5.2e1", "naproxen")), (CID, ("cid", "51", "dolex"))
+    )
+    assert changed(engine, given, "NAME, AGE", AGE=AGES) == [1]
+    assert changed(engine, given, "NAME", "AGE = 51.00", AGE=AGES) == [1]
+    assert changed(engine, given, "NAME", "AGE = 52", AGE=AGES) == [1]
+    assert changed(engine, given, "NAME, AGE:1", AGE=AGES) == [1]  # 52 is unknown, and stays what it is below the root
+    assert changed(engine, given, "NAME, AGE") == [0, 1, 2]
+    where = "a.AGE = b.AGE and a.NAME < b.NAME"
+    assert changed(engine, given, "a.NAME, b.NAME", where, "relation a, relation b", AGE=AGES) == [1]
+
+
+def test_columns_that_the_query_does_not_speak_of_do_not_matter(engine: Engine) -> None:
+    given = deltas((0, -1, ("bob",)), (1, -1, ("bob",)), (1, +1, ("bob",)), columns=["NAME"])
+    assert changed(engine, given, "NAME") == [0]
+    with pytest.raises(SchemaError, match="no column 'MED' in the deltas"):
+        changed(engine, given, "NAME", "MED = dolex")
+
+
+def test_only_the_main_relation_changes(engine: Engine) -> None:
+    join = "relation join doctors d on relation.MED = d.MED"
+    new = ("cid", "51.0", "aspirin")
+    given = replaced((BOB, ("bob", "51", "other")), (CID, new), (ANN, ("ann", "9", "dolex")), (ANN, ("ann", "9", None)))
+    assert changed(engine, given, "DOCTOR", "", join) == [1]
+    assert changed(engine, given, "NAME, DOCTOR", "", join) == [1, 2, 3]
+    assert changed(engine, given, "NAME, DOCTOR:1", "", join) == [3]
+    assert changed(engine, given, "NAME, d.MED:1", "d.DOCTOR = x", join, MED=MED) == [2, 3]
+    assert changed(engine, given, "DOCTOR", "", "doctors") == []
+    assert changed(engine, given, "a.DOCTOR", "a.MED = b.MED", "doctors a, doctors b") == []
+
+
+def test_a_relation_of_which_no_column_is_named_counts_by_its_rows(engine: Engine) -> None:
+    everyone = [(1, -1, row) for row in (ANN, BOB, CID, DEE, NOBODY)]
+    given = deltas((0, -1, ANN), *everyone, (2, +1, ANN), (3, +1, ("eve", "9", "dolex")))
+    assert changed(engine, given, "DOCTOR", "", "relation, doctors") == [1]
+    assert changed(engine, given, "DOCTOR", "NAME = ann", "relation, doctors") == [0, 1]
+    assert changed(engine, given, "DOCTOR", "NAME = eve", "relation, doctors") == [3]
+    assert changed(engine, given, "DOCTOR", "NAME = zed", "relation, doctors") == []
+    no_columns = Deltas(given.neighbour, given.sign, pa.table({}))
+    assert changed(engine, no_columns, "DOCTOR", "", "relation, doctors") == [1]
+
+
+def test_each_place_of_a_self_join_reads_the_neighbour(engine: Engine) -> None:
+    pairs = ("a.NAME, b.NAME", "a.MED = b.MED and a.NAME < b.NAME", "relation a, relation b")
+    given = deltas(
+        *[(0, -1, ANN), (1, -1, BOB), (2, +1, ("eve", "9", "dolex")), (3, +1, ("eve", "9", "fresh"))],
+        *[(4, +1, ("eve", "9", "fresh")), (4, +1, ("fay", "9", "fresh"))],  # two new rows that find each other
+        *[(5, -1, ANN), (5, -1, DEE)],
+        *[(6, -1, ANN), (6, +1, ("ann", "1", "ibuprofen"))],
+    )
+    assert changed(engine, given, *pairs) == [0, 2, 4, 5]
+    three = ("a.NAME", "a.MED = b.MED and b.MED = c.MED and a.NAME < b.NAME and b.NAME <> c.NAME")
+    assert changed(engine, given, *three, "relation a, relation b, relation c") == [0, 2, 4, 5]
+    assert changed(engine, given, "a.MED:1", *pairs[1:], MED=MED) == [0, 2, 4, 5]
+    assert changed(engine, given, "a.MED:2", *pairs[1:], MED=MED) == [0, 5]  # * has no pair left
+
+
+def test_a_self_join_keeps_an_answer_that_is_lost_in_one_way_and_found_in_another(engine: Engine) -> None:
+    given = deltas((0, -1, DEE), (0, +1, ("eve", "9", "ibuprofen")), (1, -1, DEE), (1, +1, ("ann", "2", "dolex")))
+    where = "a.MED = b.MED and a.NAME <> b.NAME"
+    assert changed(engine, given, "a.MED", where, "relation a, relation b") == [1]
+    assert changed(engine, given, "a.MED, b.NAME", where, "relation a, relation b") == [0, 1]
+
+
+def test_any_column_name_will_do_for_deltas(engine: Engine) -> None:
+    columns = ["neighbour", "sign", "n", "x0", "a b", 'q"q']
+    table = opened(engine, **{name: ["1", "2"] for name in columns})
+    given = deltas((8, -1, ("2",) * 6), columns=columns)
+    for name in columns:
+        query = GeneralizedQuery((Output(Column(name)),), (Condition(Column(name), "<>", "1"),))
+        assert engine.changed_answers(query, {"relation": table}, given, {}).tolist() == [8]
+
+
+def test_deltas_of_other_types_read_as_text(engine: Engine) -> None:
+    rows = pa.table({"AGE": [51, 77], "MED": pa.array(["naproxen", ""]).dictionary_encode()})
+    given = Deltas(np.array([4, 4]), np.array([-1, 1], dtype=np.int8), rows)
+    assert changed(engine, given, "AGE") == [4]
+    assert changed(engine, given, "MED") == [4]
+    assert changed(engine, given, "AGE", "MED = naproxen") == [4]
+    assert changed(engine, given, "AGE", "MED = dolex") == []
+
+
+def test_a_relation_named_too_often_is_refused(engine: Engine) -> None:
+    names = [f"relation p{n}" for n in range(5)]
+    given = deltas((3, -1, BOB))
+    assert changed(engine, given, "p0.NAME", "p0.NAME = p3.NAME", ", ".join(names[:4])) == [3]
+    with pytest.raises(InputError, match=r"names the main relation 5 times; .* up to 4 times"):
+        changed(engine, given, "p0.NAME", "", ", ".join(names))
+
+
+def test_a_bad_query_about_neighbours_is_refused(engine: Engine) -> None:
+    for select, where, from_ in [
+        ("NAMES", "", "relation"),
+        ("NAME", "", "relations"),
+        ("MED", "", "relation, doctors"),
+    ]:
+        with pytest.raises(InputError):
+            changed(engine, deltas(), select, where, from_)
+    with pytest.raises(HierarchyError, match="no level 3 in the hierarchy of 'MED'"):
+        changed(engine, deltas(), "MED:3", MED=MED)
+
+
+def test_deltas_have_one_neighbour_and_one_sign_a_row() -> None:
+    rows = pa.table({"A": ["secret", "secret"]})
+    one, two = np.array([1]), np.array([1, 1])
+    for neighbour, sign in [(one, two), (two, one), (one, one)]:
+        with pytest.raises(InputError, match="deltas need one of each") as caught:
+            Deltas(neighbour, sign.astype(np.int8), rows)
+        assert "secret" not in str(caught.value)
+    for wrong in (0, 2, -2):
+        with pytest.raises(InputError, match="sign"):
+            Deltas(two, np.array([1, wrong], dtype=np.int8), rows)
+
+
+def test_questions_after_changed_answers_are_not_disturbed(engine: Engine) -> None:
+    table = opened(engine, **PEOPLE)
+    for _ in range(2):
+        query = GeneralizedQuery.parse("MED:1", "AGE = 51")
+        found = engine.changed_answers(query, {"relation": table}, deltas((1, -1, BOB)), {"MED": MED, "AGE": AGES})
+        assert found.tolist() == [1]
+        assert engine.answer(query, {"relation": table}, {"MED": MED, "AGE": AGES}).column(0).to_pylist() == [
+            "NSAID",
+            "other",
+        ]
+    assert texts(engine, table) == PEOPLE
+
+
+# ---- columns ---------------------------------------------------------------------------------------------------------
+
+
+def test_columns_are_codes_of_their_values_sorted_by_text_with_a_null_last(engine: Engine) -> None:
+    table = opened(engine, A=["b", "10", None, "é", "9", "B", "b", ""], B=["z", "y", "x", "z", "y", "x", "z", "y"])
+    found = engine.columns(table, ["B", "A"])
+    assert list(found) == ["B", "A"]
+    assert found["A"].values == ["10", "9", "B", "b", "é", None]
+    assert found["A"].codes.tolist() == [3, 0, 5, 4, 1, 2, 3, 5]
+    assert (found["B"].values, found["B"].codes.tolist()) == (["x", "y", "z"], [2, 1, 0, 2, 1, 0, 2, 1])
+    assert engine.columns(table, []) == {}
+
+
+def test_columns_have_the_same_codes_whatever_was_asked_before(engine: Engine) -> None:
+    values = [str(n * 7919 % 40_009) for n in range(90_000)]
+    one, two = (opened(engine, A=values, B=["x"] * len(values)) for _ in range(2))
+    engine.mixed_groups(two, [["A"]], "B", {})
+    first, second = engine.columns(one, ["A"])["A"], engine.columns(two, ["B", "A"])["A"]
+    assert first.values == second.values == sorted(set(values))
+    assert np.array_equal(first.codes, second.codes)
+    assert [first.values[code] for code in first.codes] == values
 
 
 # ---- rows ------------------------------------------------------------------------------------------------------------

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
 import pyarrow as pa
 
@@ -10,11 +13,15 @@ from oracles import pricing
 from oracles.cleaning import Dependency, Row
 from oracles.matching import Match
 from oracles.tree import Tree
+from oracles.worlds import World
 from pacas.core.anonymity import Policy
 from pacas.core.dependency import FunctionalDependency, MatchClause, MatchingDependency, Similarity
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.relation import Relation
+from pacas.formats.support_file import read_support
 from pacas.protocol.messages import Request
+from pacas.provider.neighbour import GivenSupport
+from pacas.provider.provider import Provider
 
 
 def to_relation(rows: Sequence[Row]) -> Relation:
@@ -39,9 +46,27 @@ def to_match(match: Match) -> MatchingDependency:
     )
 
 
-def to_policy(policy: pricing.Policy) -> Policy:
-    return Policy(policy.x, tuple(policy.levels), policy.levels, policy.k)
+def to_policy(policy: pricing.Policy, allow_linkage: bool = False) -> Policy:
+    return Policy(policy.x, tuple(policy.levels), policy.levels, policy.k, allow_linkage)
 
 
 def to_request(request: pricing.Request) -> Request:
     return Request(request.values, request.attribute, request.level)
+
+
+def to_provider(world: World, **options: Any) -> Provider:
+    """A provider whose support set is the world's, taken as it is; read from the lines of a file."""
+    lines = world.support_lines()
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "support.jsonl"
+        path.write_text(lines, "utf-8")
+        support = read_support(path, list(world.rows[0]), len(world.rows)) if lines else GivenSupport([])
+    return Provider(
+        to_relation(world.rows),
+        match={a: to_match(match) for a, match in world.matches.items()},
+        policies=[to_policy(policy, world.links(policy)) for policy in world.policies],
+        hierarchies=to_hierarchies(world.trees),
+        relations={name: to_relation(rows) for name, rows in world.others.items()},
+        support=support,
+        **options,
+    )

@@ -86,15 +86,25 @@ def check(
     tell(f"reading {source.name}")
     named = {attribute for fd in dependencies for attribute in fd.attributes}
     table = open_data(engine, source, [c for c in source.columns if c in named], hierarchies)
-    known = hierarchies or {}
+    return check_table(engine, table, dependencies, hierarchies or {}, tell)
+
+
+def check_table(
+    engine: Engine[Any],
+    table: Table,
+    dependencies: Iterable[FunctionalDependency],
+    hierarchies: Hierarchies,
+    tell: Progress,
+) -> Check:
+    """The same for a table that is open already."""
     violating: dict[FunctionalDependency, GroupedRows] = {}
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        asked = [pool.submit(_violating, engine, table, fd, known) for fd in dependencies]
-        for fd, groups in zip(dependencies, asked, strict=True):
+        asked = {fd: pool.submit(_violating, engine, table, fd, hierarchies) for fd in dependencies}
+        for fd, groups in asked.items():
             tell(f"checking {fd}")
             violating[fd] = groups.result()
     tell("finding equivalence classes")
-    classes = find_classes(engine, table, violating, known)
+    classes = find_classes(engine, table, violating, hierarchies)
     found = tuple(DependencyCheck(fd, groups) for fd, groups in violating.items())
     return Check(table, engine, found, classes)
 

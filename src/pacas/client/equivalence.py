@@ -79,11 +79,11 @@ def find_classes(
             cells[attribute] = violating[sharing[0]]
         else:
             cells[attribute] = engine.mixed_groups(table, [fd.lhs for fd in sharing], attribute, hierarchies).violating
-    errors = {attribute: _errors(attribute, classes, violating) for attribute, classes in cells.items()}
+    errors = {attribute: count_errors(attribute, classes, violating) for attribute, classes in cells.items()}
     return EquivalenceClasses(cells, errors)
 
 
-def _errors(attribute: str, classes: GroupedRows, violating: Mapping[FunctionalDependency, GroupedRows]) -> Ints:
+def count_errors(attribute: str, classes: GroupedRows, violating: Mapping[FunctionalDependency, GroupedRows]) -> Ints:
     """Per class: the violating pairs, over all dependencies, in which one of its cells takes part."""
     errors = np.zeros(len(classes), dtype=np.int64)
     class_of = _ClassOf(classes)
@@ -93,7 +93,7 @@ def _errors(attribute: str, classes: GroupedRows, violating: Mapping[FunctionalD
         elif fd.rhs == attribute:
             errors += _errors_on_the_right(groups, class_of)
         elif attribute in fd.lhs:
-            errors += _errors_on_the_left(groups, class_of)
+            errors += pairs_touching(groups, class_of(groups.rows), class_of.count)
     return errors
 
 
@@ -124,18 +124,20 @@ def _errors_on_the_right(groups: GroupedRows, class_of: _ClassOf) -> Ints:
     return sum_by(class_of(groups.first_rows), groups.violations, class_of.count)
 
 
-def _errors_on_the_left(groups: GroupedRows, class_of: _ClassOf) -> Ints:
-    """Pairs of a group with at least one end in the class: those seen from its rows, less those counted twice."""
-    member = class_of(groups.rows)
+def pairs_touching(groups: GroupedRows, member: Ints, count: int) -> Ints:
+    """Per class: the violating pairs with at least one end in it.
+
+    `member` is each row's class, −1 for none. Pairs are those seen from the class's rows, less those counted twice.
+    """
     inside = np.flatnonzero(member >= 0)
     if not len(inside):
-        return np.zeros(class_of.count, dtype=np.int64)
+        return np.zeros(count, dtype=np.int64)
     group, codes, member = groups.groups[inside], groups.codes[inside], member[inside]
-    seen = sum_by(member, _incomparable(groups)[inside], class_of.count)
-    pairs, pair = np.unique(group * class_of.count + member, return_inverse=True)
+    seen = sum_by(member, _incomparable(groups)[inside], count)
+    pairs, pair = np.unique(group * count + member, return_inverse=True)
     order = np.argsort(pair, kind="stable")
     twice = ValueCounts.of(np.bincount(pair), codes[order], groups.hierarchy).violations(len(pairs))
-    return seen - sum_by(pairs % class_of.count, twice, class_of.count)
+    return seen - sum_by(pairs % count, twice, count)
 
 
 def _incomparable(groups: GroupedRows) -> Ints:

@@ -6,7 +6,7 @@ histogram: how often each Y-value, generalized to its level, occurs in each X-gr
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -21,14 +21,18 @@ class Policy:
     """(X, Y, L) with value k: every X-group must be linked to at least k values of Y at levels L.
 
     Without Y it asks for k tuples a group, which is k-anonymity; an attribute of Y without a level has level 0.
+    `allow_linkage` lets a provider sell Y to who knows more of a person than X (D5).
     """
 
     x: tuple[str, ...]
     y: tuple[str, ...] = ()
     levels: Mapping[str, int] = field(default_factory=dict)
     k: int = 2
+    allow_linkage: bool = False
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "x", _names(self.x))
+        object.__setattr__(self, "y", _names(self.y))
         if not self.x:
             raise InputError("a policy needs at least one attribute in X")
         if self.k < 1:
@@ -41,6 +45,11 @@ class Policy:
     @property
     def y_levels(self) -> dict[str, int]:
         return {attribute: self.levels.get(attribute, 0) for attribute in self.y}
+
+
+def _names(attributes: Sequence[str]) -> tuple[str, ...]:
+    """Attributes as they are given, in any sequence; one of them may stand alone."""
+    return (attributes,) if isinstance(attributes, str) else tuple(dict.fromkeys(attributes))
 
 
 @dataclass(frozen=True, slots=True)

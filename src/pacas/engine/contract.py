@@ -23,6 +23,8 @@ from pacas.core.hierarchy import Hierarchy
 from pacas.core.histogram import GroupHistogram, Histogram
 from pacas.core.query import GeneralizedQuery
 from pacas.core.relation import Relation
+from pacas.engine.codes import CodedColumn
+from pacas.errors import InputError
 
 Hierarchies = Mapping[str, Hierarchy]
 
@@ -47,6 +49,32 @@ class RelationFile:
 Source = RelationFile | Relation
 
 T = TypeVar("T", bound="Table")
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Deltas:
+    """How neighbours differ from a relation: the rows that each removes from it and the rows that each adds.
+
+    Row i of `rows` is removed (sign −1, the values that the relation has there) or added (+1) by `neighbour[i]`. A cell
+    that a neighbour changes is one row removed and one added. Neighbours have any numbers, and rows any order.
+    """
+
+    neighbour: NDArray[np.int64]
+    sign: NDArray[np.int8]
+    rows: pa.Table
+    """The columns that are asked about, at least; read like those of any relation."""
+
+    def __post_init__(self) -> None:
+        if len(self.neighbour) != len(self.sign) or (self.rows.num_columns and len(self.rows) != len(self.sign)):
+            raise InputError(
+                f"{len(self.neighbour):,} neighbours, {len(self.sign):,} signs and {len(self.rows):,} rows; "
+                "deltas need one of each"
+            )
+        if not np.isin(self.sign, (-1, 1)).all():
+            raise InputError("a delta's sign is +1 (a row added) or -1 (a row removed)")
+
+    def __len__(self) -> int:
+        return len(self.neighbour)
 
 
 class Table(Protocol):
@@ -95,6 +123,25 @@ class Engine(Protocol[T]):
 
     def answer(self, query: GeneralizedQuery, tables: Mapping[str, T], hierarchies: Hierarchies) -> pa.Table:
         """The distinct answers of a generalized query, sorted."""
+        ...
+
+    def changed_answers(
+        self, query: GeneralizedQuery, tables: Mapping[str, T], deltas: Deltas, hierarchies: Hierarchies
+    ) -> NDArray[np.int64]:
+        """The neighbours whose answers to the query are not the main relation's: sorted, each once.
+
+        G(T) ≠ G(R), for many neighbours T at once, without making any of them. Every place in which the query names
+        the main relation reads the neighbour; the other relations never change. Paper: Alg. 1 and 2.
+        """
+        ...
+
+    def columns(self, table: T, attributes: Sequence[str]) -> dict[str, CodedColumn]:
+        """Whole columns, as integer codes and the values they stand for.
+
+        The values are the column's, each once, sorted by text, a null last: the same codes on every run. The arrays
+        are the engine's own, not to be written to. For a caller that indexes its own relation; it brings a few bytes
+        per row to the caller.
+        """
         ...
 
     def rows(self, table: T, rows: NDArray[np.int64] | None, columns: Sequence[str]) -> pa.Table:

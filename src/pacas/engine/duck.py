@@ -12,7 +12,8 @@ import shutil
 import tempfile
 import threading
 import weakref
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
@@ -25,11 +26,12 @@ from numpy.typing import NDArray
 from pacas.core.consistency import GroupedRows
 from pacas.core.hierarchy import Hierarchy, canonical_number
 from pacas.core.histogram import GroupHistogram, Histogram, Values
-from pacas.core.query import GeneralizedQuery
+from pacas.core.query import MAIN, GeneralizedQuery
 from pacas.engine.codes import CodedColumn, code_type, ground_keys, in_hierarchy, level_keys, linked_keys, place
-from pacas.engine.contract import Hierarchies, Source
-from pacas.engine.duck_answer import answer_sql
-from pacas.engine.duck_source import ROW, column_name, create_table, quote, reading
+from pacas.engine.contract import Deltas, Hierarchies, Source
+from pacas.engine.duck_answer import Outline, Recode, answer_sql
+from pacas.engine.duck_change import change_sql, changing_columns
+from pacas.engine.duck_source import ROW, column_name, create_deltas, create_table, drop_deltas, quote, reading
 from pacas.engine.grouping import Keys, combine, connect, count_pairs, gather, mixed
 from pacas.errors import InputError, SchemaError
 
@@ -142,18 +144,25 @@ class DuckEngine:
         return GroupHistogram(group, np.searchsorted(used, code), n, len(used_groups), values, overall[used], unlinked)
 
     def answer(self, query: GeneralizedQuery, tables: Mapping[str, DuckTable], hierarchies: Hierarchies) -> pa.Table:
-        labels: list[str] = []
+        with self._labelling(tables) as recode:
+            return self._arrow(answer_sql(query, tables, hierarchies, recode))
 
-        def recode(table: DuckTable, attribute: str, hierarchy: Hierarchy, level: int) -> str:
-            labels.append(self._recode(table, attribute, hierarchy, level))
-            return labels[-1]
+    def changed_answers(
+        self, query: GeneralizedQuery, tables: Mapping[str, DuckTable], deltas: Deltas, hierarchies: Hierarchies
+    ) -> NDArray[np.int64]:
+        columns = changing_columns(query, tables, deltas)
+        name = f"pacas_{next(self._names)}"
+        with self._labelling(tables, name) as recode:
+            try:
+                create_deltas(self._connection, name, deltas, columns)
+                sql = change_sql(Outline(query, tables, hierarchies, recode), name, deltas)
+                return np.empty(0, dtype=np.int64) if sql is None else self._arrow(sql).column(0).to_numpy()
+            finally:
+                drop_deltas(self._connection, name)
 
-        try:
-            with self._one_at_a_time, reading(" and ".join(table.name for table in tables.values())):
-                return self._arrow(answer_sql(query, tables, hierarchies, recode))
-        finally:
-            for name in labels:
-                self._connection.unregister(name)
+    def columns(self, table: DuckTable, attributes: Sequence[str]) -> dict[str, CodedColumn]:
+        self._encode(table, attributes)
+        return {attribute: table.coded[attribute] for attribute in attributes}
 
     def rows(self, table: DuckTable, rows: NDArray[np.int64] | None, columns: Sequence[str]) -> pa.Table:
         table.check(columns)
@@ -181,7 +190,7 @@ class DuckEngine:
         if all(a in table.coded for a in attributes):
             return
         missing = [a for a in dict.fromkeys([*attributes, *table.asked]) if a not in table.coded]
-        values = [self._distinct(table, attribute) for attribute in missing]
+        values = [self._distinct(table.sql_column(attribute), table.sql_name) for attribute in missing]
         codes = [np.empty(len(table), dtype=code_type(len(v))) for v in values]
         outputs, joins = [], []
         for i, (attribute, known) in enumerate(zip(missing, values, strict=True)):
@@ -198,21 +207,36 @@ class DuckEngine:
             self._connection.unregister(f"pacas_values_{i}")
             table.coded[attribute] = CodedColumn(codes[i], known.to_pylist())
 
-    def _distinct(self, table: DuckTable, attribute: str) -> pa.Array:
-        """The column's values, each once, a null last."""
-        sql = f"SELECT DISTINCT {table.sql_column(attribute)} FROM {table.sql_name}"
-        values = self._arrow(sql).column(0).combine_chunks()
-        return pa.concat_arrays([values.drop_null(), pa.nulls(values.null_count, values.type)])
+    def _distinct(self, column: str, *relations: str) -> pa.Array:
+        """The values of a column, each once, sorted, a null last; over several relations, those of all."""
+        values = " UNION ALL ".join(f"SELECT {column} AS value FROM {name}" for name in relations)
+        sql = f"SELECT DISTINCT value FROM ({values}) ORDER BY value NULLS LAST"
+        return self._arrow(sql).column(0).combine_chunks()
 
-    def _recode(self, table: DuckTable, attribute: str, hierarchy: Hierarchy, level: int) -> str:
-        """The name of a table (value, label): each value of a column at a level."""
-        distinct = self._distinct(table, attribute).to_pylist()
-        known = hierarchy.admit(distinct)
-        labels = [known.generalize_value(v, level) for v in distinct]
-        name = f"pacas_{next(self._names)}"
-        recoded = pa.table({"value": pa.array(distinct, pa.string()), "label": pa.array(labels, pa.string())})
-        self._connection.register(name, recoded)
-        return name
+    @contextmanager
+    def _labelling(self, tables: Mapping[str, DuckTable], deltas: str | None = None) -> Iterator[Recode]:
+        """While a query over the tables is answered: a maker of tables (value, label), each value at a level.
+
+        The values are those of a column and, in the main relation, of its deltas.
+        """
+        made: list[str] = []
+
+        def recode(table: DuckTable, attribute: str, hierarchy: Hierarchy, level: int) -> str:
+            relations = [table.sql_name, deltas] if deltas and table is tables.get(MAIN) else [table.sql_name]
+            values = self._distinct(table.sql_column(attribute), *relations).to_pylist()
+            known = hierarchy.admit(values)
+            labels = [known.label(code) for code in known.generalize(known.encode(values), level)]
+            made.append(f"pacas_{next(self._names)}")
+            recoded = pa.table({"value": pa.array(values, pa.string()), "label": pa.array(labels, pa.string())})
+            self._connection.register(made[-1], recoded)
+            return made[-1]
+
+        with self._one_at_a_time, reading(" and ".join(table.name for table in tables.values())):
+            try:
+                yield recode
+            finally:
+                for name in made:
+                    self._connection.unregister(name)
 
     def _arrow(self, sql: str) -> pa.Table:
         return self._connection.sql(sql).to_arrow_table()

@@ -1,4 +1,7 @@
-"""A generalized query as SQL: the columns at their levels come from small tables (value, label), joined in."""
+"""A generalized query as SQL: each relation cut down to what the query needs of it, then joined.
+
+The columns at their levels come from small tables (value, label), joined in before the relations meet.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,6 @@ from pacas.core.hierarchy import Hierarchy, canonical_number
 from pacas.core.query import Column, Condition, GeneralizedQuery
 from pacas.engine.contract import Hierarchies
 from pacas.engine.duck_source import literal
-from pacas.errors import HierarchyError
 
 
 class Opened(Protocol):
@@ -27,52 +29,100 @@ Recode = Callable[..., str]
 
 def answer_sql(query: GeneralizedQuery, tables: Mapping[str, Opened], hierarchies: Hierarchies, recode: Recode) -> str:
     """The statement whose rows are the answers of `query`."""
-    return _Statement(query, tables, hierarchies, recode).text()
+    outline = Outline(query, tables, hierarchies, recode)
+    cuts = [f"(SELECT {o.listed('1')} {o.source(o.table.sql_name)}) AS {o.name}" for o in outline.occurrences]
+    named = ", ".join(f'{sql} AS "{i}"' for i, sql in enumerate(outline.outputs))
+    order = ", ".join(f'"{i}" NULLS LAST' for i in range(len(outline.outputs)))
+    return f"SELECT DISTINCT {named} FROM {' CROSS JOIN '.join(cuts)}{where(outline.conditions)} ORDER BY {order}"
 
 
-class _Statement:
-    """One statement in the making: its relations by alias, and the label tables joined so far."""
+class Occurrence:
+    """One relation of a query under one short name: what the query keeps of its rows, and shows of them outside."""
+
+    def __init__(self, name: str, relation: str, table: Opened, hierarchies: Hierarchies, recode: Recode) -> None:
+        self.name = name
+        self.relation = relation
+        self.table = table
+        self.columns: dict[str, str] = {}
+        """Expressions over the relation, and what they are called outside."""
+        self.conditions: list[str] = []
+        self._hierarchies = hierarchies
+        self._recode = recode
+        self._labels: dict[tuple[str, int], str] = {}
+        self._joins: list[str] = []
+
+    def shown(self, attribute: str, level: int) -> str:
+        """A column at a level, for use outside."""
+        called = self.columns.setdefault(self.value(attribute, level), f"x{len(self.columns)}")
+        return f"{self.name}.{called}"
+
+    def listed(self, *others: str) -> str:
+        """What a cut selects: the columns shown outside, and others."""
+        return ", ".join([*(f"{sql} AS {called}" for sql, called in self.columns.items()), *others])
+
+    def source(self, relation: str) -> str:
+        """The rows of a relation like this one (`FROM …`) that fulfil the conditions on it alone."""
+        return f"FROM {relation} AS t {' '.join(self._joins)}{where(self.conditions)}"
+
+    def value(self, attribute: str, level: int) -> str:
+        """A column at a level, for use inside."""
+        hierarchy = self._hierarchies.get(attribute)
+        tree = hierarchy or Hierarchy.flat(())
+        tree.check_level(level, f"the hierarchy of {attribute!r}")
+        if level == tree.height:
+            return literal(tree.root_label)
+        plain = f"t.{self.table.sql_column(attribute)}"
+        if level == 0 and not tree.numeric:
+            return plain
+        if (attribute, level) not in self._labels:
+            joined = self._labels[attribute, level] = f"r{len(self._joins)}"
+            labels = self._recode(self.table, attribute, tree, level)
+            self._joins.append(f"LEFT JOIN {labels} AS {joined} ON {plain} IS NOT DISTINCT FROM {joined}.value")
+        return f"{self._labels[attribute, level]}.label"
+
+
+class Outline:
+    """A query taken apart: its relations, each with the conditions on it alone, and what holds between them."""
 
     def __init__(
         self, query: GeneralizedQuery, tables: Mapping[str, Opened], hierarchies: Hierarchies, recode: Recode
     ) -> None:
-        self.query = query.resolve({name: table.columns for name, table in tables.items()})
-        self.hierarchies = hierarchies
-        self.recode = recode
-        self.joins: list[str] = []
-        self.opened = {source.alias: tables[source.relation] for source in query.relations}
-        self.aliases = {alias: f"q{i}" for i, alias in enumerate(self.opened)}
+        resolved = query.resolve({name: table.columns for name, table in tables.items()})
+        self._hierarchies = hierarchies
+        self._by_alias = {
+            source.alias: Occurrence(f"q{i}", source.relation, tables[source.relation], hierarchies, recode)
+            for i, source in enumerate(query.relations)
+        }
+        self.occurrences = list(self._by_alias.values())
+        self.outputs = [self._of(o.column).shown(o.column.attribute, o.level) for o in resolved.outputs]
+        self.conditions: list[str] = []
+        for condition in resolved.conditions:
+            self._add(condition)
 
-    def text(self) -> str:
-        outputs = [self._at_level(output.column, output.level) for output in self.query.outputs]
-        conditions = [self._condition(c) for c in self.query.conditions]
-        named = ", ".join(f'{sql} AS "{i}"' for i, sql in enumerate(outputs))
-        relations = " CROSS JOIN ".join(f"{t.sql_name} AS {self.aliases[alias]}" for alias, t in self.opened.items())
-        where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
-        order = ", ".join(f'"{i}" NULLS LAST' for i in range(len(outputs)))
-        return f"SELECT DISTINCT {named} FROM {relations} {' '.join(self.joins)}{where} ORDER BY {order}"
+    def _of(self, column: Column) -> Occurrence:
+        return self._by_alias[str(column.relation)]
 
-    def _at_level(self, column: Column, level: int) -> str:
-        alias = str(column.relation)
-        hierarchy = self.hierarchies.get(column.attribute)
-        height = hierarchy.height if hierarchy else 1
-        if level > height:
-            raise HierarchyError.no_such_level(level, height, f"the hierarchy of {column.attribute!r}")
-        plain = f"{self.aliases[alias]}.{self.opened[alias].sql_column(column.attribute)}"
-        if level == 0 and (hierarchy is None or not hierarchy.numeric):
-            return plain
-        labels = self.recode(self.opened[alias], column.attribute, hierarchy or Hierarchy.flat(()), level)
-        joined = f"r{len(self.joins)}"
-        self.joins.append(f"LEFT JOIN {labels} AS {joined} ON {plain} IS NOT DISTINCT FROM {joined}.value")
-        return f"{joined}.label"
+    def _add(self, condition: Condition) -> None:
+        """Put a condition where it belongs: into the one relation that it speaks of, or between two."""
+        left, right = condition.left, condition.right
+        inside = self._of(left)
+        if not isinstance(right, Column):
+            constant = literal(self._constant(left.attribute, right))
+            inside.conditions.append(_compare(inside.value(left.attribute, 0), condition.operator, constant))
+        elif self._of(right) is inside:
+            sides = inside.value(left.attribute, 0), inside.value(right.attribute, 0)
+            inside.conditions.append(_compare(sides[0], condition.operator, sides[1]))
+        else:
+            sides = inside.shown(left.attribute, 0), self._of(right).shown(right.attribute, 0)
+            self.conditions.append(_compare(sides[0], condition.operator, sides[1]))
 
-    def _condition(self, condition: Condition) -> str:
-        left = self._at_level(condition.left, 0)
-        if isinstance(condition.right, Column):
-            return _compare(left, condition.operator, self._at_level(condition.right, 0))
-        hierarchy = self.hierarchies.get(condition.left.attribute)
-        constant = canonical_number(condition.right) if hierarchy and hierarchy.numeric else condition.right
-        return _compare(left, condition.operator, literal(constant))
+    def _constant(self, attribute: str, constant: str) -> str:
+        hierarchy = self._hierarchies.get(attribute)
+        return canonical_number(constant) if hierarchy and hierarchy.numeric else constant
+
+
+def where(conditions: list[str]) -> str:
+    return f" WHERE {' AND '.join(conditions)}" if conditions else ""
 
 
 def _compare(left: str, operator: str, right: str) -> str:

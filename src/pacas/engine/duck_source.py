@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pacas.core.relation import Relation
-from pacas.engine.contract import RelationFile, Source
+from pacas.engine.contract import Deltas, RelationFile, Source
 from pacas.errors import FileError, InputError, SchemaError
 
 ROW = "row_number"
@@ -99,6 +99,21 @@ def _create_from_arrow(
     connection.register(f"{name}_arrow", table)
     types = dict(row[:2] for row in connection.sql(f"DESCRIBE {name}_arrow").fetchall())
     _create_view(connection, name, f"{name}_arrow", ROW, [(c, str(types[c])) for c in names])
+
+
+def create_deltas(connection: duckdb.DuckDBPyConnection, name: str, deltas: Deltas, columns: Mapping[str, str]) -> None:
+    """Make deltas known as `name`(neighbour, sign, …), columns called as in the relation."""
+    numbers = {"neighbour": pa.array(deltas.neighbour, pa.int64()), "sign": pa.array(deltas.sign, pa.int8())}
+    table = pa.table(numbers | {sql: deltas.rows.column(column) for column, sql in columns.items()})
+    connection.register(f"{name}_arrow", table)
+    types = dict(row[:2] for row in connection.sql(f"DESCRIBE {name}_arrow").fetchall())
+    texts = "".join(f", {_text(c, str(types[c]))} AS {c}" for c in columns.values())
+    connection.execute(f"CREATE TEMP VIEW {name} AS SELECT neighbour, sign{texts} FROM {name}_arrow")
+
+
+def drop_deltas(connection: duckdb.DuckDBPyConnection, name: str) -> None:
+    connection.execute(f"DROP VIEW IF EXISTS {name}")
+    connection.unregister(f"{name}_arrow")
 
 
 def _create_view(

@@ -108,15 +108,21 @@ def answer(
 ) -> list[list[str | None]]:
     """The answers of a generalized query over relations by name (the main one is `relation`), each once, sorted."""
     engine = engine or embedded_engine()
-    sources = {name: as_source(data) for name, data in relations.items()}
+    resolved, tables = open_for(engine, query, {name: as_source(data) for name, data in relations.items()})
+    answers = engine.answer(resolved, tables, hierarchies or {})
+    return [list(row) for row in zip(*(column.to_pylist() for column in answers.columns), strict=True)]
+
+
+def open_for(
+    engine: Engine[T], query: GeneralizedQuery, sources: Mapping[str, Source]
+) -> tuple[GeneralizedQuery, dict[str, T]]:
+    """A query with its columns' relations filled in, and these relations, opened with the columns that it needs."""
     resolved = query.resolve({name: source.columns for name, source in sources.items()})
     named = {source.alias: source.relation for source in query.relations}
     needed: dict[str, list[str]] = {relation: [] for relation in named.values()}
     for column in resolved.columns():
         needed[named[str(column.relation)]].append(column.attribute)
-    tables = {name: engine.open(sources[name], columns or None) for name, columns in needed.items()}
-    answers = engine.answer(resolved, tables, hierarchies or {})
-    return [list(row) for row in zip(*(column.to_pylist() for column in answers.columns), strict=True)]
+    return resolved, {name: engine.open(sources[name], columns or None) for name, columns in needed.items()}
 
 
 def build_hierarchy(

@@ -7,13 +7,13 @@ own process from one at the other end of a wire; `tests/contracts/test_marketpla
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 import pyarrow as pa
 
 from .messages import Answer, Ladders, Offer, Quote, Refusal, Request
 
-Columns = Mapping[str, Sequence[str | None] | pa.Array[Any] | pa.ChunkedArray[Any]]
+Columns = Mapping[str, Sequence[str | None] | pa.Array | pa.ChunkedArray]
 """Client tuples by column: tuple i is the i-th value of each."""
 
 

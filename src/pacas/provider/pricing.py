@@ -8,11 +8,13 @@ what that has ruled out.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pacas.provider.known import ConflictSets, Known
 from pacas.provider.support_set import CellNeighbours
 
 Ints = NDArray[np.int64]
@@ -36,15 +38,42 @@ class CellPrices:
         weight = running[end] - running[first + within]
         return cls(np.ascontiguousarray(weight.T))
 
-    def price(self, rows: Ints, level: int, bought: NDArray[np.int8]) -> int:
-        """What rows at a level cost a buyer who has bought them at the levels `bought` (the height: not at all)."""
-        ruled_out = self.weight[rows, level] - self.weight[rows, np.maximum(bought, level)]
-        return int(ruled_out.sum())
+
+class Prices:
+    """What requests cost, from the tables of all attributes and the weight of each edit."""
+
+    def __init__(self, cells: Mapping[str, CellPrices], edits: Ints) -> None:
+        self._cells, self._edits = cells, edits
+
+    def ladders(self, sets: ConflictSets, known: Known, height: int) -> Ints:
+        """Each request's price at all levels, for a buyer who knows what is `known`."""
+        prices = np.zeros((len(sets), height + 1), dtype=np.int64)
+        if sets.attribute in self._cells:
+            weight = self._cells[sets.attribute].weight
+            bought = weight[sets.rows, known.level(sets.attribute, sets.rows)]
+            cells = np.maximum(weight[sets.rows] - bought[:, None], 0)  # it falls with the level
+            prices += _sum_by_request(cells, sets.offsets)
+        alive = ~known.ruled_out[sets.edit]
+        request, divergence = sets.edit_request[alive], sets.edit_divergence[alive]
+        weights = self._edits[sets.edit[alive]]
+        for level in range(height + 1):
+            told = divergence > level
+            np.add.at(prices[:, level], request[told], weights[told])
+        return prices
+
+    def of_cell(self, attribute: str, row: int, level: int, known: Known, height: int) -> int:
+        """The price of one cell that no edit has to do with; this is the short way."""
+        if attribute not in self._cells:
+            return 0
+        weight = self._cells[attribute].weight
+        bought = height - int(known.revealed[attribute][row])
+        return 0 if level >= bought else int(weight[row, level]) - int(weight[row, bought])
 
 
-def uniform_weights(total: int, count: int) -> Ints:
-    """`total` nanocredits over `count` neighbours, as equal as whole numbers allow, summing to it exactly."""
-    base, rest = divmod(total, max(count, 1))
-    weights = np.full(count, base, dtype=np.int64)
-    weights[:rest] += 1
-    return weights
+def _sum_by_request(values: Ints, offsets: Ints) -> Ints:
+    """The sum of each request's rows, which may be none."""
+    if len(values) == len(offsets) - 1 and (offsets[1:] > offsets[:-1]).all():
+        return values
+    running = np.concatenate([np.zeros((1, values.shape[1]), dtype=np.int64), np.cumsum(values, axis=0)])
+    total: Ints = running[offsets[1:]] - running[offsets[:-1]]
+    return total

@@ -5,12 +5,14 @@ differ from it, so that a price tells little about the value.
 
 A *cell neighbour* changes one cell to another ground value. Millions of them are two short arrays per attribute: the
 new codes, row after row, and for each the number of levels below which it differs from the truth. Each follows from
-a keyed hash of (seed, row, attribute, number): every process derives the same ones.
+a keyed hash of (seed, row, attribute, number), and from nothing before it: every process derives the same ones, and
+one that is given some of the rows derives theirs alone.
 """
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import gcd
 
@@ -20,16 +22,25 @@ from numpy.typing import NDArray
 from pacas.core.hierarchy import Codes, Hierarchy
 
 Levels = NDArray[np.int8]
+Counts = NDArray[np.int32]
 Ints = NDArray[np.int64]
+PerCell = int | Counts
+"""How many neighbours each cell gets: one number for all, or one per row."""
+
+BLOCK = 4096
+"""Rows whose random numbers come from one hash."""
+
+_AT_A_TIME = 16 * BLOCK
+"""Rows that are worked on together: few enough that their intermediate arrays stay small."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CellNeighbours:
     """The neighbours that change one attribute of one row.
 
-    Those of row r are numbers `first[r]` to `first[r + 1]`. `new` is the code that takes the cell's place, and
-    `divergence` the number of levels below which it differs from the old one: a request for the cell at level l tells
-    the neighbour from R iff l < divergence.
+    Those of row r are numbers `first[r]` to `first[r + 1]`, in the order of their divergence. `new` is the code that
+    takes the cell's place, and `divergence` the number of levels below which it differs from the old one: a request
+    for the cell at level l tells the neighbour from R iff l < divergence.
     """
 
     attribute: str
@@ -46,69 +57,109 @@ class CellNeighbours:
         return np.repeat(np.arange(len(self.first) - 1), np.diff(self.first))
 
 
-def cell_neighbours(attribute: str, column: Codes, hierarchy: Hierarchy, per_cell: int, seed: bytes) -> CellNeighbours:
-    """`per_cell` neighbours of each cell (fewer where the tree has fewer), evenly over the levels (D6)."""
-    plan = _Plan(hierarchy, per_cell)
-    counts = plan.counts[:, column]
-    first = np.concatenate([[0], np.cumsum(counts.sum(axis=0))])
-    new = np.empty(first[-1], dtype=np.int32)
-    divergence = np.empty(first[-1], dtype=np.int8)
-    at = first[:-1].copy()
-    for below in range(1, hierarchy.height + 1):
-        draws = _draw(seed, attribute, below, len(column))
-        for number in range(int(counts[below - 1].max(initial=0))):
-            rows = np.flatnonzero(counts[below - 1] > number)
-            new[at[rows]] = plan.pick(column[rows], below, draws[rows], number)
-            divergence[at[rows]] = below
-            at[rows] += 1
+def cell_neighbours(
+    attribute: str,
+    column: Codes,
+    hierarchy: Hierarchy,
+    per_cell: PerCell,
+    seed: bytes,
+    *,
+    start: int = 0,
+    purpose: str = "update",
+) -> CellNeighbours:
+    """`per_cell` neighbours of each cell, evenly over the levels at which its value has candidates (D6).
+
+    Where that does not divide, the higher levels get one more. A level with fewer candidates than its share has them
+    several times: otherwise the number of neighbours at a level, and so the price that a fresh buyer is quoted, would
+    tell how many siblings the value has. So it is the same for all values that have candidates at the same levels. A
+    level without any leaves its share to the others; a tree with one ground value has no neighbours.
+
+    `column` is ground codes. It may be a part of the relation's rows, those from `start` on: they have the same
+    neighbours as in the whole. Another `purpose` gives other neighbours by the same rules.
+    """
+    plan = _Plan(hierarchy)
+    wanted = np.where(plan.levels[column] > 0, np.asarray(per_cell, dtype=np.int32), np.int32(0))
+    first = np.zeros(len(column) + 1, dtype=np.int64)
+    np.cumsum(wanted, out=first[1:])
+    new, divergence = np.empty(first[-1], dtype=np.int32), np.empty(first[-1], dtype=np.int8)
+    for begin in range(0, len(column), _AT_A_TIME):
+        old = column[begin : begin + _AT_A_TIME]
+        at = first[begin : begin + len(old)].copy()
+        for below in range(1, hierarchy.height + 1):
+            share = plan.share(old, wanted[begin : begin + len(old)], below)
+            random = draws(seed, (purpose, attribute, below), start + begin, len(old))
+            number = _within(share)
+            place = np.repeat(at, share) + number
+            new[place] = plan.pick(old, below, random, share, number)
+            divergence[place] = below
+            at += share
     return CellNeighbours(attribute, first, new, divergence)
 
 
+def per_cell_of_size(size: int, rows: int, attributes: Sequence[str], seed: bytes) -> dict[str, Counts]:
+    """`size` neighbours over the cells of some attributes: as many for each, and one more for some.
+
+    Which cells get one more is decided by a keyed hash, so that it tells nothing about their values. With fewer
+    neighbours than cells, some cells have none and cost nothing.
+    """
+    each, rest = divmod(size, max(rows * len(attributes), 1))
+    lots = [draws(seed, ("size", attribute), 0, rows) for attribute in attributes]
+    counts = np.full(rows * len(attributes), each, dtype=np.int32)
+    if len(counts):
+        counts[np.argsort(np.concatenate(lots), kind="stable")[:rest]] += 1
+    return {attribute: counts[i * rows : (i + 1) * rows] for i, attribute in enumerate(attributes)}
+
+
 class _Plan:
-    """Per ground value: how many of its neighbours diverge below each level, and where the candidates stand.
+    """Per ground value: at how many levels it has candidates, and where they stand.
 
     Sorted by their ancestors from the root down, the ground values with one ancestor at a level are one run. The
     candidates that diverge below level d are the value's run at level d without its run at level d − 1.
     """
 
-    def __init__(self, hierarchy: Hierarchy, per_cell: int) -> None:
+    def __init__(self, hierarchy: Hierarchy) -> None:
         ground = np.flatnonzero(hierarchy.is_ground)
         self._in_order = ground[np.lexsort(hierarchy.ancestors[:, ground])].astype(np.int32)
         shape = (hierarchy.height + 1, len(hierarchy))
-        self._start, self._end = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
+        self._start, self._size = np.zeros(shape, dtype=np.int32), np.zeros(shape, dtype=np.int32)
         for level in range(hierarchy.height + 1):
             ancestor = hierarchy.ancestors[level, self._in_order]
             begins = np.flatnonzero(np.diff(ancestor, prepend=-1))
-            lengths = np.diff(np.append(begins, len(ancestor)))
-            self._start[level, self._in_order] = np.repeat(begins, lengths)
-            self._end[level, self._in_order] = np.repeat(begins + lengths, lengths)
-        self._room = np.diff(self._end - self._start, axis=0)
-        self._stride = {int(m): _stride(int(m)) for m in np.unique(self._room)}
-        self.counts = _spread(self._room, per_cell)
+            sizes = np.diff(np.append(begins, len(ancestor)))
+            self._start[level, self._in_order] = np.repeat(begins, sizes)
+            self._size[level, self._in_order] = np.repeat(sizes, sizes)
+        self._room = np.diff(self._size, axis=0)
+        rooms, which = np.unique(self._room, return_inverse=True)
+        strides = np.array([_stride(room) for room in rooms.tolist()], dtype=np.int32)
+        self._stride = strides[which.reshape(self._room.shape)]
+        has_room = self._room > 0
+        self.levels: Counts = has_room.sum(axis=0, dtype=np.int32)
+        self._above = self.levels - np.cumsum(has_room, axis=0, dtype=np.int32)
 
-    def pick(self, old: Codes, below: int, draws: NDArray[np.uint64], number: int) -> Codes:
-        """The number-th candidate of each cell: a walk from a random place that comes to none twice."""
-        room = self._room[below - 1, old]
-        stride = np.array([self._stride[m] for m in room.tolist()], dtype=np.uint64)
-        place = ((draws + np.uint64(number) * stride) % room.astype(np.uint64)).astype(np.int64)
-        place += self._start[below, old]
-        inner = place >= self._start[below - 1, old]
-        place[inner] += (self._end - self._start)[below - 1, old][inner]
+    def share(self, old: Codes, wanted: Counts, below: int) -> Counts:
+        """How many of a cell's neighbours diverge below a level: an even part, the higher levels first."""
+        even, rest = np.divmod(wanted, np.maximum(self.levels[old], 1))
+        share: Counts = (even + (self._above[below - 1, old] < rest)) * (self._room[below - 1, old] > 0)
+        return share
+
+    def pick(self, old: Codes, below: int, random: NDArray[np.uint64], share: Counts, number: Ints) -> Codes:
+        """Each cell's candidates: a walk from a random place that comes to all before it comes to one again."""
+        room = np.maximum(self._room[below - 1, old], 1)
+        from_ = (random % room.astype(np.uint64)).astype(np.int64)
+        outer, inner = self._start[below, old], self._start[below - 1, old]
+        place = np.repeat(from_, share) + number * np.repeat(self._stride[below - 1, old], share)
+        place %= np.repeat(room, share)
+        place += np.repeat(self._size[below - 1, old], share) * (place >= np.repeat(inner - outer, share))
+        place += np.repeat(outer, share)
         picked: Codes = self._in_order[place]
         return picked
 
 
-def _spread(room: Ints, per_cell: int) -> Ints:
-    """per_cell places over the levels, as evenly as there is room, the higher levels first where it does not divide."""
-    counts = np.zeros_like(room)
-    for _ in range(per_cell):
-        open_ = counts < room
-        lowest = np.where(open_, counts, np.iinfo(np.int64).max).min(axis=0)
-        chosen = open_ & (counts == lowest)
-        last = len(room) - 1 - np.argmax(chosen[::-1], axis=0)
-        some = chosen.any(axis=0)
-        counts[last[some], np.flatnonzero(some)] += 1
-    return counts
+def _within(counts: Counts) -> Ints:
+    """0, 1, … for each count, one after the other."""
+    ends = np.cumsum(counts, dtype=np.int64)
+    within: Ints = np.arange(int(counts.sum())) - np.repeat(ends - counts, counts)
+    return within
 
 
 def _stride(room: int) -> int:
@@ -119,10 +170,22 @@ def _stride(room: int) -> int:
     return step
 
 
-def _draw(seed: bytes, attribute: str, below: int, rows: int) -> NDArray[np.uint64]:
-    """63 random bits for each row: its number mixed (SplitMix64) with a key hashed from seed, attribute and level."""
-    key = hashlib.blake2b(f"{attribute}\0{below}".encode(), key=seed, digest_size=8).digest()
-    mixed = np.arange(rows, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(int.from_bytes(key, "little"))
-    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-        mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
-    return (mixed ^ (mixed >> np.uint64(31))) >> np.uint64(1)
+def draws(seed: bytes, purpose: tuple[str | int, ...], start: int, count: int) -> NDArray[np.uint64]:
+    """64 random bits for each of `count` rows from `start` on, for one purpose: a keyed stream.
+
+    The bits of block b of 4096 rows are SHAKE128 of (seed, purpose, b), each part with its length before it. Nobody
+    without the seed can tell them from chance, whichever others they have seen: a buyer who learns some neighbours
+    learns nothing about the rest. And nobody needs the blocks before: each process derives those of the rows it has.
+    """
+    blocks = range(start // BLOCK, -(-(start + count) // BLOCK))
+    hashed = [hashlib.shake_128(_encoded(seed, *purpose, block)).digest(8 * BLOCK) for block in blocks]
+    stream = np.frombuffer(b"".join(hashed) or bytes(8), dtype="<u8")
+    return stream[start % BLOCK :][:count].astype(np.uint64, copy=False)
+
+
+def _encoded(*parts: bytes | str | int) -> bytes:
+    texts = [part if isinstance(part, bytes) else str(part).encode() for part in (_DOMAIN, *parts)]
+    return b"".join(len(text).to_bytes(8, "little") + text for text in texts)
+
+
+_DOMAIN = "pacas support set 1"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import count
+from itertools import count, repeat
 
 import numpy as np
 
@@ -63,6 +63,18 @@ class EqualityIndex:
         for at, numbers, stride, pairs in self._others:
             slot = pairs.get(slot * stride + numbers[values[at]], -1)
         return slot
+
+    def slots_of(self, columns: Sequence[Sequence[str | None]]) -> Array:
+        """The slot of each of many tuples, which come by column."""
+        slot = _numbers(self._first, columns[self._first_at])
+        for at, numbers, stride, pairs in self._others:
+            keys = slot * stride + _numbers(numbers, columns[at])
+            slot = np.fromiter(map(pairs.get, keys.tolist(), repeat(-1)), np.int64, len(keys))
+        return slot
+
+
+def _numbers(numbers: ValueNumbers, values: Sequence[str | None]) -> Array:
+    return np.fromiter(map(numbers.__getitem__, values), np.int64, len(values))
 
 
 def _paired(left: Keys, right: Keys) -> tuple[Keys, dict[int, int]]:

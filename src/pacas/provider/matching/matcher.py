@@ -7,16 +7,18 @@ leaves fewest of them says which; the others are only asked about these.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 
 import numpy as np
+import pyarrow as pa
 
 from pacas.core.dependency import MatchClause, MatchingDependency, Similarity
 from pacas.engine.codes import CodedColumn
 from pacas.engine.contract import Hierarchies
 from pacas.errors import InputError, SchemaError, did_you_mean
+from pacas.protocol.marketplace import Columns
 
 from .build import clause_index, combinations, equality_index
 from .constraint import Clause, Demand, InSlot, LikeValue, Slots
@@ -101,6 +103,19 @@ class Matcher:
         start = np.cumsum(size) - size
         return Matches(np.concatenate([NONE, *found]), start[which], size[which])
 
+    def match_columns(self, tuples: Columns, limit: int | None = None) -> Matches:
+        """The same for tuples that come by column; where all clauses are equalities, without a loop over tuples."""
+        columns = self._columns(tuples)
+        if self._clauses or self._exact is None:
+            return self.match(
+                [dict(zip(self.client_columns, t, strict=True)) for t in zip(*columns, strict=True)], limit
+            )
+        slots = self._exact.slots_of(columns)
+        offsets = np.append(self._rows.offsets, self._rows.offsets[-1])  # −1, for no slot, finds an empty one
+        starts = offsets[slots]
+        sizes = offsets[slots + 1] * (slots >= 0) - starts * (slots >= 0)
+        return Matches(self._rows.members, starts, sizes if limit is None else np.minimum(sizes, limit + 1))
+
     def match_one(self, values: Tuple, limit: int | None = None) -> Numbers:
         """The rows that match a tuple; of more than `limit` rows, the first `limit` + 1."""
         return self._find(self._values(values), None if limit is None else limit + 1)
@@ -128,11 +143,24 @@ class Matcher:
         try:
             return self._pick(of)
         except KeyError:
-            missing = next(column for column in self.client_columns if column not in of)
-            raise InputError(
-                f"the match needs column {missing!r}, which the client's tuple does not have; "
-                f"{did_you_mean(missing, of)}"
-            ) from None
+            raise self._missing(next(column for column in self.client_columns if column not in of), of) from None
+
+    @staticmethod
+    def _missing(column: str, among: Iterable[str]) -> InputError:
+        return InputError(
+            f"the match needs column {column!r}, which the client's tuple does not have; {did_you_mean(column, among)}"
+        )
+
+    def _columns(self, tuples: Columns) -> list[list[str | None]]:
+        """The columns that the match needs, as lists of one length."""
+        missing = next((column for column in self.client_columns if column not in tuples), None)
+        if missing is not None:
+            raise self._missing(missing, tuples)
+        given = [tuples[column] for column in self.client_columns]
+        columns = [c.to_pylist() if isinstance(c, pa.Array | pa.ChunkedArray) else list(c) for c in given]
+        if len(set(map(len, columns))) > 1:
+            raise InputError(f"the columns of the client's tuples are of {len(set(map(len, columns)))} lengths")
+        return columns
 
     def _find(self, values: Values, most: int | None) -> Numbers:
         """The first `most` of the rows that match."""

@@ -1,0 +1,156 @@
+"""The client's relation as the repairs have left it so far: a column's texts and codes, changed in place.
+
+This is the one mutable thing of a cleaning; it belongs to the loop, and nobody else sees it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from pacas.core.hierarchy import Codes, Hierarchy
+from pacas.core.histogram import Ints
+from pacas.core.relation import Relation
+
+Texts = NDArray[np.object_]
+
+
+class Column:
+    """One attribute's current values."""
+
+    def __init__(self, array: pa.Array, hierarchy: Hierarchy | None) -> None:
+        self._array = array
+        self._given = hierarchy
+        self._changed: list[Ints] = []
+
+    @cached_property
+    def texts(self) -> Texts:
+        """Each row's value as it is written, None for null."""
+        texts: Texts = np.array(self._array.to_numpy(zero_copy_only=False), dtype=object)
+        return texts
+
+    @cached_property
+    def _coded(self) -> tuple[Hierarchy, Codes]:
+        coded = self._array.dictionary_encode()
+        values: list[str | None] = coded.dictionary.to_pylist()
+        indices = coded.indices.fill_null(len(values)).to_numpy()
+        if coded.indices.null_count:
+            values.append(None)
+        known = (self._given or Hierarchy.flat(())).admit(values)
+        return known, known.encode(values)[indices]
+
+    @cached_property
+    def codes(self) -> Codes:
+        """Each row's node in the hierarchy."""
+        return self._coded[1]
+
+    @cached_property
+    def frequency(self) -> Ints:
+        """Per code: in how many rows it stands."""
+        return np.bincount(self.codes, minlength=len(self.hierarchy)).astype(np.int64)
+
+    # ---- what a code means ------------------------------------------------------------------------------------
+
+    @cached_property
+    def hierarchy(self) -> Hierarchy:
+        """The attribute's hierarchy, with all that stands in the column admitted."""
+        return self._coded[0]
+
+    @property
+    def known(self) -> int:
+        """Codes from here on are values that the hierarchy does not know; without one, it knows all there are."""
+        return len(self.hierarchy if self._given is None else self._given)
+
+    @cached_property
+    def spans(self) -> tuple[list[int], list[int]]:
+        """Where each code's subtree begins and ends."""
+        return self.hierarchy.enter.tolist(), self.hierarchy.leave.tolist()
+
+    @cached_property
+    def groups(self) -> NDArray[np.bool_]:
+        """Per code: is it a ground value, such as those that tuples are grouped by? The null is not."""
+        ground = self.hierarchy.is_ground.copy()
+        if None in self.hierarchy:
+            ground[self.hierarchy.code(None)] = False
+        return ground
+
+    def code(self, value: str) -> int:
+        """A value's code; one that stands nowhere yet is admitted."""
+        if value not in self.hierarchy:
+            self.hierarchy = self.hierarchy.admit([value])
+            self.frequency = np.append(self.frequency, 0)
+            for derived in ("spans", "groups"):
+                self.__dict__.pop(derived, None)
+        return self.hierarchy.code(value)
+
+    # ---- writing ----------------------------------------------------------------------------------------------
+
+    def write(self, rows: Ints, code: int) -> None:
+        """Put a value into rows that do not have it."""
+        np.subtract.at(self.frequency, self.codes[rows], 1)
+        self.frequency[code] += len(rows)
+        self.texts[rows] = self.hierarchy.label(code)
+        self.codes[rows] = code
+        self._changed.append(rows)
+
+    @property
+    def is_changed(self) -> bool:
+        return bool(self._changed)
+
+    def into(self, original: pa.ChunkedArray) -> pa.ChunkedArray | pa.Array:
+        """The original column with the changed rows replaced.
+
+        It keeps its type where all new values have it; else it becomes text.
+        """
+        changed = np.zeros(len(self.texts), dtype=np.bool_)
+        changed[np.concatenate(self._changed)] = True
+        plain = original.combine_chunks()
+        if pa.types.is_dictionary(plain.type):
+            plain = plain.dictionary_decode()
+        new = pa.array(self.texts, pa.string(), mask=~changed)
+        try:
+            return pc.if_else(changed, new.cast(plain.type), plain)
+        except pa.ArrowException:
+            return pc.if_else(changed, new, self._array)
+
+
+class CurrentRelation(Mapping[str, Column]):
+    """The columns that a cleaning reads or writes, by attribute."""
+
+    def __init__(self, relation: Relation, texts: pa.Table, hierarchies: Mapping[str, Hierarchy]) -> None:
+        self._original = relation
+        self._columns = {name: Column(_whole(texts.column(name)), hierarchies.get(name)) for name in texts.column_names}
+
+    def __getitem__(self, attribute: str) -> Column:
+        return self._columns[attribute]
+
+    def __iter__(self) -> Any:
+        return iter(self._columns)
+
+    def __len__(self) -> int:
+        return len(self._columns)
+
+    @property
+    def rows(self) -> int:
+        return len(self._original)
+
+    def changed(self) -> Iterable[str]:
+        return [name for name, column in self._columns.items() if column.is_changed]
+
+    def relation(self) -> Relation:
+        """All columns of the original; what was not written is as it was, byte for byte."""
+        table = self._original.table
+        for name in self.changed():
+            at = table.column_names.index(name)
+            table = table.set_column(at, name, self[name].into(table.column(at)))
+        return Relation(table)
+
+
+def _whole(column: pa.ChunkedArray) -> pa.Array:
+    return pa.concat_arrays(column.chunks) if column.num_chunks != 1 else column.chunk(0)

@@ -1,0 +1,159 @@
+"""How many errors each class takes part in, on the relation as it is now.
+
+Paper: errors(R, Σ, eq) in §6.3. Counted once when the classes are found, and from then on kept: a repair changes the
+counts of the pairs that it changes, and the relation is never looked through again.
+
+A dependency none of whose left attributes has a class keeps its groups, each inside one class: a repair ends all its
+violations in the class, and concerns no other. The others' groups move (`moving_groups`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from pacas.client.check import check_table
+from pacas.client.current import CurrentRelation
+from pacas.client.equivalence import EquivalenceClasses
+from pacas.client.moving_groups import MovingGroups
+from pacas.client.named_cells import add_named
+from pacas.core.consistency import GroupedRows
+from pacas.core.dependency import FunctionalDependency
+from pacas.core.histogram import Ints
+from pacas.core.relation import Relation
+from pacas.engine.contract import Engine, Hierarchies
+
+
+class ErrorCounts:
+    """The classes of a round, numbered by first row and then column (D9), and their errors.
+
+    `total` is the sum over the classes that are left.
+    """
+
+    def __init__(
+        self,
+        classes: EquivalenceClasses,
+        violating: Mapping[FunctionalDependency, GroupedRows],
+        current: CurrentRelation,
+    ) -> None:
+        self.current = current
+        self._places = _places(classes)
+        self._cells = [classes.cells[a].group(n) for a, n in self._places]
+        self._attributes = [a for a, _ in self._places]
+        self.errors: Ints = np.array([classes.errors[a][n] for a, n in self._places], dtype=np.int64)
+        self.total = int(self.errors.sum())
+        self._raised: list[int] = []
+        self._class_of = self._members(classes)
+        self._settled: Ints = np.zeros(len(self), dtype=np.int64)
+        self._settled_left = 0
+        self._moving: list[MovingGroups] = []
+        for fd, groups in violating.items():
+            if any(a in self._class_of for a in fd.lhs):
+                self._move(fd, groups)
+            else:
+                self._settle(fd, groups)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    @property
+    def violations(self) -> int:
+        """Violating pairs of the current relation, over all dependencies."""
+        return self._settled_left + sum(groups.violations for groups in self._moving)
+
+    def attribute(self, number: int) -> str:
+        return self._attributes[number]
+
+    def rows(self, number: int) -> Ints:
+        return self._cells[number]
+
+    def drop(self, number: int) -> None:
+        """A class is done with, whether it was repaired or not."""
+        self.total -= int(self.errors[number])
+        if self._moving:
+            self._class_of[self._attributes[number]][self._cells[number]] = -1
+
+    def repair(self, number: int, code: int) -> None:
+        """Write a value into all cells of a class that has been dropped."""
+        attribute, rows = self._attributes[number], self._cells[number]
+        column = self.current[attribute]
+        rows = rows[column.codes[rows] != code]
+        self._settled_left -= int(self._settled[number])
+        if not len(rows):
+            return
+        moving = [groups for groups in self._moving if attribute in groups.fd.attributes]
+        for groups in moving:
+            groups.leave(rows)
+        column.write(rows, code)
+        for groups in moving:
+            groups.join(rows)
+
+    def take_raised(self) -> list[int]:
+        """The classes that have gained errors since this was last asked."""
+        raised, self._raised = self._raised, []
+        return raised
+
+    # ---- counting ---------------------------------------------------------------------------------------------
+
+    def _members(self, classes: EquivalenceClasses) -> dict[str, Ints]:
+        """Per attribute that has classes: the class of each row's cell, −1 for none."""
+        class_of = {
+            a: np.full(self.current.rows, -1, dtype=np.int64) for a, groups in classes.cells.items() if len(groups)
+        }
+        numbers = {a: np.zeros(len(groups), dtype=np.int64) for a, groups in classes.cells.items()}
+        for number, (attribute, n) in enumerate(self._places):
+            numbers[attribute][n] = number
+        for attribute, member in class_of.items():
+            groups = classes.cells[attribute]
+            member[groups.rows] = numbers[attribute][groups.groups]
+        return class_of
+
+    def _settle(self, fd: FunctionalDependency, groups: GroupedRows) -> None:
+        if len(groups):
+            np.add.at(self._settled, self._class_of[fd.rhs][groups.first_rows], groups.violations)
+            self._settled_left += int(groups.violations.sum())
+
+    def _move(self, fd: FunctionalDependency, groups: GroupedRows) -> None:
+        violations = int(groups.violations.sum())
+        self._moving.append(MovingGroups(fd, self.current, self._class_of, len(self), violations, self._changed))
+
+    def _changed(self, numbers: Ints, by: Ints) -> None:
+        self.errors[numbers] += by
+        self.total += int(by.sum())
+        self._raised.extend(numbers[by > 0].tolist())
+
+
+def generate_eqs(
+    engine: Engine[Any],
+    relation: Relation,
+    fds: Sequence[FunctionalDependency],
+    named: Mapping[str, Ints],
+    further: set[str],
+    hierarchies: Hierarchies,
+) -> ErrorCounts:
+    """The classes to repair, the resolved ones filtered out, with their errors (Alg. 4 and the filter of Alg. 3).
+
+    `further` columns are read too, as tuples are found by them.
+    """
+    used = {a for fd in fds for a in fd.attributes} | {*named} | further
+    columns = [c for c in relation.columns if c in used]
+    table = engine.open(relation, columns)
+    found = check_table(engine, table, fds, hierarchies, lambda _: None)
+    violating = {d.fd: d.violating for d in found.dependencies}
+    current = CurrentRelation(relation, engine.rows(table, None, columns), hierarchies)
+    classes = found.classes
+    if named:
+        classes = add_named(classes, named, violating, relation, current, engine, hierarchies)
+    return ErrorCounts(classes, violating, current)
+
+
+def _places(classes: EquivalenceClasses) -> list[tuple[str, int]]:
+    """(attribute, number in the attribute) of each class, in the order that breaks ties."""
+    firsts = [
+        (row, column, attribute, n)
+        for column, (attribute, groups) in enumerate(classes.cells.items())
+        for n, row in enumerate(groups.first_rows.tolist())
+    ]
+    return [(attribute, n) for _, _, attribute, n in sorted(firsts)]

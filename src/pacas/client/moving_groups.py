@@ -1,0 +1,205 @@
+"""A dependency X → B whose tuples change groups while cells are repaired, and the errors that come and go with them.
+
+Where a class of an attribute in X is repaired, its tuples leave their X-groups and join others. How many violating
+pairs a class takes part in then changes for classes all over these groups. Nothing is recounted: a batch of tuples with
+one value that leaves or joins a group changes exactly the pairs that it forms with the tuples of incomparable value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacas.client.current import Column, CurrentRelation
+from pacas.client.equivalence import pairs_touching
+from pacas.core.consistency import GroupedRows
+from pacas.core.dependency import FunctionalDependency
+from pacas.core.histogram import Ints
+
+MANY_BATCHES = 48
+"""From here on, the groups of all batches are counted at once, before and after."""
+
+Changed = Callable[[Ints, Ints], None]
+"""Told by how much the errors of some classes change: their numbers, each once, and the differences."""
+
+
+class MovingGroups:
+    """The X-groups of a dependency on the current relation."""
+
+    def __init__(
+        self,
+        fd: FunctionalDependency,
+        current: CurrentRelation,
+        class_of: Mapping[str, Ints],
+        classes: int,
+        violations: int,
+        changed: Changed,
+    ) -> None:
+        """`class_of` gives each row's class in an attribute, −1 for none that is left; the caller keeps it so."""
+        self.fd = fd
+        self.violations = violations
+        self._right = current[fd.rhs]
+        self._class_of = [class_of[a] for a in fd.attributes if a in class_of]
+        self._classes = classes
+        self._changed = changed
+        self._keys = GroupKeys([current[a] for a in fd.lhs], classes)
+        self._first, count = self._keys.number(np.arange(current.rows))
+        self._group = self._first.copy()
+        self._order = np.argsort(self._first, kind="stable")
+        self._offsets = np.searchsorted(self._first[self._order], np.arange(count + 1))
+        self._joined: dict[int, Ints] = {}
+        """Per group: rows that are not among its first ones; some may have left again."""
+
+    def leave(self, rows: Ints) -> None:
+        """Take rows out of their groups, as their values are about to change."""
+        batches = list(self._batches(rows, self._group[rows]))
+        if len(batches) > MANY_BATCHES:
+            self._recount(self._group[rows], lambda: self._group.__setitem__(rows, -1))
+            return
+        for group, code, batch in batches:
+            self._group[batch] = -1
+            self._count(group, code, batch, -1)
+
+    def join(self, rows: Ints) -> None:
+        """Put rows into the groups where they belong now."""
+        groups, _ = self._keys.number(rows)
+        batches = list(self._batches(rows, groups))
+        if len(batches) > MANY_BATCHES:
+            self._recount(groups, lambda: self._enter_all(rows, groups))
+            return
+        for group, code, batch in batches:
+            self._count(group, code, batch, +1)
+            self._enter(group, batch)
+
+    # ---- a few batches ----------------------------------------------------------------------------------------
+
+    def _batches(self, rows: Ints, groups: Ints) -> Iterator[tuple[int, int, Ints]]:
+        """The rows that are in a group, by group and value."""
+        batches: dict[tuple[int, int], list[int]] = {}
+        codes = self._right.codes[rows]
+        for row, group, code in zip(rows.tolist(), groups.tolist(), codes.tolist(), strict=True):
+            if group >= 0:
+                batches.setdefault((group, code), []).append(row)
+        for (group, code), batch in batches.items():
+            yield group, code, np.array(batch, dtype=np.int64)
+
+    def _count(self, group: int, code: int, batch: Ints, sign: int) -> None:
+        """Add or take off the pairs of a batch, all of one value, and the others in its group."""
+        clashing = self._clashing(self._members(group), code)
+        if not len(clashing):
+            return
+        self.violations += sign * len(batch) * len(clashing)
+        for class_of in self._class_of:
+            others, own = class_of[clashing], class_of[batch]
+            others, own = others[others >= 0], own[own >= 0]
+            if len(others) + len(own):
+                self._count_in_classes(others, own, len(batch), len(clashing), sign)
+
+    def _count_in_classes(self, others: Ints, own: Ints, batch: int, clashing: int, sign: int) -> None:
+        """A pair counts for a class once, whether it has one end in it or both."""
+        if len(others) < self._classes:
+            numbers, at = np.unique(np.concatenate([others, own]), return_inverse=True)
+        else:
+            numbers, at = np.arange(self._classes), np.concatenate([others, own])
+        there = np.bincount(at[: len(others)], minlength=len(numbers))
+        here = np.bincount(at[len(others) :], minlength=len(numbers))
+        self._changed(numbers, sign * (batch * there + here * (clashing - there)))
+
+    def _clashing(self, members: Ints, code: int) -> Ints:
+        """The rows whose value is incomparable with a code's."""
+        tree, codes = self._right.hierarchy, self._right.codes[members]
+        if len(codes) < len(tree):
+            clash = ~tree.comparable(codes, code)
+        else:
+            clash = ~tree.comparable(np.arange(len(tree), dtype=np.int32), code)[codes]
+        clashing: Ints = np.compress(clash, members)
+        return clashing
+
+    def _members(self, group: int) -> Ints:
+        rows = self._joined.get(group, NO_ROWS)
+        if group < len(self._offsets) - 1:
+            first = self._order[self._offsets[group] : self._offsets[group + 1]]
+            rows = np.concatenate([first, rows]) if len(rows) else first
+        return rows[self._group[rows] == group]
+
+    def _enter(self, group: int, batch: Ints) -> None:
+        strangers = batch[self._first[batch] != group]
+        if len(strangers):
+            before = self._joined.get(group, NO_ROWS)
+            self._joined[group] = np.concatenate([before[self._group[before] == group], strangers])
+        self._group[batch] = group
+
+    # ---- many batches -----------------------------------------------------------------------------------------
+
+    def _enter_all(self, rows: Ints, groups: Ints) -> None:
+        order = np.argsort(groups, kind="stable")
+        affected, starts = np.unique(groups[order], return_index=True)
+        for group, batch in zip(affected.tolist(), np.split(rows[order], starts[1:]), strict=True):
+            if group >= 0:
+                self._enter(group, batch)
+
+    def _recount(self, groups: Ints, move: Callable[[], None]) -> None:
+        """Count whole groups before and after rows move in or out of them."""
+        affected = np.unique(groups[groups >= 0])
+        before = self._contribution(affected)
+        move()
+        difference = self._contribution(affected) - before
+        self.violations += int(difference[-1])
+        numbers = np.flatnonzero(difference[:-1])
+        self._changed(numbers, difference[numbers])
+
+    def _contribution(self, affected: Ints) -> Ints:
+        """Per class: the violating pairs inside some groups that it takes part in; and, last, how many there are."""
+        rows = np.concatenate([self._members(group) for group in affected.tolist()])
+        rows = rows[np.lexsort((rows, self._group[rows]))]
+        offsets = np.append(np.searchsorted(self._group[rows], affected), len(rows))
+        grouped = GroupedRows(rows, offsets, self._right.codes[rows], self._right.hierarchy)
+        counts = np.zeros(self._classes + 1, dtype=np.int64)
+        for class_of in self._class_of:
+            counts[:-1] += pairs_touching(grouped, class_of[rows], self._classes)
+        counts[-1] = grouped.violations.sum()
+        return counts
+
+
+NO_ROWS: Ints = np.zeros(0, dtype=np.int64)
+
+
+class GroupKeys:
+    """Numbers for combinations of ground values: each gets one when it is first seen, and keeps it."""
+
+    def __init__(self, columns: list[Column], spare: int) -> None:
+        """`spare` more values may turn up in each column later."""
+        self._columns = columns
+        self._room = [len(column.hierarchy) + spare for column in columns]
+        fits = float(np.prod([float(room) for room in self._room])) < 2**62
+        self._type: Any = np.int64 if fits else object
+        self._first: NDArray[Any] = np.zeros(0, dtype=self._type)
+        self._later: dict[Any, int] = {}
+        self._seen = False
+
+    def number(self, rows: Ints) -> tuple[Ints, int]:
+        """The group of each row, −1 for a row with a null or a general value in X; and how many groups there are."""
+        key: NDArray[Any] = np.zeros(len(rows), dtype=self._type)
+        ground = np.ones(len(rows), dtype=np.bool_)
+        for column, room in zip(self._columns, self._room, strict=True):
+            codes = column.codes[rows]
+            ground &= column.groups[codes]
+            key = key * room + codes.astype(self._type)
+        groups = np.full(len(rows), -1, dtype=np.int64)
+        groups[ground] = self._find(key[ground]) if self._seen else self._begin(key[ground])
+        return groups, len(self._first) + len(self._later)
+
+    def _begin(self, keys: NDArray[Any]) -> Ints:
+        self._first, numbers = np.unique(keys, return_inverse=True)
+        self._seen = True
+        return numbers
+
+    def _find(self, keys: NDArray[Any]) -> Ints:
+        at = np.searchsorted(self._first, keys)
+        for i, key in enumerate(keys.tolist()):
+            if at[i] == len(self._first) or self._first[at[i]] != key:
+                at[i] = self._later.setdefault(key, len(self._first) + len(self._later))
+        return at

@@ -1,0 +1,106 @@
+"""Cells that another error detector has named: each joins its equivalence class, or is one of its own.
+
+A class with a named cell is repaired even if its values agree, and each named cell counts as one more error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from pacas.client.cleaning import Repair
+from pacas.client.current import CurrentRelation
+from pacas.client.equivalence import EquivalenceClasses, count_errors
+from pacas.core.consistency import GroupedRows
+from pacas.core.dependency import FunctionalDependency
+from pacas.core.histogram import Ints
+from pacas.core.relation import Relation
+from pacas.engine.contract import Engine, Hierarchies
+from pacas.errors import InputError, SchemaError
+
+Cell = tuple[int, str]
+"""t[A]: a row and an attribute."""
+
+
+def check_cells(cells: Iterable[Cell], relation: Relation) -> dict[str, Ints]:
+    """The rows named, by attribute in column order; a cell that the relation does not have is a mistake."""
+    named: dict[str, set[int]] = {}
+    for row, attribute in cells:
+        if attribute not in relation.columns:
+            raise SchemaError.missing(attribute, relation.columns, relation.name)
+        if not 0 <= row < len(relation):
+            raise InputError(f"no row {row:,} in {relation.name}; its rows are 0 to {len(relation) - 1:,}")
+        named.setdefault(attribute, set()).add(int(row))
+    return {a: np.array(sorted(named[a]), dtype=np.int64) for a in relation.columns if a in named}
+
+
+def still_named(named: Mapping[str, Ints], repairs: Iterable[Repair]) -> dict[str, Ints]:
+    """The named cells that no repair has reached."""
+    left = dict(named)
+    for repair in repairs:
+        if repair.attribute in left:
+            left[repair.attribute] = np.setdiff1d(left[repair.attribute], repair.rows)
+    return {a: rows for a, rows in left.items() if len(rows)}
+
+
+def add_named(
+    classes: EquivalenceClasses,
+    named: Mapping[str, Ints],
+    violating: Mapping[FunctionalDependency, GroupedRows],
+    relation: Relation,
+    current: CurrentRelation,
+    engine: Engine[Any],
+    hierarchies: Hierarchies,
+) -> EquivalenceClasses:
+    """The classes to repair: the unresolved ones, and those of the named cells."""
+    cells = dict(classes.cells)
+    for attribute, rows in named.items():
+        lhss = [fd.lhs for fd in violating if fd.rhs == attribute]
+        groups = _together(engine, relation, lhss, rows, hierarchies) if lhss else []
+        met = {int(row) for group in groups for row in group}
+        alone = [rows[i : i + 1] for i in range(len(rows)) if int(rows[i]) not in met]
+        cells[attribute] = _joined(cells.get(attribute), [*groups, *alone], current, attribute)
+    in_order = {a: cells[a] for a in relation.columns if a in cells}
+    errors = {a: count_errors(a, groups, violating) for a, groups in in_order.items()}
+    for attribute, rows in named.items():
+        errors[attribute] = errors[attribute] + _named_in(in_order[attribute], rows)
+    return EquivalenceClasses(in_order, errors)
+
+
+def _together(
+    engine: Engine[Any], relation: Relation, lhss: list[tuple[str, ...]], named: Ints, hierarchies: Hierarchies
+) -> list[Ints]:
+    """The rows that the left sides tie to a named one, if there are others.
+
+    Each named row gets a mark of its own, so that wherever one stands together with any other row, marks are mixed.
+    """
+    marks = np.full(len(relation), "0", dtype=object)
+    marks[named] = [str(n) for n in range(1, len(named) + 1)]
+    name = "mark"
+    while name in relation.columns:
+        name += "_"
+    marked = Relation(relation.table.append_column(name, pa.array(marks, pa.string())))
+    columns = list(dict.fromkeys(a for lhs in lhss for a in lhs))
+    groups = engine.mixed_groups(engine.open(marked, [*columns, name]), lhss, name, hierarchies)
+    return [groups.group(n) for n in range(len(groups))]
+
+
+def _joined(
+    unresolved: GroupedRows | None, groups: list[Ints], current: CurrentRelation, attribute: str
+) -> GroupedRows:
+    """The unresolved classes and these, each once, in order of their first row."""
+    classes = {int(group[0]): group for group in groups}
+    if unresolved is not None:
+        classes |= {int(unresolved.group(n)[0]): unresolved.group(n) for n in range(len(unresolved))}
+    ordered = [classes[first] for first in sorted(classes)]
+    rows = np.concatenate(ordered)
+    offsets = np.cumsum([0, *map(len, ordered)])
+    return GroupedRows(rows, offsets, current[attribute].codes[rows], current[attribute].hierarchy)
+
+
+def _named_in(classes: GroupedRows, named: Ints) -> Ints:
+    """Per class: how many of its cells are named."""
+    return np.bincount(classes.groups[np.isin(classes.rows, named)], minlength=len(classes)).astype(np.int64)

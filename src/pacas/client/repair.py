@@ -1,0 +1,78 @@
+"""What is written into a class once a value has been bought.
+
+Paper: ApplyRepair in Alg. 3, §6.5. Differs from the paper (D11): the paper writes the bought value, which is `replace`.
+By default the client's own evidence speaks: a bought `NSAID` says which of the client's values are right, and one
+of those says more than `NSAID` does.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from pacas.client.cleaning import Purchase, Repair, Why
+from pacas.client.current import Column
+from pacas.client.error_counts import ErrorCounts
+from pacas.core.histogram import Ints
+
+Rule = Callable[[Column, Ints, int], tuple[int, Why]]
+"""From a column, the rows of a class, and the bought value's code: what to write, and why."""
+
+
+def replace(column: Column, rows: Ints, bought: int) -> tuple[int, Why]:
+    """The bought value itself."""
+    return bought, Why.BOUGHT
+
+
+def refine(column: Column, rows: Ints, bought: int) -> tuple[int, Why]:
+    """The class's most frequent value at or below the bought one (ties: the one that stands first), if it has any."""
+    enter, leave = column.spans
+    counts = Counter(column.codes[rows].tolist())  # in order of first appearance
+    fitting = {
+        code: n
+        for code, n in counts.items()
+        if code < column.known
+        and enter[bought] <= enter[code] < leave[bought]
+        and column.hierarchy.label(code) is not None
+    }
+    if not fitting:
+        return bought, Why.BOUGHT
+    return max(fitting, key=fitting.__getitem__), Why.EVIDENCE
+
+
+def ground(column: Column, rows: Ints, bought: int) -> tuple[int, Why]:
+    """The same; without such a value, the column's most frequent ground value below the bought one.
+
+    Ties go to the value that comes first in the hierarchy. If none of them occurs, it is the bought value.
+    """
+    code, why = refine(column, rows, bought)
+    if why is Why.EVIDENCE:
+        return code, why
+    tree = column.hierarchy
+    below = np.flatnonzero(column.groups[: column.known]).astype(np.int32)
+    below = below[tree.precedes(below, bought)]
+    if not len(below) or not (counts := column.frequency[below]).any():
+        return bought, Why.BOUGHT
+    best = int(below[counts.argmax()])
+    return best, Why.BOUGHT if best == bought else Why.COLUMN
+
+
+REPAIRS: Mapping[str, Rule] = {"replace": replace, "refine": refine, "ground": ground}
+
+
+class Repairs(list[Repair]):
+    """The repairs so far, in order: the trace of a cleaning."""
+
+    def __init__(self, rule: Rule) -> None:
+        super().__init__()
+        self._rule = rule
+
+    def apply(self, number: int, purchase: Purchase, counts: ErrorCounts) -> None:
+        """ApplyRepair: write into every cell of a class what the purchase says, and remember why."""
+        column = counts.current[purchase.attribute]
+        code, why = self._rule(column, purchase.rows, column.code(purchase.value))
+        old = tuple(column.texts[purchase.rows].tolist())
+        counts.repair(number, code)
+        self.append(Repair(purchase.attribute, purchase.rows, old, str(column.hierarchy.label(code)), why))

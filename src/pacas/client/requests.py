@@ -1,0 +1,63 @@
+"""From an equivalence class to the request that is worth its price: whom to ask about, and at which level.
+
+Paper: GenerateRequest, Alg. 5. One call quotes all cells of a class at all levels. Cells whose tuples look alike to the
+provider have the same quotes, so only the last of them, which would win the tie, is asked about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pacas.client.cleaning import TOO_EXPENSIVE
+from pacas.client.current import CurrentRelation
+from pacas.client.offers import Offered
+from pacas.core.histogram import Ints
+from pacas.protocol.marketplace import Marketplace
+from pacas.protocol.messages import REASONS, Ladders, Request
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A request, the row it asks about, and its quoted price."""
+
+    request: Request
+    row: int
+    price: int
+
+
+def generate_request(
+    rows: Ints, offered: Offered, allowance: int, current: CurrentRelation, marketplace: Marketplace
+) -> Choice | str:
+    """The affordable request that is preferred, or why there is none."""
+    offer = offered.offer
+    columns = [current[name].texts[rows].tolist() for name in offer.columns]
+    last = dict(zip(zip(*columns, strict=True), rows.tolist(), strict=True)) if columns else {(): int(rows[-1])}
+    tuples = sorted(last, key=last.__getitem__)
+    asked = dict(zip(offer.columns, map(list, zip(*tuples, strict=True)), strict=True))
+    ladders = marketplace.quote_batch(offer.attribute, asked)
+    found = choose(ladders, allowance, offered.levels)
+    if isinstance(found, str):
+        return found
+    at, level = found
+    request = Request(dict(zip(offer.columns, tuples[at], strict=True)), offer.attribute, level)
+    return Choice(request, last[tuples[at]], int(ladders.prices[at, level]))
+
+
+def choose(ladders: Ladders, allowance: int, levels: Sequence[int]) -> tuple[int, int] | str:
+    """(which tuple, level): the first level with an affordable quote, the lowest price there, the last such tuple.
+
+    As the level is preferred to the price, this is the choice of Alg. 5, which looks for each cell's own level first.
+    """
+    for level in levels:
+        prices = ladders.prices[:, level]
+        affordable = np.flatnonzero((prices >= 0) & (prices <= allowance))
+        if len(affordable):
+            backwards = affordable[::-1]
+            return int(backwards[prices[backwards].argmin()]), level
+    quotes = ladders.prices[:, levels]
+    if (quotes >= 0).any():
+        return TOO_EXPENSIVE
+    return REASONS[-1 - int(quotes.min())].value  # of several reasons, the one that is nearest to a sale

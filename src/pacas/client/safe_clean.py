@@ -1,0 +1,160 @@
+"""SafeClean: repair a relation with values bought under a budget, the class with most errors first.
+
+Paper: Alg. 3. Differs from the paper: what is written may be the client's own evidence (D11, `repair`); a class whose
+errors are gone is not bought for; and the loop may run again on what it has repaired (`rounds`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeVar
+from uuid import uuid4
+
+from pacas.client.allocation import ALLOCATIONS, Turn
+from pacas.client.cleaning import BUDGET_SPENT, NOT_SOLD, Cleaning, Observer, Progress, Purchase, Unrepaired
+from pacas.client.error_counts import ErrorCounts, generate_eqs
+from pacas.client.named_cells import Cell, check_cells, still_named
+from pacas.client.offers import PREFERENCES, MaxLevel, all_hierarchies, check_max_level, find_offers
+from pacas.client.purchasing import Buyer
+from pacas.client.repair import REPAIRS, Repairs
+from pacas.client.selection import Selection
+from pacas.core.dependency import FunctionalDependency
+from pacas.core.hierarchy import Hierarchy
+from pacas.core.money import nanocredits
+from pacas.core.relation import Relation
+from pacas.engine.contract import Engine
+from pacas.engine.questions import Data, as_source, embedded_engine
+from pacas.errors import InputError, did_you_mean
+from pacas.protocol.marketplace import Marketplace
+
+T = TypeVar("T")
+
+
+class SafeClean:
+    """How to clean: the dependencies, the money, and the choices that the paper leaves open.
+
+    `budget` is in credits. `hierarchies` are the client's own; for other attributes those of the provider count.
+    `max_level` is the coarsest level that may be bought, for all attributes or by attribute. `cells` are (row,
+    attribute) pairs that another error detector has named.
+    """
+
+    def __init__(
+        self,
+        fds: str | Iterable[str | FunctionalDependency],
+        budget: int | float | str,
+        *,
+        hierarchies: Mapping[str, Hierarchy] | None = None,
+        max_level: MaxLevel = None,
+        allocation: str = "errors",
+        prefer: str = "finest",
+        repair: str = "refine",
+        rounds: int = 1,
+        cells: Iterable[Cell] | None = None,
+    ) -> None:
+        self.fds = FunctionalDependency.parse_all([fds] if isinstance(fds, str) else fds)
+        self.cells = tuple(cells or ())
+        self.budget = nanocredits(budget, "the budget")
+        self.hierarchies = dict(hierarchies or {})
+        self.max_level = max_level
+        self.allocate = _one_of(ALLOCATIONS, allocation, "allocation")
+        self.prefer = _one_of({p: p for p in PREFERENCES}, prefer, "preference")
+        self.rule = _one_of(REPAIRS, repair, "way to repair")
+        self.rounds = rounds
+        check_max_level(max_level)
+        if not self.fds and not self.cells:
+            raise InputError("nothing to repair by; give at least one dependency, such as 'GEN, DIAG -> MED', or cells")
+        if self.budget < 0:
+            raise InputError(f"the budget must not be negative, and {budget!r} is")
+        if rounds < 1:
+            raise InputError(f"at least one round is needed, not {rounds}")
+
+    def clean(
+        self,
+        data: Data,
+        marketplace: Marketplace,
+        *,
+        run: str | None = None,
+        observer: Observer | None = None,
+        engine: Engine[Any] | None = None,
+    ) -> Cleaning:
+        """Repair a table in memory, or a file's (`pacas.scan_relation`), with what the marketplace sells.
+
+        Purchases are paid under idempotency keys made from `run`, which must be a name of this run and of no other.
+        """
+        engine = engine or embedded_engine()
+        relation = _in_memory(engine, data)
+        for fd in self.fds:
+            fd.check(relation.columns, relation.name)
+        named = check_cells(self.cells, relation)
+        catalogue = marketplace.catalogue()
+        wanted = {fd.rhs for fd in self.fds} | {*named}
+        offers = find_offers(catalogue, wanted, relation, self.max_level, self.prefer)
+        hierarchies = all_hierarchies(catalogue, self.hierarchies, relation)
+        buyer = Buyer(marketplace, offers, self.budget, run or uuid4().hex, observer or Observer())
+        repairs = Repairs(self.rule)
+        violations: list[int] = []
+        for number in range(1, self.rounds + 1):
+            counts = generate_eqs(engine, relation, self.fds, named, buyer.columns, hierarchies)
+            violations.append(counts.violations)
+            done_before = len(repairs)
+            unrepaired = self._spend(counts, buyer, repairs, number)
+            relation = counts.current.relation()
+            named = still_named(named, repairs[done_before:])
+            if len(repairs) == done_before or not buyer.remaining:
+                break
+        return Cleaning(
+            relation=relation,
+            purchases=tuple(buyer.purchases),
+            repairs=tuple(repairs),
+            unrepaired=tuple(unrepaired),
+            budget=self.budget,
+            spent=self.budget - buyer.remaining,
+            violations_before=violations[0],
+            violations_after=counts.violations,
+            rounds=number,
+        )
+
+    def _spend(self, counts: ErrorCounts, buyer: Buyer, repairs: Repairs, number: int) -> list[Unrepaired]:
+        """The loop of Alg. 3, on the unresolved classes of one round; the classes that it leaves as they are."""
+        unrepaired: list[Unrepaired] = []
+        eqs = Selection(counts.errors)
+        iteration = 0
+        while buyer.remaining > 0 and (eq := eqs.most_errors()) is not None:
+            if not counts.errors[eq]:
+                break  # nor has any other class: all are dropped
+            iteration += 1
+            turn = Turn(int(counts.errors[eq]), counts.total, len(eqs), iteration)
+            allowance = self.allocate(buyer.remaining, turn)
+            outcome = buyer.buy(counts.attribute(eq), counts.rows(eq), allowance, counts.current)
+            eqs.drop(eq)
+            counts.drop(eq)
+            if isinstance(outcome, Purchase):
+                repairs.apply(eq, outcome, counts)
+                eqs.raised(counts.take_raised())
+            else:
+                unrepaired.append(outcome)
+            spent = self.budget - buyer.remaining
+            buyer.observer.progressed(Progress(number, iteration, len(counts), spent, counts.violations))
+        return unrepaired + _left_over(eqs, counts, buyer)
+
+
+def _left_over(eqs: Selection, counts: ErrorCounts, buyer: Buyer) -> list[Unrepaired]:
+    """The classes with errors whose turn never came, as the money was gone."""
+    return [
+        Unrepaired(a, counts.rows(eq), BUDGET_SPENT if a in buyer.offers else NOT_SOLD)
+        for eq in eqs.left()
+        if counts.errors[eq] and (a := counts.attribute(eq))
+    ]
+
+
+def _one_of(known: Mapping[str, T], name: str, what: str) -> T:
+    if name not in known:
+        raise InputError(f"no {what} {name!r}; {did_you_mean(name, known)}")
+    return known[name]
+
+
+def _in_memory(engine: Engine[Any], data: Data) -> Relation:
+    source = as_source(data)
+    if isinstance(source, Relation):
+        return source
+    return Relation(engine.rows(engine.open(source), None, list(source.columns)))

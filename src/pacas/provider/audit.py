@@ -1,0 +1,175 @@
+"""What an auditor wants to know: do the policies hold, by how much, what was sold to whom, and is the ledger true?
+
+Everything is derived anew from the ledger: what each buyer's purchases have ruled out, and so what they must have paid.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+import numpy as np
+
+from pacas.core.anonymity import Policy
+from pacas.provider.chain import Head, Verification
+from pacas.provider.entry import Purchase
+from pacas.provider.history import Learned, learned_by_buyer
+from pacas.provider.known import ConflictSets, Ints
+from pacas.provider.margins import Margins
+from pacas.provider.matching.groups import spread
+from pacas.provider.provider import Provider
+from pacas.provider.stock import Stock
+from pacas.provider.terms import History, linking_columns
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyAudit:
+    """A policy, and how many X-groups are how far above their bound: margin → groups."""
+
+    policy: Policy
+    groups: int
+    unlinked_rows: int
+    margins: Mapping[int, int]
+    """With what all buyers' purchases have left; 0 is a group that shows k values and no more."""
+    linkage: Mapping[str, tuple[str, ...]]
+    """Sold attributes of Y that are found by columns outside X (D5), and those columns."""
+
+    @property
+    def holds(self) -> bool:
+        return all(margin >= 0 for margin in self.margins)
+
+
+@dataclass(frozen=True, slots=True)
+class BuyerAudit:
+    """What a buyer has bought and paid, and what it leaves of the support set. Money in nanocredits."""
+
+    purchases: int
+    spent: int
+    due: int
+    """What the purchases must have cost together: the weight of the neighbours that they have ruled out."""
+    surviving: int
+    """Neighbours that they have left."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sold:
+    """Purchases of one attribute at one level by one buyer."""
+
+    buyer: str
+    attribute: str
+    level: int
+    purchases: int
+    spent: int
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """The state of a provider."""
+
+    rows: int
+    neighbours: int
+    total: int
+    policies: tuple[PolicyAudit, ...]
+    buyers: Mapping[str, BuyerAudit]
+    sales: tuple[Sold, ...]
+    ledger: Verification
+    warnings: tuple[str, ...]
+    """What its owner should see in red."""
+
+    @property
+    def holds(self) -> bool:
+        """Nothing is wrong; what its owner has allowed (`warnings`) is not wrong."""
+        paid = all(buyer.spent == buyer.due for buyer in self.buyers.values())
+        return self.ledger.holds and paid and all(policy.holds for policy in self.policies)
+
+
+def audit(provider: Provider, noted: Head | None = None) -> Audit:
+    """Derive everything from the ledger again; `noted` is a head that was written down earlier."""
+    stock = provider.stock
+    verification = provider.ledger.verify(noted)
+    purchases = [entry.purchase for entry in provider.ledger.entries(1)] if verification.holds else []
+    sales = _sales(purchases)
+    state = stock.untouched.copy()
+    of_buyer = {buyer: list(mine) for buyer, mine in groupby(sales, key=lambda sale: sale.buyer)}
+    buyers = {}
+    for buyer, learned in learned_by_buyer(purchases, stock.inquiries):
+        state.learn(learned)
+        buyers[buyer] = _buyer(stock, learned, of_buyer[buyer])
+    state.recount()
+    return Audit(
+        stock.rows,
+        len(stock.support),
+        stock.total,
+        tuple(_policy(stock, policy, state.margins[n], state.alive) for n, policy in enumerate(stock.terms.policies)),
+        buyers,
+        sales,
+        verification,
+        tuple(_warnings(stock)),
+    )
+
+
+def _sales(purchases: Sequence[Purchase]) -> tuple[Sold, ...]:
+    count, spent = Counter[tuple[str, str, int]](), Counter[tuple[str, str, int]]()
+    for purchase in purchases:
+        key = (purchase.buyer, purchase.request.attribute, purchase.request.level)
+        count[key] += 1
+        spent[key] += purchase.price
+    return tuple(Sold(*key, count[key], spent[key]) for key in sorted(count))
+
+
+def _buyer(stock: Stock, learned: Learned, sales: Sequence[Sold]) -> BuyerAudit:
+    """What the purchases have ruled out, cell by cell and edit by edit, and what that weighs."""
+    ruled_out = due = 0
+    edits: list[Ints] = []
+    for sets, levels in learned:
+        rows, lowest = _lowest(sets, levels)
+        cells = stock.support.cells.get(sets.attribute)
+        if cells is not None:
+            number = spread(cells.first[rows], cells.first[rows + 1] - cells.first[rows])
+            gone = cells.divergence[number] > np.repeat(lowest, cells.first[rows + 1] - cells.first[rows])
+            ruled_out += int(gone.sum())
+            due += sum(stock.weights[stock.support.first()[sets.attribute] + number[gone]].tolist())
+        edits.append(sets.edit[sets.edit_divergence > levels[sets.edit_request]])
+    gone_edits = np.unique(np.concatenate(edits))
+    due += sum(stock.weights[stock.support.first()[None] + gone_edits].tolist())
+    surviving = len(stock.support) - ruled_out - len(gone_edits)
+    return BuyerAudit(sum(s.purchases for s in sales), sum(s.spent for s in sales), due, surviving)
+
+
+def _lowest(sets: ConflictSets, levels: Ints) -> tuple[Ints, Ints]:
+    """The rows that were bought, each once, and the lowest level of each."""
+    of_row = np.repeat(levels, np.diff(sets.offsets))
+    order = np.lexsort((of_row, sets.rows))
+    rows, first = np.unique(sets.rows[order], return_index=True)
+    return rows, of_row[order][first]
+
+
+def _policy(stock: Stock, policy: Policy, margins: Margins, alive: int) -> PolicyAudit:
+    margin, groups = np.unique(margins.values(alive) - policy.k, return_counts=True)
+    linkage = {a: tuple(linking_columns(stock.terms.match[a], policy)) for a in policy.y if a in stock.terms.match}
+    return PolicyAudit(
+        policy,
+        margins.linked.groups,
+        int((margins.linked.group < 0).sum()),
+        dict(zip(margin.tolist(), groups.tolist(), strict=True)),
+        {a: columns for a, columns in linkage.items() if columns},
+    )
+
+
+def _warnings(stock: Stock) -> Iterator[str]:
+    if not stock.terms.policies:
+        yield "there is no policy: everything is safe to sell"
+    if stock.terms.history is History.PER_BUYER:
+        yield 'history = "per_buyer": buyers who pool what they bought may learn more than a policy allows'
+    for number, policy in enumerate(stock.terms.policies, start=1):
+        for attribute in policy.y:
+            beyond = linking_columns(stock.terms.match[attribute], policy) if attribute in stock.terms.match else []
+            if beyond:
+                yield (
+                    f"policy {number} allows linkage: {attribute} is found by {', '.join(beyond)}, outside X, so a "
+                    "buyer can single out one person in an X-group"
+                )
+    if stock.untouched.short:
+        yield "the support set shows too few values for a policy, so everything is refused"

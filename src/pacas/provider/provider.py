@@ -1,0 +1,265 @@
+"""The provider: it quotes, it refuses, it sells.
+
+Paper: §5, Figure 3. A request is matched, judged by SafePrice (Alg. 2) and priced (Alg. 1). Paying re-checks both at
+that moment, records the purchase, and only then answers.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from threading import Lock
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pacas.core.anonymity import Policy
+from pacas.core.dependency import MatchingDependency
+from pacas.core.money import nanocredits
+from pacas.core.query import MAIN, GeneralizedQuery
+from pacas.engine.contract import Engine, Hierarchies
+from pacas.engine.questions import Data, as_source, embedded_engine
+from pacas.errors import InputError, did_you_mean
+from pacas.protocol.marketplace import Columns
+from pacas.protocol.messages import Answer, Ladders, Offer, Quote, Reason, Refusal, Request, refused
+from pacas.provider.conflicts import Asked, Inquiry
+from pacas.provider.entry import Purchase, check_buyer
+from pacas.provider.fingerprint import fingerprint
+from pacas.provider.history import Sales
+from pacas.provider.known import ConflictSets
+from pacas.provider.ledger import Ledger, MemoryLedger
+from pacas.provider.neighbour import GivenSupport
+from pacas.provider.stock import Stock, take_stock
+from pacas.provider.support import Generated
+from pacas.provider.surviving import one_cell
+from pacas.provider.terms import History, Terms, ViewPrice
+from pacas.provider.weights import Factor
+
+LOCAL = "local"
+"""The buyer, where none is named."""
+
+_UNSAFE, _AMBIGUOUS, _NO_MATCH = (refused(r) for r in (Reason.UNSAFE, Reason.AMBIGUOUS, Reason.NO_MATCH))
+
+
+class Provider:
+    """A curated relation, for sale cell by cell. It satisfies `Marketplace` for the buyer `local`.
+
+    `match` says what is sold and how a client's tuple finds it; `policies` what must stay hidden. Without a `ledger`
+    purchases are remembered as long as the process runs. The `seed` is for reproducible experiments only.
+    """
+
+    def __init__(
+        self,
+        relation: Data,
+        *,
+        match: Mapping[str, str | MatchingDependency],
+        policies: Sequence[Policy] = (),
+        hierarchies: Hierarchies | None = None,
+        relations: Mapping[str, Data] | None = None,
+        support: Generated | GivenSupport | None = None,
+        total: float | None = None,
+        sensitivity: Mapping[str, Factor] | None = None,
+        points: Sequence[ViewPrice] = (),
+        history: History | str = History.POOLED,
+        max_matches: int = 1000,
+        ledger: Ledger | None = None,
+        seed: int | None = None,
+        engine: Engine[Any] | None = None,
+        tell: Callable[[str], None] = lambda what: None,
+    ) -> None:
+        terms = Terms(
+            hierarchies=dict(hierarchies or {}),
+            match={a: _dependency(text) for a, text in match.items()},
+            policies=tuple(policies),
+            support=Generated() if support is None else support,
+            total=None if total is None else nanocredits(total, "total"),
+            sensitivity=dict(sensitivity or {}),
+            points=tuple(points),
+            history=History(history),
+            max_matches=max_matches,
+        )
+        sources = {MAIN: as_source(relation)} | {name: as_source(data) for name, data in (relations or {}).items()}
+        terms.check_names(sources[MAIN].columns, sources[MAIN].name)
+        self._ledger = ledger or MemoryLedger()
+        self._selling, self._state = Lock(), Lock()
+        with self._ledger.transaction():
+            opening = self._ledger.opening()
+            secret = opening.seed if opening and seed is None else _secret(seed)
+            self._stock = take_stock(engine or embedded_engine(), sources, terms, secret, tell)
+            self._ledger.open(fingerprint(sources, self._stock), secret)
+        tell("reading the ledger")
+        self._sales = Sales(self._stock)
+        self.refresh()
+
+    @property
+    def stock(self) -> Stock:
+        """What is sold from; for the provider's own eyes."""
+        return self._stock
+
+    @property
+    def ledger(self) -> Ledger:
+        return self._ledger
+
+    def __repr__(self) -> str:
+        return f"Provider({self._stock.rows:,} rows, sells {', '.join(self._stock.inquiries)})"
+
+    # ---- the marketplace --------------------------------------------------------------------------------------
+
+    def catalogue(self) -> Mapping[str, Offer]:
+        return {attribute: inquiry.offer for attribute, inquiry in self._stock.inquiries.items()}
+
+    def quote(self, request: Request, *, buyer: str = LOCAL) -> Quote | Refusal:
+        """AskPrice: what a request costs this buyer now, or why it is refused."""
+        check_buyer(buyer)
+        judged = self._judge(request, buyer)
+        return judged if isinstance(judged, Refusal) else Quote(judged.price)
+
+    def quote_batch(self, attribute: str, tuples: Columns, *, buyer: str = LOCAL) -> Ladders:
+        """AskPrice for many tuples, each at all levels."""
+        check_buyer(buyer)
+        asked = self._inquiry(attribute).ask(tuples)
+        with self._state:
+            return Ladders(self._ladders(asked, buyer))
+
+    def quote_query(self, query: GeneralizedQuery, *, buyer: str = LOCAL) -> Quote | Refusal:
+        """AskPrice for any generalized query."""
+        check_buyer(buyer)
+        conflicts = self._stock.views.conflicts(query, self._sales.known(buyer))
+        with self._state:
+            if not self._sales.judged(buyer).safe_without(conflicts, self._stock.support):
+                return Refusal(Reason.UNSAFE)
+        return Quote(int(self._stock.weights[conflicts].sum()))
+
+    def pay(
+        self, request: Request, ceiling: int, key: str, *, buyer: str = LOCAL, credit: int | None = None
+    ) -> Answer | Refusal:
+        """Pay: sell at the price of this moment, if it is within the ceiling and, with what was spent, the credit."""
+        check_buyer(buyer)
+        with self._selling:
+            with self._ledger.transaction():
+                sold = self._ledger.find(buyer, key, request)
+                if sold is not None:
+                    return _answer(sold.purchase)
+                self._catch_up()
+                sale = self._judge(request, buyer)
+                if isinstance(sale, Refusal):
+                    return sale
+                if sale.price > ceiling:
+                    return Refusal(Reason.CEILING)
+                if credit is not None and self._ledger.total(buyer).spent + sale.price > credit:
+                    return Refusal(Reason.CREDIT)
+                rows = tuple(sale.sets.rows.tolist())
+                purchase = Purchase(buyer, key, request, sale.price, self._value(request, rows[0]), rows)
+                self._ledger.append(purchase)
+            with self._state:  # it is durable now; quotes may know
+                self._sales.add(buyer, sale.sets, request.level)
+            return _answer(purchase)
+
+    def as_buyer(self, buyer: str) -> Buyer:
+        """The marketplace as one buyer sees it."""
+        check_buyer(buyer)
+        return Buyer(self, buyer)
+
+    def refresh(self) -> None:
+        """Take in what other processes have sold from the same ledger."""
+        with self._selling:
+            self._catch_up()
+
+    # ---- judging a request --------------------------------------------------------------------------------------
+
+    def _judge(self, request: Request, buyer: str) -> _Sale | Refusal:
+        """The checks in their order (D4): bad input, no match, ambiguous, unsafe; then the price."""
+        inquiry = self._inquiry(request.attribute)
+        hierarchy = inquiry.offer.hierarchy
+        level = request.level
+        hierarchy.check_level(level, f"the hierarchy of {request.attribute!r}")
+        if not inquiry.has_edits:
+            rows = inquiry.matcher.match_one(request.tuple, 1)
+            if len(rows) == 0:
+                return Refusal(Reason.NO_MATCH)
+            if len(rows) == 1:
+                return self._judge_cell(request.attribute, int(rows[0]), level, hierarchy.height, buyer)
+        asked = inquiry.ask({column: [value] for column, value in request.tuple.items()})
+        with self._state:
+            price = int(self._ladders(asked, buyer)[0, level])
+        return _Sale(price, asked.sets) if price >= 0 else Refusal(_REASONS[price])
+
+    def _judge_cell(self, attribute: str, row: int, level: int, height: int, buyer: str) -> _Sale | Refusal:
+        """The same for one row that matches, where no edit has a say: the short way."""
+        with self._state:
+            if level < self._sales.judged(buyer).finest_of_cell(attribute, row):
+                return Refusal(Reason.UNSAFE)
+            price = self._stock.prices.of_cell(attribute, row, level, self._sales.known(buyer), height)
+        return _Sale(price, one_cell(attribute, row))
+
+    def _ladders(self, asked: Asked, buyer: str) -> np.ndarray[Any, np.dtype[np.int64]]:
+        """Prices and refusals at all levels."""
+        height = self._stock.inquiries[asked.sets.attribute].hierarchy.height
+        prices = self._stock.prices.ladders(asked.sets, self._sales.known(buyer), height)
+        level = np.arange(height + 1)
+        finest = self._sales.judged(buyer).finest(asked.sets)
+        prices[level < finest[:, None]] = _UNSAFE
+        prices[level < asked.agree[:, None]] = _AMBIGUOUS
+        prices[asked.matches > self._stock.terms.max_matches] = _AMBIGUOUS
+        prices[asked.matches == 0] = _NO_MATCH
+        return prices
+
+    def _inquiry(self, attribute: str) -> Inquiry:
+        try:
+            return self._stock.inquiries[attribute]
+        except KeyError:
+            sold = self._stock.inquiries
+            raise InputError(f"{attribute!r} is not for sale; {did_you_mean(attribute, sold)}") from None
+
+    def _value(self, request: Request, row: int) -> str:
+        return self._inquiry(request.attribute).value(row, request.level)
+
+    def _catch_up(self) -> None:
+        """Take in the purchases that are in the ledger and not yet known here."""
+        entries = self._ledger.head().entries
+        if entries > self._sales.count + 1:
+            new = [entry.purchase for entry in self._ledger.entries(self._sales.count + 1)]
+            with self._state:
+                self._sales.replay(new)
+
+
+_REASONS = {refused(reason): reason for reason in Reason}
+
+
+class _Sale(NamedTuple):
+    """A request that may be answered: at which price, and what the answer rules out."""
+
+    price: int
+    sets: ConflictSets
+
+
+class Buyer:
+    """A provider as one named buyer sees it: a `Marketplace`."""
+
+    def __init__(self, provider: Provider, name: str) -> None:
+        self._provider, self._name = provider, name
+
+    def catalogue(self) -> Mapping[str, Offer]:
+        return self._provider.catalogue()
+
+    def quote(self, request: Request) -> Quote | Refusal:
+        return self._provider.quote(request, buyer=self._name)
+
+    def quote_batch(self, attribute: str, tuples: Columns) -> Ladders:
+        return self._provider.quote_batch(attribute, tuples, buyer=self._name)
+
+    def pay(self, request: Request, ceiling: int, key: str) -> Answer | Refusal:
+        return self._provider.pay(request, ceiling, key, buyer=self._name)
+
+
+def _answer(purchase: Purchase) -> Answer:
+    return Answer(purchase.answer, purchase.request.level, purchase.price)
+
+
+def _dependency(given: str | MatchingDependency) -> MatchingDependency:
+    return given if isinstance(given, MatchingDependency) else MatchingDependency.parse(given)
+
+
+def _secret(seed: int | None) -> bytes:
+    """The support set's secret: random, unless a seed is given to repeat an experiment."""
+    return secrets.token_bytes(32) if seed is None else str(seed).encode()

@@ -1,0 +1,180 @@
+"""The neighbours that purchases have left, and whether a sale would leave enough of them.
+
+Paper: Alg. 2, lines after the price. `S_G` is never listed. For each pair of an X-group and a value it is counted how
+many surviving neighbours add or drop it (`linked.py`); a sale takes some of them away, and only the groups that these
+touch can get short. All groups are looked at once at the start, and again whenever so few neighbours are left that all
+of them might drop the same pair.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from pacas.provider.edits import Edits
+from pacas.provider.known import ConflictSets, Ints, Known
+from pacas.provider.linked import LinkedValues
+from pacas.provider.margins import Margins, Members
+from pacas.provider.matching.groups import spread
+from pacas.provider.support import SupportSet
+from pacas.provider.support_set import CellNeighbours
+
+
+class Surviving:
+    """The neighbours that are left, and how many values each policy's X-groups still show."""
+
+    def __init__(
+        self,
+        cells: Mapping[str, CellNeighbours],
+        edits: Edits,
+        linked: Sequence[LinkedValues],
+        heights: Mapping[str, int],
+        rows: int,
+    ) -> None:
+        self._cells, self._edits, self._heights, self._rows = cells, edits, heights, rows
+        self._linked = linked
+        self.known = Known(heights, rows, len(edits))
+        self.recount()
+
+    # ---- the whole ------------------------------------------------------------------------------------------
+
+    def copy(self) -> Surviving:
+        """The same neighbours, to go another way from here."""
+        other = Surviving.__new__(Surviving)
+        other.__dict__.update(self.__dict__)
+        other.known = Known(self._heights, self._rows, len(self._edits))
+        for attribute, revealed in self.known.revealed.items():
+            other.known.revealed[attribute][:] = revealed
+        other.known.ruled_out[:] = self.known.ruled_out
+        other.margins = [margin.copy() for margin in self.margins]
+        return other
+
+    def recount(self) -> None:
+        """Count from scratch."""
+        self.alive = int((~self.known.ruled_out).sum())
+        self.margins = [Margins(linked) for linked in self._linked]
+        edits = np.flatnonzero(~self.known.ruled_out)
+        for margin in self.margins:
+            margin.count_edits(edits, 1)
+        for attribute, cells in self._cells.items():
+            rows = np.repeat(np.arange(self._rows), np.diff(cells.first))
+            number = np.flatnonzero(cells.divergence <= self.known.level(attribute, rows))
+            self.alive += len(number)
+            for margin in self.margins:
+                margin.count_cells(attribute, number, rows[number], cells.divergence[number], 1)
+        for margin in self.margins:
+            margin.show()
+        self._most_droppers = max((margin.most_droppers() for margin in self.margins), default=0)
+        self.short = any(not margin.holds(self.alive) for margin in self.margins)
+
+    def learn(self, learned: Sequence[tuple[ConflictSets, Ints]]) -> None:
+        """Take in many purchases, conflict sets and the level of each request; `recount` when all are in."""
+        for sets, levels in learned:
+            self.known.learn(sets, levels)
+
+    # ---- one attribute's requests ---------------------------------------------------------------------------
+
+    def finest(self, sets: ConflictSets) -> Ints:
+        """The lowest level at which each request is safe, above the root if it is at none.
+
+        A coarser answer rules out fewer neighbours, so every higher level is safe, too.
+        """
+        height = self._heights[sets.attribute]
+        if self.short:
+            return np.full(len(sets), height + 1)
+        cells, edits = self._members(sets)
+        finest = np.zeros(len(sets), dtype=np.int64)
+        for margin in self.margins:
+            np.maximum(finest, margin.finest(sets, cells, edits), out=finest)
+        removed = np.bincount(np.concatenate([cells.request, edits.request]), minlength=len(sets))
+        for request in np.flatnonzero(self.alive - removed <= self._most_droppers).tolist():
+            finest[request] = self._finest_of_few(sets.attribute, cells, edits, request)
+        return finest
+
+    def finest_of_cell(self, attribute: str, row: int) -> int:
+        """The same for a request that one row matches and that no edit has to do with; this is the short way."""
+        cells = self._cells.get(attribute)
+        if self.short or cells is None:
+            return self._heights[attribute] + 1 if self.short else 0
+        start, end = int(cells.first[row]), int(cells.first[row + 1])
+        if self.alive - (end - start) <= self._most_droppers:
+            return int(self.finest(one_cell(attribute, row))[0])
+        finest = 0
+        bought = self._heights[attribute] - int(self.known.revealed[attribute][row])
+        for margin in self.margins:
+            if attribute in margin.linked.added:
+                finest = max(finest, margin.finest_of_cell(attribute, row, cells.divergence[start:end], start, bought))
+        return finest
+
+    def apply(self, sets: ConflictSets, level: int) -> None:
+        """Take away what a sale has ruled out."""
+        cells, edits = (members.where(members.divergence > level) for members in self._members(sets))
+        numbers = self._cells.get(sets.attribute)
+        cell, edit = np.unique(cells.number), np.unique(edits.number)
+        for margin in self.margins:
+            if numbers is not None:
+                rows = np.searchsorted(numbers.first, cell, side="right") - 1
+                margin.count_cells(sets.attribute, cell, rows, numbers.divergence[cell], -1)
+            margin.count_edits(edit, -1)
+        self.alive -= len(cell) + len(edit)
+        self.known.learn(sets, level)
+
+    def safe_without(self, neighbours: Ints, support: SupportSet) -> bool:
+        """Would all groups still show enough values without these neighbours? Some may be gone already."""
+        first = support.first()
+        margins = [margin.copy() for margin in self.margins]
+        left = self.alive
+        for attribute, cells in support.cells.items():
+            number = neighbours - first[attribute]
+            number = number[(number >= 0) & (number < len(cells))]
+            rows = np.searchsorted(cells.first, number, side="right") - 1
+            alive = cells.divergence[number] <= self.known.level(attribute, rows)
+            number, rows = number[alive], rows[alive]
+            left -= len(number)
+            for margin in margins:
+                margin.count_cells(attribute, number, rows, cells.divergence[number], -1)
+        edits = neighbours[neighbours >= first[None]] - first[None]
+        edits = edits[~self.known.ruled_out[edits]]
+        for margin in margins:
+            margin.count_edits(edits, -1)
+        return all(margin.holds(left - len(edits)) for margin in margins)
+
+    def _members(self, sets: ConflictSets) -> tuple[Members, Members]:
+        """The surviving cell neighbours and edits of each conflict set."""
+        edits = Members(sets.edit_request, sets.edit, sets.edit_divergence)
+        edits = edits.where(~self.known.ruled_out[sets.edit])
+        cells = self._cells.get(sets.attribute)
+        if cells is None:
+            nothing = np.empty(0, dtype=np.int64)
+            return Members(nothing, nothing, np.empty(0, dtype=np.int8)), edits
+        starts = cells.first[sets.rows]
+        sizes = cells.first[sets.rows + 1] - starts
+        number = spread(starts, sizes)
+        request = np.repeat(np.repeat(np.arange(len(sets)), np.diff(sets.offsets)), sizes)
+        members = Members(request, number, cells.divergence[number])
+        return members.where(members.divergence <= np.repeat(self.known.level(sets.attribute, sets.rows), sizes)), edits
+
+    def _finest_of_few(self, attribute: str, cells: Members, edits: Members, request: int) -> int:
+        """By counting all groups: so few neighbours are left that R's own values may go, too."""
+        mine, my_edits = cells.where(cells.request == request), edits.where(edits.request == request)
+        for level in range(self._heights[attribute] + 1):
+            gone, gone_edits = (m.where(m.divergence > level) for m in (mine, my_edits))
+            left = self.alive - len(gone.number) - len(gone_edits.number)
+            if all(self._holds_without(margin, attribute, gone, gone_edits, left) for margin in self.margins):
+                return level
+        return self._heights[attribute] + 1
+
+    def _holds_without(self, margin: Margins, attribute: str, gone: Members, edits: Members, left: int) -> bool:
+        after = margin.copy()
+        if len(gone.number):
+            rows = np.searchsorted(self._cells[attribute].first, gone.number, side="right") - 1
+            after.count_cells(attribute, gone.number, rows, gone.divergence, -1)
+        after.count_edits(edits.number, -1)
+        return after.holds(left)
+
+
+def one_cell(attribute: str, row: int) -> ConflictSets:
+    """The conflict set of one cell that no edit has to do with."""
+    nothing = np.empty(0, dtype=np.int64)
+    return ConflictSets(attribute, np.array([0, 1]), np.array([row]), nothing, nothing, np.empty(0, dtype=np.int8))

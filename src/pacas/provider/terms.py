@@ -1,0 +1,166 @@
+"""What a provider sells, and on what terms: all that its owner decides, checked against the relation.
+
+An error names attributes, levels and counts, never a value (D1, D3, D5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from math import prod
+
+import numpy as np
+
+from pacas.core.anonymity import Policy
+from pacas.core.dependency import MatchingDependency
+from pacas.core.query import GeneralizedQuery
+from pacas.engine.contract import Hierarchies
+from pacas.errors import HierarchyError, InputError, SchemaError
+from pacas.provider.column import Column
+from pacas.provider.neighbour import GivenSupport
+from pacas.provider.support import Generated
+from pacas.provider.weights import Factor
+
+
+class History(Enum):
+    """Whose purchases a sale is judged with (D8)."""
+
+    POOLED = "pooled"
+    PER_BUYER = "per_buyer"
+
+
+@dataclass(frozen=True, slots=True)
+class ViewPrice:
+    """A view whose price is given, in nanocredits."""
+
+    name: str
+    view: GeneralizedQuery
+    price: int
+
+
+@dataclass(frozen=True)
+class Terms:
+    """Everything but the data. `total` is in nanocredits; None means that the given support set's weights say it."""
+
+    hierarchies: Hierarchies = field(default_factory=dict, repr=False)
+    match: Mapping[str, MatchingDependency] = field(default_factory=dict)
+    policies: Sequence[Policy] = ()
+    support: Generated | GivenSupport = Generated()  # noqa: RUF009  # it is frozen
+    total: int | None = None
+    sensitivity: Mapping[str, Factor] = field(default_factory=dict)
+    points: Sequence[ViewPrice] = ()
+    history: History = History.POOLED
+    max_matches: int = 1000
+
+    @property
+    def sold(self) -> tuple[str, ...]:
+        return tuple(self.match)
+
+    @property
+    def protected(self) -> tuple[str, ...]:
+        """Sold and Y attributes: those whose cells have neighbours."""
+        return tuple(dict.fromkeys([*self.match, *(a for policy in self.policies for a in policy.y)]))
+
+    @property
+    def found_by(self) -> set[str]:
+        """The provider's columns that a client's tuple is matched with."""
+        return {clause.provider for dependency in self.match.values() for clause in dependency.clauses}
+
+    @property
+    def simple(self) -> tuple[str, ...]:
+        """Protected attributes that nobody is grouped or found by: a change of a cell is seen in this cell alone."""
+        grouped_by = {a for policy in self.policies for a in policy.x}
+        return tuple(a for a in self.protected if a not in grouped_by and a not in self.found_by)
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """All that requests and policies look at."""
+        grouped_by = [a for policy in self.policies for a in policy.x]
+        return tuple(dict.fromkeys([*self.protected, *grouped_by, *sorted(self.found_by)]))
+
+    # ---- checks, before anything is read and after -------------------------------------------------------------
+
+    def check_names(self, columns: Sequence[str], where: str) -> None:
+        """Everything named is there, and every policy can be kept while selling."""
+        if self.max_matches < 1:
+            raise InputError(f"max_matches must be at least 1, not {self.max_matches}")
+        for attribute, dependency in self.match.items():
+            for name in (attribute, *(clause.provider for clause in dependency.clauses)):
+                _check_column(name, columns, where, f"the match of {attribute!r}")
+        for number, policy in enumerate(self.policies, start=1):
+            for name in (*policy.x, *policy.y):
+                _check_column(name, columns, where, f"policy {number}")
+            self._check_policy(number, policy)
+        for attribute in self.sensitivity:
+            if attribute not in self.protected:
+                raise SchemaError.missing(attribute, self.protected, "what is sold or protected")
+
+    def _check_policy(self, number: int, policy: Policy) -> None:
+        if not policy.y:
+            raise InputError(f"policy {number} has no Y; say which attributes its groups must stay linked to")
+        for attribute, level in policy.y_levels.items():
+            height = self.hierarchies[attribute].height if attribute in self.hierarchies else 1
+            if not 0 <= level <= height:
+                raise HierarchyError.no_such_level(level, height, f"the hierarchy of {attribute!r} (policy {number})")
+        for attribute in policy.y:
+            if attribute in self.match and not policy.allow_linkage:
+                self._check_linkage(number, policy, attribute)
+
+    def _check_linkage(self, number: int, policy: Policy, attribute: str) -> None:
+        """D5: who is found by more than X can be singled out in an X-group that is diverse enough."""
+        if beyond := linking_columns(self.match[attribute], policy):
+            raise InputError(
+                f"{attribute!r} is matched by {', '.join(map(repr, beyond))}, outside X of policy {number}, so a buyer "
+                f"can single out one person in an X-group; add to X, or set allow_linkage = true to accept it"
+            )
+
+    def check_values(self, columns: Mapping[str, Column]) -> None:
+        """D1: sold and Y columns hold known ground values only. D3: every policy can hold."""
+        problems = [text for a in self.protected if (text := _unusable(columns[a]))]
+        if problems:
+            raise InputError(
+                f"sold and policy-protected columns must hold ground values that the hierarchy knows: "
+                f"{'; '.join(problems)}; clean these rows or complete the hierarchy"
+            )
+        for number, policy in enumerate(self.policies, start=1):
+            _check_can_hold(number, policy, columns)
+
+
+def linking_columns(dependency: MatchingDependency, policy: Policy) -> list[str]:
+    """The columns of a match that are not in X."""
+    return [c for c in dict.fromkeys(clause.provider for clause in dependency.clauses) if c not in policy.x]
+
+
+def _check_column(name: str, columns: Sequence[str], where: str, who: str) -> None:
+    if name not in columns:
+        raise SchemaError(f"{who}: {SchemaError.missing(name, columns, where)}")
+
+
+def _unusable(column: Column) -> str | None:
+    """How many of a column's cells are unknown, general or null."""
+    domain = column.domain
+    used = np.bincount(column.codes, minlength=len(column.values))
+    counts = {"unknown": 0, "general": 0, "null": 0}
+    for code in np.flatnonzero(used).tolist():
+        value = column.values[code]
+        if value is None:
+            counts["null"] += int(used[code])
+        elif value not in domain:
+            counts["unknown"] += int(used[code])
+        elif not domain.is_ground[domain.code(value)]:
+            counts["general"] += int(used[code])
+    found = [f"{n:,} {kind}" for kind, n in counts.items() if n]
+    return f"{column.attribute!r} has {', '.join(found)}" if found else None
+
+
+def _check_can_hold(number: int, policy: Policy, columns: Mapping[str, Column]) -> None:
+    """D3: the hierarchies have k values at levels L."""
+    sizes = {}
+    for attribute, level in policy.y_levels.items():
+        domain = columns[attribute].domain
+        sizes[attribute] = len(np.unique(domain.ancestors[level, domain.is_ground]))
+    if not len(next(iter(columns.values()))) or prod(sizes.values()) >= policy.k:
+        return
+    found = " and ".join(f"level {policy.y_levels[a]} of {a!r} has {n} value{'s' * (n != 1)}" for a, n in sizes.items())
+    raise InputError(f"policy {number} asks for k = {policy.k}, which can never hold: {found}")
