@@ -12,6 +12,7 @@ import pyarrow as pa
 from oracles import pricing
 from oracles.cleaning import Dependency, Row
 from oracles.matching import Match
+from oracles.pricing import LiteralProvider
 from oracles.tree import Tree
 from oracles.worlds import World
 from pacas.core.anonymity import Policy
@@ -56,17 +57,51 @@ def to_request(request: pricing.Request) -> Request:
 
 def to_provider(world: World, **options: Any) -> Provider:
     """A provider whose support set is the world's, taken as it is; read from the lines of a file."""
+    return _provider(world, support=_read(world), **options)
+
+
+def to_generated(world: World, **options: Any) -> Provider:
+    """A provider of the world's relation that makes its own support set."""
+    return _provider(world, **options)
+
+
+def _read(world: World) -> GivenSupport:
     lines = world.support_lines()
     with TemporaryDirectory() as folder:
         path = Path(folder) / "support.jsonl"
         path.write_text(lines, "utf-8")
-        support = read_support(path, list(world.rows[0]), len(world.rows)) if lines else GivenSupport([])
+        return read_support(path, list(world.rows[0]), len(world.rows)) if lines else GivenSupport([])
+
+
+def _provider(world: World, **options: Any) -> Provider:
     return Provider(
         to_relation(world.rows),
         match={a: to_match(match) for a, match in world.matches.items()},
         policies=[to_policy(policy, world.links(policy)) for policy in world.policies],
         hierarchies=to_hierarchies(world.trees),
         relations={name: to_relation(rows) for name, rows in world.others.items()},
-        support=support,
         **options,
     )
+
+
+def to_literal(provider: Provider, world: World, **options: Any) -> LiteralProvider:
+    """The literal provider with the same support set, neighbour by neighbour, and the same weights."""
+    stock = provider.stock
+    ops: list[tuple[Mapping[str, Any], ...]] = []
+    for attribute, cells in stock.support.cells.items():
+        labels = [stock.columns[attribute].hierarchy.label(node) for node in cells.new]
+        ops += [({"set": int(r), "values": {attribute: v}},) for r, v in zip(cells.rows, labels, strict=True)]
+    edits = stock.support.edits
+    changed = {a: dict(zip(c.patch.tolist(), c.code.tolist(), strict=True)) for a, c in edits.values.items()}
+    for number in range(len(edits)):
+        mine: list[Mapping[str, Any]] = []
+        for patch in (edits.neighbour == number).nonzero()[0].tolist():
+            values = {a: stock.columns[a].values[codes[patch]] for a, codes in changed.items() if patch in codes}
+            row = int(edits.row[patch])
+            if edits.gone[patch]:
+                mine.append({"delete": row})
+            else:
+                mine.append({"set": row, "values": values} if row >= 0 else {"insert": values})
+        ops.append(tuple(mine))
+    neighbours = [pricing.Neighbour(o, w) for o, w in zip(ops, stock.weights.tolist(), strict=True)]
+    return LiteralProvider(world.rows, world.trees, world.matches, world.policies, neighbours, **options)

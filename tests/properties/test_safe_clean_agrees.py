@@ -28,12 +28,8 @@ ENGINE = DuckEngine(threads=1)
 Rows = list[dict[str, Value]]
 
 
-@pytest.fixture(params=[0, 48], ids=["groups recounted", "batches counted"], autouse=True, scope="module")
-def many_batches(request: pytest.FixtureRequest) -> Any:
-    """Both ways to keep the counts of groups that tuples leave and join."""
-    before, moving_groups.MANY_BATCHES = moving_groups.MANY_BATCHES, request.param
-    yield
-    moving_groups.MANY_BATCHES = before
+MANY = st.sampled_from([0, moving_groups.MANY_BATCHES])
+"""Both ways to keep the counts of groups that tuples leave and join: recount whole groups, or count batches."""
 
 
 def choices(attributes: str, size: int, most_budget: int) -> st.SearchStrategy[Settings]:
@@ -88,10 +84,13 @@ def agree(
     offered: dict[str, messages.Offer],
     market: Market,
     chosen: Settings,
+    many: int,
 ) -> None:
     plain = {a: Offer(offer.columns, offer.hierarchy.height) for a, offer in offered.items()}
     expected = safe_clean(rows, fds, trees, plain, deepcopy(market), "ann", chosen)
-    result = fast(rows, fds, trees, LiteralMarketplace(market, offered), chosen)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(moving_groups, "MANY_BATCHES", many)
+        result = fast(rows, fds, trees, LiteralMarketplace(market, offered), chosen)
     compare(result, expected, rows, fds, trees)
 
 
@@ -113,29 +112,29 @@ def drawn(draw: st.DrawFn, fds: list[Dependency] | None = None, max_rows: int = 
         offered[a] = messages.Offer(a, tuple(columns), to_hierarchy(trees[a]))
     refusals = draw(st.sampled_from([0.0, 0.2, 0.5]))
     market = DrawnMarket(draw(st.integers(0, 10**6)), trees, refusals=refusals)
-    return rows, dependencies_, trees, offered, market, draw(choices("ABCD", len(rows), 400))
+    return rows, dependencies_, trees, offered, market, draw(choices("ABCD", len(rows), 400)), draw(MANY)
 
 
-@settings(max_examples=150)
+@settings(max_examples=90)
 @given(drawn())
 def test_any_dependencies(case: tuple[Any, ...]) -> None:
     agree(*case)
 
 
-@settings(max_examples=100)
+@settings(max_examples=70)
 @given(drawn([Dependency(("A",), "B"), Dependency(("B",), "C"), Dependency(("C", "A"), "D")], max_rows=14))
 def test_dependencies_that_chain(case: tuple[Any, ...]) -> None:
     """Repairs of B and C move tuples between the groups of B → C and of C, A → D."""
     agree(*case)
 
 
-@settings(max_examples=60)
+@settings(max_examples=50)
 @given(drawn([Dependency(("A",), "B"), Dependency(("B",), "A"), Dependency(("D",), "B")], max_rows=14))
 def test_dependencies_in_a_circle_and_with_a_shared_right_side(case: tuple[Any, ...]) -> None:
     agree(*case)
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(drawn([Dependency(("A",), "C"), Dependency(("B",), "C")], max_rows=14))
 def test_dependencies_that_share_a_right_side(case: tuple[Any, ...]) -> None:
     agree(*case)
@@ -163,16 +162,16 @@ def clients(draw: st.DrawFn, world: World) -> tuple[Any, ...]:
         x = draw(st.lists(st.sampled_from([c for c in columns if c != b]), min_size=1, max_size=2, unique=True))
         if Dependency(tuple(sorted(x)), b) not in fds:
             fds.append(Dependency(tuple(sorted(x)), b))
-    return rows, fds, trees, literal_offers(provider), provider, draw(choices("GM", len(rows), 5000))
+    return rows, fds, trees, literal_offers(provider), provider, draw(choices("GM", len(rows), 5000)), draw(MANY)
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(worlds().flatmap(clients))
 def test_buying_from_a_literal_provider(case: tuple[Any, ...]) -> None:
     agree(*case)
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(fragile_worlds().flatmap(clients))
 def test_buying_from_a_provider_that_soon_has_nothing_safe_to_sell(case: tuple[Any, ...]) -> None:
     agree(*case)
@@ -181,10 +180,10 @@ def test_buying_from_a_provider_that_soon_has_nothing_safe_to_sell(case: tuple[A
 # ---- what holds of every cleaning -----------------------------------------------------------------------------------
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(drawn())
 def test_the_counts_kept_are_those_of_a_new_check(case: tuple[Any, ...]) -> None:
-    rows, fds, trees, offered, market, chosen = case
+    rows, fds, trees, offered, market, chosen, _ = case
     result = fast(rows, fds, trees, LiteralMarketplace(market, offered), chosen)
     again = check(result.relation, to_fds(fds), to_hierarchies(trees), engine=ENGINE)
     assert result.violations_after == again.violations

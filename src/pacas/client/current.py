@@ -30,18 +30,23 @@ class Column:
         self._changed: list[Ints] = []
 
     @cached_property
+    def _distinct(self) -> tuple[list[str | None], NDArray[np.int32]]:
+        """The values that the column begins with, and which of them each row has."""
+        coded = self._array.dictionary_encode()
+        values: list[str | None] = coded.dictionary.to_pylist()
+        indices = coded.indices.fill_null(len(values)).to_numpy()
+        return [*values, None] if coded.indices.null_count else values, indices
+
+    @cached_property
     def texts(self) -> Texts:
-        """Each row's value as it is written, None for null."""
-        texts: Texts = np.array(self._array.to_numpy(zero_copy_only=False), dtype=object)
+        """Each row's value as it is written, None for null; equal values are one object."""
+        values, indices = self._distinct
+        texts: Texts = np.array(values, dtype=object)[indices]
         return texts
 
     @cached_property
     def _coded(self) -> tuple[Hierarchy, Codes]:
-        coded = self._array.dictionary_encode()
-        values: list[str | None] = coded.dictionary.to_pylist()
-        indices = coded.indices.fill_null(len(values)).to_numpy()
-        if coded.indices.null_count:
-            values.append(None)
+        values, indices = self._distinct
         known = (self._given or Hierarchy.flat(())).admit(values)
         return known, known.encode(values)[indices]
 
@@ -80,12 +85,16 @@ class Column:
             ground[self.hierarchy.code(None)] = False
         return ground
 
+    @cached_property
+    def clash_tables(self) -> dict[int, NDArray[np.bool_]]:
+        """For codes that somebody has asked about, per code: is it incomparable with it?"""
+        return {}
+
     def code(self, value: str) -> int:
         """A value's code; one that stands nowhere yet is admitted."""
         if value not in self.hierarchy:
             self.hierarchy = self.hierarchy.admit([value])
-            self.frequency = np.append(self.frequency, 0)
-            for derived in ("spans", "groups"):
+            for derived in ("spans", "groups", "frequency", "clash_tables"):
                 self.__dict__.pop(derived, None)
         return self.hierarchy.code(value)
 
@@ -93,8 +102,9 @@ class Column:
 
     def write(self, rows: Ints, code: int) -> None:
         """Put a value into rows that do not have it."""
-        np.subtract.at(self.frequency, self.codes[rows], 1)
-        self.frequency[code] += len(rows)
+        if "frequency" in self.__dict__:  # somebody has asked for it, and may again
+            np.subtract.at(self.frequency, self.codes[rows], 1)
+            self.frequency[code] += len(rows)
         self.texts[rows] = self.hierarchy.label(code)
         self.codes[rows] = code
         self._changed.append(rows)

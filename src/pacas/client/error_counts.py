@@ -44,7 +44,7 @@ class ErrorCounts:
         self._attributes = [a for a, _ in self._places]
         self.errors: Ints = np.array([classes.errors[a][n] for a, n in self._places], dtype=np.int64)
         self.total = int(self.errors.sum())
-        self._raised: list[int] = []
+        self._altered: list[Ints] = []
         self._class_of = self._members(classes)
         self._settled: Ints = np.zeros(len(self), dtype=np.int64)
         self._settled_left = 0
@@ -90,10 +90,10 @@ class ErrorCounts:
         for groups in moving:
             groups.join(rows)
 
-    def take_raised(self) -> list[int]:
-        """The classes that have gained errors since this was last asked."""
-        raised, self._raised = self._raised, []
-        return raised
+    def take_altered(self) -> Ints | None:
+        """The classes with other counts than when this was last asked, if there are any; one may be named twice."""
+        altered, self._altered = self._altered, []
+        return np.concatenate(altered) if altered else None
 
     # ---- counting ---------------------------------------------------------------------------------------------
 
@@ -122,7 +122,7 @@ class ErrorCounts:
     def _changed(self, numbers: Ints, by: Ints) -> None:
         self.errors[numbers] += by
         self.total += int(by.sum())
-        self._raised.extend(numbers[by > 0].tolist())
+        self._altered.append(numbers)
 
 
 def generate_eqs(

@@ -22,6 +22,12 @@ from pacas.core.histogram import Ints
 MANY_BATCHES = 48
 """From here on, the groups of all batches are counted at once, before and after."""
 
+SMALL_TREE = 2048
+"""Up to here, what a value is incomparable with is kept in a table."""
+
+FEW = 64
+"""Classes are looked up by number, rather than sorted, if more than one in so many of them is met."""
+
 Changed = Callable[[Ints, Ints], None]
 """Told by how much the errors of some classes change: their numbers, each once, and the differences."""
 
@@ -100,21 +106,25 @@ class MovingGroups:
 
     def _count_in_classes(self, others: Ints, own: Ints, batch: int, clashing: int, sign: int) -> None:
         """A pair counts for a class once, whether it has one end in it or both."""
-        if len(others) < self._classes:
+        if len(others) * FEW < self._classes:
             numbers, at = np.unique(np.concatenate([others, own]), return_inverse=True)
         else:
             numbers, at = np.arange(self._classes), np.concatenate([others, own])
         there = np.bincount(at[: len(others)], minlength=len(numbers))
         here = np.bincount(at[len(others) :], minlength=len(numbers))
-        self._changed(numbers, sign * (batch * there + here * (clashing - there)))
+        touched = np.flatnonzero(there + here)
+        there, here = there[touched], here[touched]
+        self._changed(numbers[touched], sign * (batch * there + here * (clashing - there)))
 
     def _clashing(self, members: Ints, code: int) -> Ints:
         """The rows whose value is incomparable with a code's."""
         tree, codes = self._right.hierarchy, self._right.codes[members]
-        if len(codes) < len(tree):
+        if len(tree) > SMALL_TREE:
             clash = ~tree.comparable(codes, code)
         else:
-            clash = ~tree.comparable(np.arange(len(tree), dtype=np.int32), code)[codes]
+            if code not in (tables := self._right.clash_tables):
+                tables[code] = ~tree.comparable(np.arange(len(tree), dtype=np.int32), code)
+            clash = tables[code][codes]
         clashing: Ints = np.compress(clash, members)
         return clashing
 
@@ -123,7 +133,8 @@ class MovingGroups:
         if group < len(self._offsets) - 1:
             first = self._order[self._offsets[group] : self._offsets[group + 1]]
             rows = np.concatenate([first, rows]) if len(rows) else first
-        return rows[self._group[rows] == group]
+        members: Ints = rows[self._group[rows] == group]
+        return members
 
     def _enter(self, group: int, batch: Ints) -> None:
         strangers = batch[self._first[batch] != group]

@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from pacas.client.cleaning import TOO_EXPENSIVE
 from pacas.client.current import CurrentRelation
 from pacas.client.offers import Offered
@@ -35,7 +33,7 @@ def generate_request(
     offer = offered.offer
     columns = [current[name].texts[rows].tolist() for name in offer.columns]
     last = dict(zip(zip(*columns, strict=True), rows.tolist(), strict=True)) if columns else {(): int(rows[-1])}
-    tuples = sorted(last, key=last.__getitem__)
+    tuples = list(last) if len(last) == len(rows) else sorted(last, key=last.__getitem__)
     asked = dict(zip(offer.columns, map(list, zip(*tuples, strict=True)), strict=True))
     ladders = marketplace.quote_batch(offer.attribute, asked)
     found = choose(ladders, allowance, offered.levels)
@@ -52,11 +50,12 @@ def choose(ladders: Ladders, allowance: int, levels: Sequence[int]) -> tuple[int
     As the level is preferred to the price, this is the choice of Alg. 5, which looks for each cell's own level first.
     """
     for level in levels:
-        prices = ladders.prices[:, level]
-        affordable = np.flatnonzero((prices >= 0) & (prices <= allowance))
-        if len(affordable):
-            backwards = affordable[::-1]
-            return int(backwards[prices[backwards].argmin()]), level
+        at, lowest = -1, allowance
+        for i, price in enumerate(ladders.prices[:, level].tolist()):
+            if 0 <= price <= lowest:
+                at, lowest = i, price
+        if at >= 0:
+            return at, level
     quotes = ladders.prices[:, levels]
     if (quotes >= 0).any():
         return TOO_EXPENSIVE

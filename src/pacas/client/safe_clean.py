@@ -130,7 +130,8 @@ class SafeClean:
             counts.drop(eq)
             if isinstance(outcome, Purchase):
                 repairs.apply(eq, outcome, counts)
-                eqs.raised(counts.take_raised())
+                if (altered := counts.take_altered()) is not None:
+                    eqs.changed(altered, counts.errors[altered])
             else:
                 unrepaired.append(outcome)
             spent = self.budget - buyer.remaining

@@ -5,53 +5,53 @@ Paper: Select in Alg. 3, §6.3.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from heapq import heapify, heappop, heappush
+import numpy as np
 
 from pacas.core.histogram import Ints
 
+BLOCK = 256
+"""Classes that share one maximum."""
+
 
 class Selection:
-    """The classes that are left, in a heap whose entries may be older than the counts.
+    """The classes that are left, in blocks of which the most errors are known.
 
-    Classes are numbered in the order that breaks ties (D9: first row, then column). An entry that promises more errors
-    than its class has by now goes back with the current count when it comes to the top; of a class with more errors
-    than before the selection must be told. So a count may fall at no cost.
+    Classes are numbered in the order that breaks ties (D9: first row, then column), and the first maximum is taken. One
+    repair may change the errors of very many classes or of none; a heap would have to reorder them one by one.
     """
 
     def __init__(self, errors: Ints) -> None:
-        """`errors` is read, and kept up to date by its owner."""
-        self._errors = errors
-        self._heap = [(-count, number) for number, count in enumerate(errors.tolist())]
-        self._left = [True] * len(errors)
+        blocks = -(-len(errors) // BLOCK)
+        self._errors: Ints = np.full(blocks * BLOCK, DROPPED, dtype=np.int64)
+        self._errors[: len(errors)] = errors
+        self._blocks = self._errors.reshape(blocks, BLOCK)
+        self._most: Ints = self._blocks.max(axis=1)
         self._size = len(errors)
-        heapify(self._heap)
 
     def __len__(self) -> int:
         return self._size
 
     def most_errors(self) -> int | None:
         """The number of the class with most errors; None if no class is left. It stays until it is dropped."""
-        while self._heap:
-            promised, number = self._heap[0]
-            if not self._left[number]:
-                heappop(self._heap)
-            elif -promised > self._errors[number]:
-                heappop(self._heap)
-                heappush(self._heap, (-int(self._errors[number]), number))
-            else:
-                return number
-        return None
+        if not self._size:
+            return None
+        block = int(self._most.argmax())
+        return block * BLOCK + int(self._blocks[block].argmax())
 
     def drop(self, number: int) -> None:
-        self._left[number] = False
+        self._errors[number] = DROPPED
+        self._most[number // BLOCK] = self._blocks[number // BLOCK].max()
         self._size -= 1
 
     def left(self) -> list[int]:
-        return [number for number, left in enumerate(self._left) if left]
+        numbers: list[int] = np.flatnonzero(self._errors != DROPPED).tolist()
+        return numbers
 
-    def raised(self, numbers: Iterable[int]) -> None:
-        """These classes have more errors than before."""
-        for number in numbers:
-            if self._left[number]:
-                heappush(self._heap, (-int(self._errors[number]), number))
+    def changed(self, numbers: Ints, errors: Ints) -> None:
+        """These classes, all of them left, have other counts now."""
+        self._errors[numbers] = errors
+        blocks = np.unique(numbers // BLOCK) if len(numbers) < len(self._blocks) else slice(None)
+        self._most[blocks] = self._blocks[blocks].max(axis=1)
+
+
+DROPPED = -1
