@@ -63,10 +63,13 @@ def check_survivors(world: World, provider: Provider, literal: LiteralProvider) 
 
 
 @MANY
-@given(fragile_worlds() | worlds(), st.booleans())
-def test_prices_refusals_answers_and_survivors_agree_over_sequences_of_purchases(world: World, per_buyer: bool) -> None:
-    literal = world.provider(per_buyer=per_buyer)
-    provider = to_provider(world, history="per_buyer" if per_buyer else "pooled", engine=ENGINE)
+@given(fragile_worlds() | worlds(), st.sampled_from([False, False, True]), st.sampled_from([1000, 2]))
+def test_prices_refusals_answers_and_survivors_agree_over_sequences_of_purchases(
+    world: World, per_buyer: bool, max_matches: int
+) -> None:
+    literal = world.provider(per_buyer=per_buyer, max_matches=max_matches)
+    history = "per_buyer" if per_buyer else "pooled"
+    provider = to_provider(world, history=history, max_matches=max_matches, engine=ENGINE)
     check_quotes(world, provider, literal, "ann")
     for number, (buyer, request) in enumerate(world.requests):
         expected = literal.buy(request, buyer)

@@ -25,8 +25,12 @@ from pacas.provider.matching.groups import Groups, spread
 
 
 class Asked(NamedTuple):
-    """Requests, matched: their conflict sets, how many rows matched, and from which level these show one value."""
+    """Tuples, matched. Those that match the same rows are one request: `of` says which request each tuple is.
 
+    Per request its conflict set, how many rows it matches, and from which level on these show one value.
+    """
+
+    of: Ints
     sets: ConflictSets
     matches: Ints
     agree: Ints
@@ -50,7 +54,7 @@ class Inquiry:
         self.matcher = Matcher(dependency, coded, hierarchies)
         self.offer = Offer(attribute, self.matcher.client_columns, column.domain)
         self.hierarchy, self._cells = column.hierarchy, column.cells
-        self._max_matches = max_matches
+        self.max_matches = max_matches
         self._patched = _Patched.of(attribute, dependency, columns, edits, hierarchies)
 
     @property
@@ -59,23 +63,29 @@ class Inquiry:
 
     def ask(self, tuples: Columns) -> Asked:
         """Match many tuples."""
-        matches = self.matcher.match_columns(tuples, self._max_matches)
-        usable = matches.sizes * (matches.sizes <= self._max_matches)
-        offsets = np.append(0, np.cumsum(usable))
+        matches = self.matcher.match_columns(tuples, self.max_matches)
+        if self._patched is None:  # what matches the same rows is the same request
+            same = np.where(matches.sizes > 0, matches.starts, -1)
+            _, first, of = np.unique(same, return_index=True, return_inverse=True)
+            matches = Matches(matches.rows, matches.starts[first], matches.sizes[first])
+        else:
+            of = np.arange(len(matches))
+        usable = matches.sizes * (matches.sizes <= self.max_matches)
+        offsets = np.concatenate([_ZERO, np.cumsum(usable)])
         rows = matches.rows[spread(matches.starts, usable)]
-        agree = self._agree(rows, offsets)
         edits = _NO_EDITS
         if self._patched is not None:
             truth = np.zeros(len(usable), dtype=np.int64)
             truth[usable > 0] = self._cells[rows[offsets[:-1][usable > 0]]]
             edits = self._patched.find(tuples, rows, offsets, truth, self.hierarchy.ancestors)
-        return Asked(ConflictSets(self.offer.attribute, offsets, rows, *edits), matches.sizes, agree)
+        sets = ConflictSets(self.offer.attribute, offsets, rows, *edits)
+        return Asked(of, sets, matches.sizes, self.agreeing(rows, offsets))
 
     def value(self, row: int, level: int) -> str:
         """What a row's cell is at a level."""
         return str(self.hierarchy.label(self.hierarchy.ancestors[level, self._cells[row]]))
 
-    def _agree(self, rows: Ints, offsets: Ints) -> Ints:
+    def agreeing(self, rows: Ints, offsets: Ints) -> Ints:
         """The lowest level at which each request's rows show one value."""
         agree = np.zeros(len(offsets) - 1, dtype=np.int64)
         several = np.flatnonzero(np.diff(offsets) > 1)
@@ -91,6 +101,7 @@ class Inquiry:
         return agree
 
 
+_ZERO = np.zeros(1, dtype=np.int64)
 _NO_EDITS = (np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int8))
 
 

@@ -43,7 +43,7 @@ def _for_policy(
     if not len(groups):
         return
     values = _Values(margin.linked, columns)
-    members = margin.linked.members()
+    members = margin.linked.members
     shown = margin.shown_values(groups, alive)
     random = draws(seed, ("cover", *turn), 0, margin.linked.groups)
     for group in groups.tolist():
@@ -63,13 +63,23 @@ class _Values:
         self._ground = {a: _ground_by_node(columns[a], level) for a, level in self._levels.items()}
 
     def others(self, row: int, shown: set[int], random: int) -> Iterator[dict[str, int]]:
-        """What a row's Y-cells may hold so that its group shows a value at L that it does not show yet."""
+        """What a row's Y-cells may hold so that its group shows a value at L that it does not show yet.
+
+        Its own value comes last: a neighbour that changes nothing is needed only where no other one leaves it alone.
+        """
+        own = None
         nodes = [list(ground) for ground in self._ground.values()]
         count = prod(map(len, nodes))
         for number in range(count):
             at_level = dict(zip(self._levels, _digits((random + number) % count, nodes), strict=True))
             if self._linked.y_of_nodes(at_level) not in shown:
-                yield {a: self._pick(a, node, random) for a, node in at_level.items() if self._differs(a, row, node)}
+                change = {a: self._pick(a, node, random) for a, node in at_level.items() if self._differs(a, row, node)}
+                if change:
+                    yield change
+                else:
+                    own = change
+        if own is not None:
+            yield own
 
     def _differs(self, attribute: str, row: int, node: int) -> bool:
         column = self._columns[attribute]
@@ -99,8 +109,8 @@ def _support(changes: Sequence[Change], simple: set[str], columns: Mapping[str, 
     single: dict[str, list[tuple[int, int]]] = {}
     several: list[Neighbour] = []
     for row, values in changes:
-        (attribute, node), *more = values.items()
-        if not more and attribute in simple:
+        if len(values) == 1 and set(values) <= simple:
+            ((attribute, node),) = values.items()
             single.setdefault(attribute, []).append((row, node))
         else:
             labels = {a: columns[a].hierarchy.label(node) for a, node in values.items()}

@@ -7,6 +7,7 @@ from itertools import groupby
 
 import numpy as np
 
+from pacas.provider.book import Book
 from pacas.provider.conflicts import Inquiry
 from pacas.provider.entry import Purchase
 from pacas.provider.known import ConflictSets, Ints, Known
@@ -27,10 +28,16 @@ class Sales:
         self._nothing = self._fresh()
         self.count = 0
         """Purchases taken in."""
+        self.books = self._books() if self._pooled else {}
+        """The quotes that are kept, of each attribute for which they can be."""
 
     def known(self, buyer: str) -> Known:
         """What a buyer has bought: the price counts what that has left."""
         return self._known.get(buyer, self._nothing)
+
+    def known_if_any(self, buyer: str) -> Known | None:
+        """The same, or None if it is nothing."""
+        return self._known.get(buyer)
 
     def judged(self, buyer: str) -> Surviving:
         """What a sale to this buyer is judged on: what all buyers have left, or, if so agreed, this one alone."""
@@ -39,9 +46,14 @@ class Sales:
     def add(self, buyer: str, sets: ConflictSets, level: int) -> None:
         """Take in one purchase."""
         self._all.apply(sets, level)
+        if self.books:
+            everything = slice(None)  # an edit may touch any group
+            rows = everything if len(sets.edit) else self._all.touched(sets)
+            for book in self.books.values():
+                book.forget(rows)
         if not self._pooled:
-            self._of.setdefault(buyer, self._stock.untouched.copy()).apply(sets, level)
-        self._known.setdefault(buyer, self._fresh()).learn(sets, level)
+            self._own(buyer).apply(sets, level)
+        self._learner(buyer).learn(sets, level)
         self.count += 1
 
     def replay(self, purchases: Iterable[Purchase]) -> None:
@@ -49,16 +61,35 @@ class Sales:
         taken = list(purchases)
         self.count += len(taken)
         for buyer, learned in learned_by_buyer(taken, self._stock.inquiries):
-            known = self._known.setdefault(buyer, self._fresh())
+            known = self._learner(buyer)
             for sets, levels in learned:
                 known.learn(sets, levels)
             self._all.learn(learned)
             if not self._pooled:
-                own = self._of.setdefault(buyer, self._stock.untouched.copy())
+                own = self._own(buyer)
                 own.learn(learned)
                 own.recount()
         if taken:
             self._all.recount()
+            self.books = self._books() if self._pooled else {}
+
+    def _own(self, buyer: str) -> Surviving:
+        if buyer not in self._of:
+            self._of[buyer] = self._stock.untouched.copy()
+        return self._of[buyer]
+
+    def _learner(self, buyer: str) -> Known:
+        if buyer not in self._known:
+            self._known[buyer] = self._fresh()
+        return self._known[buyer]
+
+    def _books(self) -> dict[str, Book]:
+        books = {}
+        for attribute, inquiry in self._stock.inquiries.items():
+            by_slot = inquiry.matcher.by_slot
+            if by_slot is not None and not inquiry.has_edits:
+                books[attribute] = Book(inquiry, *by_slot, self._stock.prices, self._nothing)
+        return books
 
     def _fresh(self) -> Known:
         known = self._stock.untouched.known

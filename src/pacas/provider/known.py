@@ -50,8 +50,11 @@ class Known:
         return np.int8(self.heights[attribute]) - self.revealed[attribute][rows]
 
     def learn(self, sets: ConflictSets, level: int | Ints) -> None:
-        """Take the answers of some requests to what is known, each at its level."""
-        levels = np.broadcast_to(level, len(sets))
-        depth = (self.heights[sets.attribute] - levels).astype(np.int8)
-        np.maximum.at(self.revealed[sets.attribute], sets.rows, np.repeat(depth, np.diff(sets.offsets)))
-        self.ruled_out[sets.edit[sets.edit_divergence > levels[sets.edit_request]]] = True
+        """Take the answers of some requests to what is known: all at one level, or each at its own."""
+        depth = self.heights[sets.attribute] - (
+            level if isinstance(level, int) else np.repeat(level, np.diff(sets.offsets))
+        )
+        np.maximum.at(self.revealed[sets.attribute], sets.rows, np.asarray(depth, dtype=np.int8))
+        if len(sets.edit):
+            below = level if isinstance(level, int) else level[sets.edit_request]
+            self.ruled_out[sets.edit[sets.edit_divergence > below]] = True

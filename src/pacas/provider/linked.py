@@ -94,6 +94,7 @@ class LinkedValues:
         """|V_g|: how many values R itself shows in each group."""
         return np.bincount(self.group_of[self.own > 0], minlength=self.groups)
 
+    @cached_property
     def members(self) -> Groups:
         """The rows of each group."""
         return Groups.of(self.group, self.groups)

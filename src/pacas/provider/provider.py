@@ -22,6 +22,7 @@ from pacas.engine.questions import Data, as_source, embedded_engine
 from pacas.errors import InputError, did_you_mean
 from pacas.protocol.marketplace import Columns
 from pacas.protocol.messages import Answer, Ladders, Offer, Quote, Reason, Refusal, Request, refused
+from pacas.provider.book import Book
 from pacas.provider.conflicts import Asked, Inquiry
 from pacas.provider.entry import Purchase, check_buyer
 from pacas.provider.fingerprint import fingerprint
@@ -31,7 +32,6 @@ from pacas.provider.ledger import Ledger, MemoryLedger
 from pacas.provider.neighbour import GivenSupport
 from pacas.provider.stock import Stock, take_stock
 from pacas.provider.support import Generated
-from pacas.provider.surviving import one_cell
 from pacas.provider.terms import History, Terms, ViewPrice
 from pacas.provider.weights import Factor
 
@@ -57,7 +57,7 @@ class Provider:
         hierarchies: Hierarchies | None = None,
         relations: Mapping[str, Data] | None = None,
         support: Generated | GivenSupport | None = None,
-        total: float | None = None,
+        total: float | str | None = None,
         sensitivity: Mapping[str, Factor] | None = None,
         points: Sequence[ViewPrice] = (),
         history: History | str = History.POOLED,
@@ -75,7 +75,7 @@ class Provider:
             total=None if total is None else nanocredits(total, "total"),
             sensitivity=dict(sensitivity or {}),
             points=tuple(points),
-            history=History(history),
+            history=_history(history),
             max_matches=max_matches,
         )
         sources = {MAIN: as_source(relation)} | {name: as_source(data) for name, data in (relations or {}).items()}
@@ -117,7 +117,12 @@ class Provider:
     def quote_batch(self, attribute: str, tuples: Columns, *, buyer: str = LOCAL) -> Ladders:
         """AskPrice for many tuples, each at all levels."""
         check_buyer(buyer)
-        asked = self._inquiry(attribute).ask(tuples)
+        inquiry, book = self._inquiry(attribute), self._sales.books.get(attribute)
+        if book is not None:
+            slots = inquiry.matcher.slots(tuples)
+            with self._state:
+                return Ladders(book.ladders(slots, self._sales.known_if_any(buyer), self._sales.judged(buyer)))
+        asked = inquiry.ask(tuples)
         with self._state:
             return Ladders(self._ladders(asked, buyer))
 
@@ -148,11 +153,12 @@ class Provider:
                     return Refusal(Reason.CEILING)
                 if credit is not None and self._ledger.total(buyer).spent + sale.price > credit:
                     return Refusal(Reason.CREDIT)
-                rows = tuple(sale.sets.rows.tolist())
+                sets = sale.sets
+                rows = tuple(sets.rows.tolist())
                 purchase = Purchase(buyer, key, request, sale.price, self._value(request, rows[0]), rows)
                 self._ledger.append(purchase)
             with self._state:  # it is durable now; quotes may know
-                self._sales.add(buyer, sale.sets, request.level)
+                self._sales.add(buyer, sets, request.level)
             return _answer(purchase)
 
     def as_buyer(self, buyer: str) -> Buyer:
@@ -173,24 +179,21 @@ class Provider:
         hierarchy = inquiry.offer.hierarchy
         level = request.level
         hierarchy.check_level(level, f"the hierarchy of {request.attribute!r}")
-        if not inquiry.has_edits:
-            rows = inquiry.matcher.match_one(request.tuple, 1)
-            if len(rows) == 0:
-                return Refusal(Reason.NO_MATCH)
-            if len(rows) == 1:
-                return self._judge_cell(request.attribute, int(rows[0]), level, hierarchy.height, buyer)
+        book = self._sales.books.get(request.attribute)
+        if book is not None:
+            return self._look_up(book, inquiry.matcher.slot(request.tuple), level, buyer)
         asked = inquiry.ask({column: [value] for column, value in request.tuple.items()})
         with self._state:
             price = int(self._ladders(asked, buyer)[0, level])
         return _Sale(price, asked.sets) if price >= 0 else Refusal(_REASONS[price])
 
-    def _judge_cell(self, attribute: str, row: int, level: int, height: int, buyer: str) -> _Sale | Refusal:
-        """The same for one row that matches, where no edit has a say: the short way."""
+    def _look_up(self, book: Book, slot: int, level: int, buyer: str) -> _Sale | Refusal:
+        """The same where quotes are kept."""
+        if slot < 0:
+            return Refusal(Reason.NO_MATCH)
         with self._state:
-            if level < self._sales.judged(buyer).finest_of_cell(attribute, row):
-                return Refusal(Reason.UNSAFE)
-            price = self._stock.prices.of_cell(attribute, row, level, self._sales.known(buyer), height)
-        return _Sale(price, one_cell(attribute, row))
+            price = book.quote(slot, level, self._sales.known_if_any(buyer), self._sales.judged(buyer))
+        return _Sale(price, book, slot) if price >= 0 else Refusal(_REASONS[price])
 
     def _ladders(self, asked: Asked, buyer: str) -> np.ndarray[Any, np.dtype[np.int64]]:
         """Prices and refusals at all levels."""
@@ -202,7 +205,7 @@ class Provider:
         prices[level < asked.agree[:, None]] = _AMBIGUOUS
         prices[asked.matches > self._stock.terms.max_matches] = _AMBIGUOUS
         prices[asked.matches == 0] = _NO_MATCH
-        return prices
+        return prices[asked.of]
 
     def _inquiry(self, attribute: str) -> Inquiry:
         try:
@@ -230,7 +233,12 @@ class _Sale(NamedTuple):
     """A request that may be answered: at which price, and what the answer rules out."""
 
     price: int
-    sets: ConflictSets
+    found: ConflictSets | Book
+    slot: int = 0
+
+    @property
+    def sets(self) -> ConflictSets:
+        return self.found.sets(np.array([self.slot])) if isinstance(self.found, Book) else self.found
 
 
 class Buyer:
@@ -258,6 +266,14 @@ def _answer(purchase: Purchase) -> Answer:
 
 def _dependency(given: str | MatchingDependency) -> MatchingDependency:
     return given if isinstance(given, MatchingDependency) else MatchingDependency.parse(given)
+
+
+def _history(given: History | str) -> History:
+    try:
+        return History(given)
+    except ValueError:
+        known = [history.value for history in History]
+        raise InputError(f"no such history; {did_you_mean(str(given), known)}") from None
 
 
 def _secret(seed: int | None) -> bytes:

@@ -35,6 +35,8 @@ class Surviving:
         self._cells, self._edits, self._heights, self._rows = cells, edits, heights, rows
         self._linked = linked
         self.known = Known(heights, rows, len(edits))
+        per_row = [int(np.diff(c.first).max(initial=0)) for c in cells.values()]
+        self._most_of_a_cell = max(per_row, default=0)
         self.recount()
 
     # ---- the whole ------------------------------------------------------------------------------------------
@@ -75,6 +77,10 @@ class Surviving:
 
     # ---- one attribute's requests ---------------------------------------------------------------------------
 
+    def steady(self, rows: int) -> bool:
+        """Are so many neighbours left that no sale of so many rows reaches a group that it does not touch?"""
+        return self.alive > self._most_droppers + rows * self._most_of_a_cell
+
     def finest(self, sets: ConflictSets) -> Ints:
         """The lowest level at which each request is safe, above the root if it is at none.
 
@@ -92,32 +98,54 @@ class Surviving:
             finest[request] = self._finest_of_few(sets.attribute, cells, edits, request)
         return finest
 
-    def finest_of_cell(self, attribute: str, row: int) -> int:
-        """The same for a request that one row matches and that no edit has to do with; this is the short way."""
-        cells = self._cells.get(attribute)
+    def finest_of_few(self, attribute: str, rows: list[int]) -> int:
+        """The same for one request that few rows match and that no edit has to do with: the short way."""
+        cells, height = self._cells.get(attribute), self._heights[attribute]
         if self.short or cells is None:
-            return self._heights[attribute] + 1 if self.short else 0
-        start, end = int(cells.first[row]), int(cells.first[row + 1])
-        if self.alive - (end - start) <= self._most_droppers:
-            return int(self.finest(one_cell(attribute, row))[0])
-        finest = 0
-        bought = self._heights[attribute] - int(self.known.revealed[attribute][row])
+            return height + 1 if self.short else 0
+        revealed = self.known.revealed[attribute]
+        number: list[int] = []
+        below: list[int] = []
+        of_row: list[int] = []
+        for place, row in enumerate(rows):
+            start, end = int(cells.first[row]), int(cells.first[row + 1])
+            if bought := int(revealed[row]):  # neighbours are in the order of their divergence
+                end = start + int(np.searchsorted(cells.divergence[start:end], height - bought, side="right"))
+            number += range(start, end)
+            of_row += [place] * (end - start)
+            below += cells.divergence[start:end].tolist()
+        if self.alive - len(number) <= self._most_droppers:
+            return int(self.finest(without_edits(attribute, np.array([0, len(rows)]), np.array(rows)))[0])
+        margins = [margin for margin in self.margins if attribute in margin.linked.added]
+        return max((m.finest_of_few(attribute, rows, number, of_row, below) for m in margins), default=0)
+
+    def touched(self, sets: ConflictSets) -> Ints:
+        """The rows whose X-groups a sale without edits touches."""
+        rows = [sets.rows]
         for margin in self.margins:
-            if attribute in margin.linked.added:
-                finest = max(finest, margin.finest_of_cell(attribute, row, cells.divergence[start:end], start, bought))
-        return finest
+            if sets.attribute in margin.linked.added:
+                groups = np.unique(margin.linked.group[sets.rows])
+                rows += [margin.linked.members.one(group) for group in groups[groups >= 0].tolist()]
+        return np.concatenate(rows)
 
     def apply(self, sets: ConflictSets, level: int) -> None:
-        """Take away what a sale has ruled out."""
-        cells, edits = (members.where(members.divergence > level) for members in self._members(sets))
-        numbers = self._cells.get(sets.attribute)
-        cell, edit = np.unique(cells.number), np.unique(edits.number)
-        for margin in self.margins:
-            if numbers is not None:
-                rows = np.searchsorted(numbers.first, cell, side="right") - 1
-                margin.count_cells(sets.attribute, cell, rows, numbers.divergence[cell], -1)
-            margin.count_edits(edit, -1)
-        self.alive -= len(cell) + len(edit)
+        """Take away what one sale has ruled out."""
+        cells = self._cells.get(sets.attribute)
+        if cells is not None:
+            starts = cells.first[sets.rows]
+            sizes = cells.first[sets.rows + 1] - starts
+            number, bought = spread(starts, sizes), self.known.level(sets.attribute, sets.rows)
+            divergence = cells.divergence[number]
+            gone = (divergence > level) & (divergence <= np.repeat(bought, sizes))
+            number, rows, divergence = number[gone], np.repeat(sets.rows, sizes)[gone], divergence[gone]
+            self.alive -= len(number)
+            for margin in self.margins:
+                margin.count_cells(sets.attribute, number, rows, divergence, -1)
+        if len(sets.edit):
+            edits = sets.edit[(sets.edit_divergence > level) & ~self.known.ruled_out[sets.edit]]
+            self.alive -= len(edits)
+            for margin in self.margins:
+                margin.count_edits(edits, -1)
         self.known.learn(sets, level)
 
     def safe_without(self, neighbours: Ints, support: SupportSet) -> bool:
@@ -174,7 +202,7 @@ class Surviving:
         return after.holds(left)
 
 
-def one_cell(attribute: str, row: int) -> ConflictSets:
-    """The conflict set of one cell that no edit has to do with."""
+def without_edits(attribute: str, offsets: Ints, rows: Ints) -> ConflictSets:
+    """Conflict sets of requests that no edit has to do with."""
     nothing = np.empty(0, dtype=np.int64)
-    return ConflictSets(attribute, np.array([0, 1]), np.array([row]), nothing, nothing, np.empty(0, dtype=np.int8))
+    return ConflictSets(attribute, offsets, rows, nothing, nothing, np.empty(0, dtype=np.int8))

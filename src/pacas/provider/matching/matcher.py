@@ -111,10 +111,24 @@ class Matcher:
                 [dict(zip(self.client_columns, t, strict=True)) for t in zip(*columns, strict=True)], limit
             )
         slots = self._exact.slots_of(columns)
-        offsets = np.append(self._rows.offsets, self._rows.offsets[-1])  # −1, for no slot, finds an empty one
-        starts = offsets[slots]
-        sizes = offsets[slots + 1] * (slots >= 0) - starts * (slots >= 0)
+        starts = self._rows.offsets[slots]
+        sizes = np.where(slots >= 0, self._rows.offsets[slots + 1] - starts, 0)
         return Matches(self._rows.members, starts, sizes if limit is None else np.minimum(sizes, limit + 1))
+
+    @property
+    def by_slot(self) -> tuple[Groups, Numbers] | None:
+        """The rows of each slot and the slot of each row, where equality decides alone."""
+        return None if self._clauses or self._exact is None else (self._rows, self._exact.slots.key)
+
+    def slot(self, values: Tuple) -> int:
+        """The slot that a tuple matches, −1 for none; only where equality decides alone."""
+        assert self._exact is not None
+        return self._exact.slot(self._values(values))
+
+    def slots(self, tuples: Columns) -> Numbers:
+        """The slot of each tuple; only where equality decides alone."""
+        assert self._exact is not None
+        return self._exact.slots_of(self._columns(tuples))
 
     def match_one(self, values: Tuple, limit: int | None = None) -> Numbers:
         """The rows that match a tuple; of more than `limit` rows, the first `limit` + 1."""

@@ -1,0 +1,105 @@
+"""The quotes of everything that can be asked for by equality, kept current: most requests are then one look.
+
+Tuples that match by equality alone match a *slot*: the rows that agree in all match columns. What a slot costs a buyer
+who has bought nothing of it never changes. The lowest level at which it is safe changes only with sales in an X-group
+that one of its rows is in; such a sale forgets it, and the next request for it finds it again.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacas.protocol.messages import Reason, refused
+from pacas.provider.conflicts import Inquiry
+from pacas.provider.known import ConflictSets, Ints, Known
+from pacas.provider.matching.groups import Groups, spread
+from pacas.provider.pricing import Prices
+from pacas.provider.surviving import Surviving, without_edits
+
+UNKNOWN = -1
+
+
+class Book:
+    """All slots of one attribute that edits have no say in."""
+
+    def __init__(self, inquiry: Inquiry, rows: Groups, slot_of_row: Ints, prices: Prices, untouched: Known) -> None:
+        self._attribute, self._height = inquiry.offer.attribute, inquiry.hierarchy.height
+        self._rows, self._slot_of_row, self._prices = rows, slot_of_row, prices
+        self.sizes: Ints = np.diff(rows.offsets)
+        self._most_rows = int(min(self.sizes.max(initial=0), inquiry.max_matches))
+        all_slots = without_edits(self._attribute, rows.offsets, rows.members)
+        self._fresh = prices.ladders(all_slots, untouched, self._height)
+        self._blocked = self._refusals(inquiry.agreeing(all_slots.rows, all_slots.offsets), inquiry.max_matches)
+        self._finest: NDArray[np.int8] = np.full(len(self.sizes), UNKNOWN, dtype=np.int8)
+
+    def _refusals(self, agree: Ints, max_matches: int) -> NDArray[np.int8]:
+        """Per slot: below which level it is ambiguous."""
+        return np.where(self.sizes > max_matches, self._height + 1, agree).astype(np.int8)
+
+    def sets(self, slots: Ints) -> ConflictSets:
+        """The conflict sets of some slots."""
+        starts, sizes = self._rows.offsets[slots], self.sizes[slots]
+        offsets = np.zeros(len(slots) + 1, dtype=np.int64)
+        np.cumsum(sizes, out=offsets[1:])
+        return without_edits(self._attribute, offsets, self._rows.members[spread(starts, sizes)])
+
+    def quote(self, slot: int, level: int, known: Known | None, surviving: Surviving) -> int:
+        """One slot's price at a level, or a refusal."""
+        if level < self._blocked[slot]:
+            return _AMBIGUOUS
+        finest = int(self._finest[slot]) if surviving.steady(self._most_rows) else UNKNOWN
+        if level < (self._find(slot, surviving) if finest == UNKNOWN else finest):
+            return _UNSAFE
+        if known is not None:
+            rows = self._rows.one(slot)
+            if known.revealed[self._attribute][rows].any():
+                cells = (
+                    self._prices.of_cell(self._attribute, row, level, known, self._height) for row in rows.tolist()
+                )
+                return sum(cells)
+        return int(self._fresh[slot, level])
+
+    def ladders(self, slots: Ints, known: Known | None, surviving: Surviving) -> Ints:
+        """Prices and refusals at all levels for many slots, −1 for a tuple that matches nothing."""
+        self._find_missing(slots, surviving)
+        prices: Ints = self._fresh[slots]
+        if known is not None:
+            self._less_what_is_known(prices, slots, known)
+        level = np.arange(self._height + 1)
+        prices[level < self._finest[slots][:, None]] = _UNSAFE
+        prices[level < self._blocked[slots][:, None]] = _AMBIGUOUS
+        prices[slots < 0] = _NO_MATCH
+        return prices
+
+    def forget(self, rows: Ints | slice) -> None:
+        """These rows' X-groups have changed."""
+        slots = self._slot_of_row[rows]
+        self._finest[slots[slots >= 0]] = UNKNOWN
+
+    def _find(self, slot: int, surviving: Surviving) -> int:
+        finest = surviving.finest_of_few(self._attribute, self._rows.one(slot).tolist())
+        if surviving.steady(self._most_rows):
+            self._finest[slot] = finest
+        return finest
+
+    def _find_missing(self, slots: Ints, surviving: Surviving) -> None:
+        if not surviving.steady(self._most_rows):
+            self._finest[:] = UNKNOWN
+        missing = slots[(self._finest[slots] == UNKNOWN) & (slots >= 0)]
+        if not len(missing):
+            return
+        missing = np.unique(missing[self.sizes[missing] > 0])
+        self._finest[missing] = surviving.finest(self.sets(missing))
+
+    def _less_what_is_known(self, prices: Ints, slots: Ints, known: Known) -> None:
+        """Put in what slots cost of which the buyer has bought something."""
+        there = np.flatnonzero(slots >= 0)
+        sets = self.sets(slots[there])
+        bought = np.flatnonzero(known.revealed[self._attribute][sets.rows])
+        if len(bought):
+            some = there[np.unique(np.searchsorted(sets.offsets, bought, side="right") - 1)]
+            prices[some] = self._prices.ladders(self.sets(slots[some]), known, self._height)
+
+
+_UNSAFE, _AMBIGUOUS, _NO_MATCH = (refused(r) for r in (Reason.UNSAFE, Reason.AMBIGUOUS, Reason.NO_MATCH))

@@ -1,0 +1,258 @@
+"""What every marketplace must do, wherever its provider runs: the suite for `Marketplace`.
+
+A new implementation adds itself to MARKETPLACES: a function from a `Shop` to a context with the marketplace of a buyer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
+from threading import Barrier, Thread
+
+import pyarrow as pa
+import pytest
+
+from pacas import example
+from pacas.core.anonymity import Policy
+from pacas.core.relation import Relation
+from pacas.errors import HierarchyError, InputError, KeyReusedError
+from pacas.protocol.marketplace import Marketplace
+from pacas.protocol.messages import Answer, Quote, Reason, Refusal, Request
+from pacas.provider.neighbour import GivenSupport, Neighbour
+from pacas.provider.provider import Provider
+
+CREDIT = 10**9
+
+
+@dataclass(frozen=True)
+class Shop:
+    """A provider to open: the running example, or a relation of a test's own."""
+
+    relation: Relation = field(default_factory=lambda: example.provider)
+    match: Mapping[str, str] = field(default_factory=lambda: {"MED": "GEN = GEN, AGE = AGE"})
+    policies: tuple[Policy, ...] = ()
+    support: GivenSupport | None = None
+    max_matches: int = 1000
+
+    def open(self) -> Provider:
+        hierarchies = {a: h for a, h in example.hierarchies.items() if a in self.relation.columns}
+        return Provider(
+            self.relation,
+            match=self.match,
+            policies=self.policies,
+            hierarchies=hierarchies,
+            support=self.support,
+            max_matches=self.max_matches,
+            seed=7,
+        )
+
+
+Open = Callable[[Shop, str], AbstractContextManager[Marketplace]]
+
+
+@contextmanager
+def in_process(shop: Shop, buyer: str) -> Iterator[Marketplace]:
+    """The provider itself."""
+    provider = shop.open()
+    yield provider if buyer == "local" else provider.as_buyer(buyer)
+
+
+MARKETPLACES: dict[str, Open] = {"in process": in_process}
+
+
+@pytest.fixture(params=MARKETPLACES.values(), ids=list(MARKETPLACES))
+def open_(request: pytest.FixtureRequest) -> Open:
+    opened: Open = request.param
+    return opened
+
+
+@pytest.fixture
+def market(open_: Open) -> Iterator[Marketplace]:
+    with open_(Shop(), "local") as marketplace:
+        yield marketplace
+
+
+def medication(gender: str, age: str | None, level: int = 0) -> Request:
+    return Request({"GEN": gender, "AGE": age}, "MED", level)
+
+
+FIRST = medication("male", "51")
+
+
+def test_the_catalogue_says_what_is_sold_and_what_a_tuple_needs(market: Marketplace) -> None:
+    offers = market.catalogue()
+    assert list(offers) == ["MED"]
+    assert offers["MED"].columns == ("GEN", "AGE")
+    assert offers["MED"].hierarchy.height == 3
+    assert sorted(offers["MED"].hierarchy.ground_labels) == sorted(example.med.ground_labels)
+
+
+def test_a_quote_is_a_price_that_falls_with_the_level_and_changes_nothing(market: Marketplace) -> None:
+    quotes = [market.quote(medication("male", "51", level)) for level in range(4)]
+    prices = [quote.price for quote in quotes if isinstance(quote, Quote)]
+    assert len(prices) == 4
+    assert prices[0] > prices[1] > prices[2] > prices[3] == 0
+    assert [market.quote(medication("male", "51", level)) for level in range(4)] == quotes
+
+
+def test_a_batch_quotes_all_levels_of_all_tuples_as_single_quotes_do(market: Marketplace) -> None:
+    tuples = {"GEN": ["male", "female", "male", "nobody", "male"], "AGE": ["51", "32", "51", "1", None]}
+    ladders = market.quote_batch("MED", tuples)
+    assert len(ladders) == 5
+    for i, (gender, age) in enumerate(zip(tuples["GEN"], tuples["AGE"], strict=True)):
+        assert ladders[i] == [market.quote(medication(str(gender), age, level)) for level in range(4)]
+
+
+def test_a_batch_comes_as_lists_or_as_arrow_and_may_be_empty_or_have_more_columns(market: Marketplace) -> None:
+    plain = market.quote_batch("MED", {"AGE": ["51"], "GEN": ["male"], "NAME": ["x"]})
+    arrow = market.quote_batch("MED", {"GEN": pa.array(["male"]), "AGE": pa.chunked_array([["51"]])})
+    assert plain[0] == arrow[0]
+    assert market.quote_batch("MED", {"GEN": [], "AGE": []}).prices.shape == (0, 4)
+
+
+def test_paying_returns_the_value_at_the_level_and_charges_the_quoted_price(market: Marketplace) -> None:
+    for level, value in ((2, "analgesic"), (1, "NSAID"), (0, "ibuprofen")):
+        quoted = market.quote(medication("male", "51", level))
+        assert isinstance(quoted, Quote)
+        assert market.pay(medication("male", "51", level), quoted.price, f"key {level}") == Answer(
+            value, level, quoted.price
+        )
+
+
+def test_what_was_bought_costs_nothing_again_and_lowers_the_price_of_what_is_finer(market: Marketplace) -> None:
+    before = market.quote(FIRST)
+    coarse = market.pay(medication("male", "51", 1), CREDIT, "a")
+    assert isinstance(before, Quote) and isinstance(coarse, Answer)
+    assert market.quote(medication("male", "51", 1)) == Quote(0)
+    assert market.quote(FIRST) == Quote(before.price - coarse.price)
+
+
+def test_a_purchase_above_the_ceiling_is_refused_and_changes_nothing(market: Marketplace) -> None:
+    quoted = market.quote(FIRST)
+    assert isinstance(quoted, Quote)
+    assert market.pay(FIRST, quoted.price - 1, "a") == Refusal(Reason.CEILING)
+    assert market.quote(FIRST) == quoted
+    assert isinstance(market.pay(FIRST, quoted.price, "a"), Answer)
+
+
+def test_the_same_purchase_retried_gets_the_same_answer_and_is_charged_once(market: Marketplace) -> None:
+    first = market.pay(FIRST, CREDIT, "once")
+    assert market.pay(FIRST, CREDIT, "once") == first
+    assert market.pay(FIRST, 0, "once") == first, "its ceiling was met when it was made"
+    assert market.pay(FIRST, CREDIT, "another") == Answer("ibuprofen", 0, 0)
+
+
+def test_a_key_belongs_to_one_request(market: Marketplace) -> None:
+    market.pay(FIRST, CREDIT, "once")
+    with pytest.raises(KeyReusedError):
+        market.pay(medication("female", "32"), CREDIT, "once")
+
+
+@pytest.mark.parametrize("request_", [medication("nobody", "51"), medication("male", None), medication("", "51")])
+def test_who_is_not_there_is_refused(market: Marketplace, request_: Request) -> None:
+    assert market.quote(request_) == Refusal(Reason.NO_MATCH)
+    assert market.pay(request_, CREDIT, "a") == Refusal(Reason.NO_MATCH)
+
+
+def test_a_request_with_several_answers_is_ambiguous_up_to_the_level_where_they_agree(open_: Open) -> None:
+    with open_(Shop(match={"MED": "GEN = GEN"}), "local") as market:
+        assert [type(quote) for quote in market.quote_batch("MED", {"GEN": ["female"]})[0]] == [
+            Refusal,
+            Refusal,
+            Quote,
+            Quote,
+        ]
+        assert market.quote(Request({"GEN": "female"}, "MED", 1)) == Refusal(Reason.AMBIGUOUS)
+        assert isinstance(market.pay(Request({"GEN": "female"}, "MED", 2), CREDIT, "a"), Answer)
+
+
+def test_too_many_matches_are_ambiguous_at_every_level(open_: Open) -> None:
+    with open_(Shop(match={"MED": "GEN = GEN"}, max_matches=2), "local") as market:
+        assert market.quote_batch("MED", {"GEN": ["male"]})[0] == [Refusal(Reason.AMBIGUOUS)] * 4
+        assert market.quote(Request({"GEN": "male"}, "MED", 3)) == Refusal(Reason.AMBIGUOUS)
+
+
+@pytest.mark.parametrize(
+    ("request_", "error", "says"),
+    [
+        (Request({"GEN": "male", "AGE": "51"}, "DIAG", 0), InputError, "'DIAG' is not for sale"),
+        (Request({"GEN": "male"}, "MED", 0), InputError, "needs column 'AGE'"),
+        (medication("male", "51", 4), HierarchyError, "level 4"),
+        (medication("male", "51", -1), HierarchyError, "level -1"),
+    ],
+)
+def test_bad_input_is_an_error(market: Marketplace, request_: Request, error: type[Exception], says: str) -> None:
+    with pytest.raises(error, match=says):
+        market.quote(request_)
+    with pytest.raises(error, match=says):
+        market.pay(request_, CREDIT, "a")
+
+
+def test_a_batch_for_what_is_not_sold_or_without_a_column_is_an_error(market: Marketplace) -> None:
+    with pytest.raises(InputError, match="not for sale"):
+        market.quote_batch("DIAG", {"GEN": ["male"], "AGE": ["51"]})
+    with pytest.raises(InputError, match="needs column 'AGE'"):
+        market.quote_batch("MED", {"GEN": ["male"]})
+
+
+@pytest.mark.parametrize("key", ["", "a\nb", "x" * 300])
+def test_an_idempotency_key_is_a_short_printable_text(market: Marketplace, key: str) -> None:
+    with pytest.raises(InputError, match="idempotency key"):
+        market.pay(FIRST, CREDIT, key)
+    assert market.pay(FIRST, 0, "ok") == Refusal(Reason.CEILING), "nothing was bought"
+
+
+# ---- safety -------------------------------------------------------------------------------------------------------
+
+TWO = Relation.of({"ID": ["1", "2"], "GEN": ["f", "f"], "MED": ["dolex", "dolex"]})
+FRAGILE = Shop(
+    TWO,
+    {"MED": "ID = ID"},
+    (Policy(("GEN",), ("MED",), {}, 2, allow_linkage=True),),
+    GivenSupport([Neighbour({row: {"MED": "ibuprofen"}}) for row in (0, 1)]),
+)
+"""Either medication may be sold; after it, the other must not be."""
+
+
+def of(patient: str) -> Request:
+    return Request({"ID": patient}, "MED", 0)
+
+
+def test_what_would_break_a_policy_is_refused(open_: Open) -> None:
+    with open_(FRAGILE, "local") as market:
+        assert isinstance(market.pay(of("1"), CREDIT, "a"), Answer)
+        assert market.quote(of("2")) == Refusal(Reason.UNSAFE)
+        assert market.pay(of("2"), CREDIT, "b") == Refusal(Reason.UNSAFE)
+        assert market.quote(of("1")) == Quote(0), "what was sold stays sold"
+
+
+def race(market: Marketplace) -> list[Answer | Refusal]:
+    """Both patients' medications are bought at the same moment."""
+    outcomes: list[Answer | Refusal] = []
+    start = Barrier(2)
+
+    def buy(patient: str) -> None:
+        start.wait()
+        outcomes.append(market.pay(of(patient), CREDIT, patient))
+
+    threads = [Thread(target=buy, args=(patient,)) for patient in ("1", "2")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return outcomes
+
+
+def test_of_two_threads_that_race_for_the_last_safe_sale_one_is_refused(open_: Open) -> None:
+    for _ in range(20):
+        with open_(FRAGILE, "local") as market:
+            outcomes = race(market)
+        assert sorted(type(outcome).__name__ for outcome in outcomes) == ["Answer", "Refusal"]
+        assert Refusal(Reason.UNSAFE) in outcomes
+
+
+def test_a_buyer_of_another_name_is_served_alike(open_: Open) -> None:
+    with open_(Shop(), "ann") as market:
+        assert isinstance(market.pay(FIRST, CREDIT, "a"), Answer)
+        assert market.quote(FIRST) == Quote(0)

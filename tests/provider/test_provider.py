@@ -1,0 +1,272 @@
+"""The provider: what it remembers, what it refuses to open, and what it never says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pacas import example
+from pacas.core.anonymity import Policy
+from pacas.core.query import GeneralizedQuery
+from pacas.core.relation import Relation
+from pacas.errors import InputError, LedgerChangedError, PacasError
+from pacas.protocol.messages import Answer, Quote, Reason, Refusal, Request
+from pacas.provider.audit import audit
+from pacas.provider.ledger import MemoryLedger
+from pacas.provider.mix import Mix
+from pacas.provider.neighbour import GivenSupport, Neighbour
+from pacas.provider.provider import Provider
+from pacas.provider.support import Generated
+from pacas.provider.terms import ViewPrice
+from pacas.storage.sqlite import SqliteLedger
+
+CREDIT = 10**9
+POLICY = Policy(("GEN", "AGE", "ZIP"), ("MED",), {"MED": 0}, 2)
+
+
+def broker(**options: Any) -> Provider:
+    """The running example's provider."""
+    given = {"match": {"MED": "GEN = GEN, AGE = AGE"}, "hierarchies": example.hierarchies, "policies": [POLICY]}
+    return Provider(options.pop("relation", example.provider), **(given | options))
+
+
+def medication(gender: str, age: str, level: int = 0) -> Request:
+    return Request({"GEN": gender, "AGE": age}, "MED", level)
+
+
+FIRST = medication("male", "51", 1)
+ALL = [medication(str(g), str(a), level) for g, a in (("male", 51), ("female", 32), ("male", 79)) for level in range(4)]
+
+
+# ---- memory -------------------------------------------------------------------------------------------------------
+
+
+def test_a_restarted_provider_has_the_same_history_and_the_same_prices(tmp_path: Path) -> None:
+    ledger = SqliteLedger(tmp_path / "ledger.db")
+    provider = broker(ledger=ledger)
+    first = provider.pay(FIRST, CREDIT, "0", buyer="ann")
+    assert isinstance(first, Answer)
+    assert isinstance(provider.pay(medication("female", "32", 2), CREDIT, "1", buyer="bob"), Answer)
+    quotes = {(b, i): provider.quote(r, buyer=b) for b in ("ann", "bob", "cyd") for i, r in enumerate(ALL)}
+    ledger.close()
+    again = broker(ledger=SqliteLedger(tmp_path / "ledger.db"))
+    assert {(b, i): again.quote(r, buyer=b) for b in ("ann", "bob", "cyd") for i, r in enumerate(ALL)} == quotes
+    assert again.pay(FIRST, 0, "0", buyer="ann") == first
+
+
+def test_the_seed_is_secret_and_random_unless_given() -> None:
+    ladders = [[broker(policies=[]).stock.support.cells["MED"].new.tolist()] for _ in range(2)]
+    assert ladders[0] != ladders[1]
+    same = [broker(seed=7).stock.support.cells["MED"].new.tolist() for _ in range(2)]
+    assert same[0] == same[1]
+
+
+def test_two_providers_over_one_ledger_know_of_each_others_sales(tmp_path: Path) -> None:
+    """As two processes do: a quote may be behind, a sale never."""
+    one, other = (broker(ledger=SqliteLedger(tmp_path / "ledger.db")) for _ in range(2))
+    sold = one.pay(FIRST, CREDIT, "a")
+    assert isinstance(sold, Answer)
+    assert other.pay(FIRST, 0, "b") == Answer(sold.value, 1, 0)
+    one.refresh()
+    assert one.quote(FIRST) == other.quote(FIRST) == Quote(0)
+
+
+def test_what_is_judged_anew_at_payment_is_what_another_provider_sold(tmp_path: Path) -> None:
+    options: dict[str, Any] = {
+        "relation": Relation.of({"ID": ["1", "2"], "GEN": ["f", "f"], "MED": ["dolex", "dolex"]}),
+        "match": {"MED": "ID = ID"},
+        "hierarchies": {"MED": example.med},
+        "policies": [Policy(("GEN",), ("MED",), {}, 2, allow_linkage=True)],
+        "support": GivenSupport([Neighbour({row: {"MED": "ibuprofen"}}) for row in (0, 1)]),
+    }
+    one, other = (broker(ledger=SqliteLedger(tmp_path / "ledger.db"), **options) for _ in range(2))
+    assert isinstance(one.pay(Request({"ID": "1"}, "MED", 0), CREDIT, "a"), Answer)
+    assert isinstance(other.quote(Request({"ID": "2"}, "MED", 0)), Quote), "it has not heard of the sale"
+    assert other.pay(Request({"ID": "2"}, "MED", 0), CREDIT, "b") == Refusal(Reason.UNSAFE)
+
+
+def test_quotes_that_are_kept_are_judged_anew_when_few_neighbours_are_left() -> None:
+    """Once all survivors might drop a value of a group that a sale does not touch, they count again."""
+    rows = [("a", "A", "dolex"), ("a2", "A", "ibuprofen"), ("b", "B", "dolex"), ("c", "C", "dolex")]
+    rows += [("c2", "C", "dolex"), ("c3", "C", "ibuprofen")]
+    relation = Relation.of({"ID": [r[0] for r in rows], "G": [r[1] for r in rows], "MED": [r[2] for r in rows]})
+    changes = [(0, "tylenol")] * 2 + [(2, "tylenol")] * 2 + [(3, "tylenol")] * 6
+    provider = Provider(
+        relation,
+        match={"MED": "ID = ID"},
+        hierarchies={"MED": example.med},
+        policies=[Policy(("G",), ("MED",), {}, 2, allow_linkage=True)],
+        support=GivenSupport([Neighbour({row: {"MED": value}}) for row, value in changes]),
+    )
+    ask = {name: Request({"ID": name}, "MED", 0) for name in ("a", "c")}
+    assert provider.quote(ask["a"]) == Quote(2 * CREDIT // 10)
+    assert isinstance(provider.pay(ask["c"], CREDIT, "c"), Answer)
+    assert provider.quote(ask["a"]) == Refusal(Reason.UNSAFE), "only b's neighbours would be left, without b's value"
+    assert provider.quote_batch("MED", {"ID": ["a"]})[0][0] == Refusal(Reason.UNSAFE)
+
+
+def test_a_credit_limit_counts_what_was_spent(tmp_path: Path) -> None:
+    provider = broker(policies=[])
+    quoted = provider.quote(FIRST)
+    assert isinstance(quoted, Quote)
+    assert provider.pay(FIRST, CREDIT, "a", credit=quoted.price - 1) == Refusal(Reason.CREDIT)
+    assert isinstance(provider.pay(FIRST, CREDIT, "a", credit=quoted.price), Answer)
+    assert isinstance(provider.pay(FIRST, CREDIT, "a", credit=0), Answer), "a retry is not charged again"
+    other = medication("female", "32")
+    assert provider.pay(other, CREDIT, "b", credit=quoted.price) == Refusal(Reason.CREDIT)
+
+
+# ---- fingerprint --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "part"),
+    [
+        ({"relation": Relation(example.provider.table.slice(0, 5))}, "relation"),
+        ({"policies": []}, "policies"),
+        ({"policies": [Policy(("GEN", "AGE", "ZIP"), ("MED",), {"MED": 0}, 3)]}, "policies"),
+        ({"match": {"MED": "GEN = GEN, AGE ~ AGE within 1"}}, "match"),
+        ({"support": Generated(per_cell=11)}, "support set"),
+        ({"total": 2}, "weights"),
+        ({"sensitivity": {"MED": 3}, "match": {"MED": "GEN = GEN, AGE = AGE", "DIAG": "GEN = GEN"}}, "match"),
+        ({"seed": 8}, "seed"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_provider_whose_files_have_changed_refuses_to_start_and_says_which(
+    tmp_path: Path, options: dict[str, Any], part: str
+) -> None:
+    path = tmp_path / "ledger.db"
+    broker(ledger=SqliteLedger(path), seed=7).ledger.close()
+    with pytest.raises(LedgerChangedError) as caught:
+        broker(**({"ledger": SqliteLedger(path), "seed": 7} | options))
+    assert part in caught.value.parts
+    broker(ledger=SqliteLedger(path)).ledger.close()
+
+
+def test_the_same_provider_opens_its_ledger_again_whatever_its_history_mode(tmp_path: Path) -> None:
+    for history in ("pooled", "per_buyer", "pooled"):
+        broker(ledger=SqliteLedger(tmp_path / "ledger.db"), history=history).ledger.close()
+
+
+# ---- terms that cannot be ---------------------------------------------------------------------------------------
+
+SECRET = Relation.of(
+    {
+        "ID": ["1", "2", "3", "4"],
+        "GEN": ["f", "f", "m", "m"],
+        "MED": ["dolex", "secret-drug", None, "analgesic"],
+        "OK": ["x", "y", "x", "y"],
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"match": {"MED": "ID = ID"}}, "'MED' has 1 unknown, 1 general, 1 null"),
+        ({"match": {"OK": "ID = ID"}, "policies": [Policy(("GEN",), ("MED",), {}, 2)]}, "'MED' has 1 unknown"),
+        ({"match": {"OK": "NO = ID, ID = IDD"}}, "match of 'OK'.*'IDD'"),
+        ({"match": {"OKAY": "ID = ID"}}, "'OKAY'.*'OK'"),
+        ({"match": {"OK": "ID = ID"}, "policies": [Policy(("GEN",), ("OK",), {}, 2)]}, "policy 1.*allow_linkage"),
+        (
+            {"match": {"OK": "GEN = GEN"}, "policies": [Policy(("GEN",), ("OK",), {}, 3)]},
+            "k = 3.*level 0 of 'OK' has 2",
+        ),
+        (
+            {"match": {"OK": "GEN = GEN"}, "policies": [Policy(("GEN",), ("OK",), {"OK": 1}, 2)]},
+            "level 1 of 'OK' has 1 v",
+        ),
+        ({"match": {"OK": "GEN = GEN"}, "policies": [Policy(("GEN",), ("OK",), {"OK": 2}, 2)]}, "level 2"),
+        ({"match": {"OK": "GEN = GEN"}, "policies": [Policy(("GENDER",), ("OK",), {}, 2)]}, "policy 1.*'GENDER'"),
+        ({"match": {"OK": "GEN = GEN"}, "policies": [Policy(("GEN",), (), {}, 2)]}, "policy 1 has no Y"),
+        ({"match": {"OK": "GEN = GEN"}, "total": 0.0000001}, "total of 0.000004 credits suffices"),
+        ({"match": {"OK": "GEN = GEN"}, "sensitivity": {"MEDS": 2}}, "'MEDS'"),
+        ({"match": {"OK": "GEN = GEN"}, "max_matches": 0}, "max_matches"),
+        ({"match": {"OK": "GEN = GEN"}, "history": "nobody"}, "history"),
+    ],
+)
+def test_terms_that_cannot_be_are_one_clear_line_without_values(options: dict[str, Any], says: str) -> None:
+    with pytest.raises(PacasError, match=says) as caught:
+        Provider(SECRET, **({"hierarchies": {"MED": example.med}} | options))
+    message = str(caught.value)
+    assert "secret-drug" not in message and "dolex" not in message and "\n" not in message
+
+
+def test_nothing_about_a_provider_shows_its_values() -> None:
+    provider = broker(support=Generated(4, mix=Mix.of({"update": 0.5, "insert": 0.25, "delete": 0.25})))
+    shown = "".join(
+        map(repr, (provider, provider.stock, provider.stock.support, provider.ledger, *provider.ledger.entries(0)))
+    )
+    assert not [value for value in example.med.ground_labels if value in shown]
+
+
+# ---- weights --------------------------------------------------------------------------------------------------------
+
+
+def test_sensitivity_makes_an_attribute_dearer() -> None:
+    match = {"MED": "GEN = GEN, AGE = AGE", "DIAG": "GEN = GEN, AGE = AGE"}
+    prices = {}
+    for factor in (1, 3):
+        provider = broker(match=match, policies=[], sensitivity={"MED": factor})
+        prices[factor] = [int(provider.quote_batch(a, {"GEN": ["male"], "AGE": ["51"]}).prices[0, 0]) for a in match]
+        assert provider.stock.total == CREDIT
+    assert prices[1][0] == pytest.approx(prices[1][1], rel=1e-6)
+    assert prices[3][0] == pytest.approx(3 * prices[3][1], rel=1e-6)
+
+
+def test_price_points_hold() -> None:
+    views = {"all medications": ("MED:0", 0.9), "their kinds": ("MED:2", 0.2)}
+    points = [
+        ViewPrice(name, GeneralizedQuery.parse(f"ID:0, {select}"), round(price * CREDIT))
+        for name, (select, price) in views.items()
+    ]
+    match = {"MED": "GEN = GEN, AGE = AGE", "DIAG": "GEN = GEN, AGE = AGE"}
+    provider = broker(match=match, policies=[], points=points)
+    assert provider.stock.total == CREDIT
+    for point in points:
+        quoted = provider.quote_query(point.view)
+        assert isinstance(quoted, Quote)
+        assert abs(quoted.price - point.price) <= len(provider.stock.support)
+
+
+def test_price_points_that_clash_are_named() -> None:
+    view = GeneralizedQuery.parse("ID:0, MED:0")
+    points = [ViewPrice("cheap", view, 1000), ViewPrice("dear", view, 2000)]
+    with pytest.raises(InputError, match="'cheap', 'dear'"):
+        broker(policies=[], points=points, match={"MED": "GEN = GEN", "DIAG": "GEN = GEN"})
+
+
+# ---- audit ----------------------------------------------------------------------------------------------------------
+
+
+def test_an_audit_derives_from_the_ledger_what_buyers_must_have_paid() -> None:
+    provider = broker(ledger=MemoryLedger())
+    for number, request in enumerate(ALL):
+        provider.pay(request, CREDIT, str(number), buyer=("ann", "bob")[number % 2])
+    found = audit(provider)
+    assert found.holds
+    assert found.ledger.holds
+    assert set(found.buyers) == {"ann", "bob"}
+    for name, buyer in found.buyers.items():
+        assert buyer.spent == buyer.due == provider.ledger.total(name).spent
+        assert buyer.surviving < found.neighbours
+    assert sum(sale.purchases for sale in found.sales) == sum(b.purchases for b in found.buyers.values())
+    (policy,) = found.policies
+    assert sum(policy.margins.values()) == policy.groups == 6
+    assert min(policy.margins) >= 0
+
+
+def test_an_audit_says_in_red_what_its_owner_has_allowed() -> None:
+    linked = Policy(("GEN",), ("MED",), {"MED": 0}, 2, allow_linkage=True)
+    assert any("no policy" in w for w in audit(broker(policies=[])).warnings)
+    assert any("linkage" in w and "AGE" in w for w in audit(broker(policies=[linked])).warnings)
+    assert any("per_buyer" in w for w in audit(broker(history="per_buyer")).warnings)
+    assert audit(broker()).warnings == ()
+
+
+def test_a_relation_without_rows_is_nothing_to_sell() -> None:
+    with pytest.raises(InputError, match="no rows"):
+        broker(relation=Relation(example.provider.table.slice(0, 0)))
