@@ -12,6 +12,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 
+def seconds(run: Callable[[], object]) -> float:
+    """How long one call takes."""
+    start = time.perf_counter()
+    run()
+    return time.perf_counter() - start
+
+
 def medians(candidates: Mapping[str, Callable[[], object]], repeats: int = 5) -> dict[str, float]:
     """Median seconds of each candidate, after one round to warm up."""
     seconds: dict[str, list[float]] = {name: [] for name in candidates}

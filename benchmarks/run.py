@@ -14,9 +14,10 @@ from pathlib import Path
 
 import core
 import measure
+import provider
 
 FOLDER = Path(__file__).parent
-CHAPTERS = {"core": core.chapter}
+CHAPTERS = {"core": core.chapter, "provider": provider.chapter}
 LIBRARIES = ("duckdb", "numpy", "pyarrow", "scipy")
 
 

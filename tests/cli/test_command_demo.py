@@ -42,7 +42,8 @@ def test_for_people_it_walks_through_the_example(pacas: Any) -> None:
 
 def test_files_writes_what_the_example_holds(pacas: Any, folder: Path) -> None:
     result = pacas("demo", "--files", "new/deep", "--json")
-    files = ["client.csv", "sp.csv", "public.csv", "med.csv", "age.csv", "provider.toml"]
+    tables = ["client.csv", "sp.csv", "public.csv", "med.csv", "age.csv"]
+    files = [*tables, "provider.toml", "requests.jsonl", "ladders.jsonl"]
     assert result.document == {"folder": "new/deep", "files": files, "commands": list(COMMANDS)}
     made = folder / "new" / "deep"
     assert sorted(path.name for path in made.iterdir()) == sorted(files)
@@ -72,7 +73,7 @@ def test_every_command_to_try_works(pacas: Any, command: str) -> None:
 def test_it_says_what_it_wrote_and_what_to_try(pacas: Any) -> None:
     lines = pacas("demo", "--files", "new").lines
     assert lines[0] == "In new:"
-    assert "  provider.toml the provider's relations, hierarchies, matching, policy and prices" in lines
+    assert "  provider.toml   the provider's relations, hierarchies, matching, policy and prices" in lines
     assert lines[-len(COMMANDS) :] == [f"  {command}" for command in COMMANDS]
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from oracles.asking import to_query
 from oracles.bridge import to_provider, to_request
 from oracles.pricing import LiteralProvider
 from oracles.pricing import Purchase as LiteralPurchase
-from oracles.worlds import World, fragile_worlds, queries, worlds
+from oracles.worlds import Query, World, fragile_worlds, queries, worlds
 
-from pacas.core.query import Column, Condition, From, GeneralizedQuery, Output
 from pacas.engine.duck import DuckEngine
 from pacas.protocol.messages import Answer, Quote, Refusal
 from pacas.provider.known import Known
@@ -100,7 +100,7 @@ def test_a_batch_quotes_what_each_request_alone_is_quoted(world: World) -> None:
 @given(
     (fragile_worlds() | worlds()).flatmap(lambda w: st.tuples(st.just(w), st.lists(queries(w), min_size=1, max_size=3)))
 )
-def test_generalized_queries_are_priced_by_the_algorithms(case: tuple[World, list]) -> None:  # type: ignore[type-arg]
+def test_generalized_queries_are_priced_by_the_algorithms(case: tuple[World, list[Query]]) -> None:
     world, asked = case
     literal, provider = world.provider(), to_provider(world, engine=ENGINE)
     for number, (buyer, request) in enumerate(world.requests):
@@ -109,19 +109,3 @@ def test_generalized_queries_are_priced_by_the_algorithms(case: tuple[World, lis
         for query in asked:
             expected = literal.quote(query.question(world), "ann")
             assert plain(provider.quote_query(to_query(query), buyer="ann")) == expected
-
-
-def to_query(query: object) -> GeneralizedQuery:
-    def column(pair: tuple[str, str]) -> Column:
-        return Column(pair[1], pair[0])
-
-    return GeneralizedQuery(
-        tuple(Output(column(c), level) for c, level in query.outputs),  # type: ignore[attr-defined]
-        tuple(
-            Condition(
-                column(left), "<>" if sign == "!=" else sign, column(right) if isinstance(right, tuple) else right
-            )
-            for left, sign, right in query.conditions  # type: ignore[attr-defined]
-        ),
-        tuple(From(name, alias) for alias, name in query.sources),  # type: ignore[attr-defined]
-    )

@@ -107,6 +107,21 @@ def test_quotes_that_are_kept_are_judged_anew_when_few_neighbours_are_left() -> 
     assert provider.quote_batch("MED", {"ID": ["a"]})[0][0] == Refusal(Reason.UNSAFE)
 
 
+def test_a_lower_limit_on_matches_forgets_no_purchase() -> None:
+    """Also where edits have a say, and matches are found anew when the ledger is read."""
+    ledger = MemoryLedger()
+    options: dict[str, Any] = {
+        "match": {"MED": "GEN = GEN"},
+        "policies": [],
+        "support": Generated(4, mix=Mix.of({"update": 0.5, "delete": 0.5})),
+        "ledger": ledger,
+    }
+    sold = broker(**options).pay(Request({"GEN": "male"}, "MED", 2), CREDIT, "a")
+    assert isinstance(sold, Answer)
+    found = audit(broker(max_matches=1, **options))
+    assert found.buyers["local"].due == found.buyers["local"].spent == sold.price > 0
+
+
 def test_a_credit_limit_counts_what_was_spent(tmp_path: Path) -> None:
     provider = broker(policies=[])
     quoted = provider.quote(FIRST)

@@ -9,7 +9,7 @@ import pytest
 from pacas.errors import ConfigError
 from pacas.provider.ledger import MemoryLedger
 from pacas.storage.sqlite import SqliteLedger
-from pacas.storage.url import open_ledger, sqlite_path
+from pacas.storage.url import ledger_path, open_ledger, sqlite_path
 
 
 @pytest.mark.parametrize(
@@ -63,3 +63,9 @@ def test_another_url_is_an_error_that_says_what_to_write(url: str, message: str,
     assert message in str(caught.value)
     assert "hunter2" not in str(caught.value)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_where_a_ledger_is_kept() -> None:
+    assert ledger_path("sqlite:///x.db", Path("shop")) == Path("shop/x.db")
+    assert ledger_path("SQLite:////x.db", Path("shop")) == Path("/x.db")
+    assert ledger_path("memory:", Path("shop")) is None

@@ -88,8 +88,9 @@ def _write(folder: Path, json: bool) -> None:
         print_json({"folder": str(folder), "files": list(written), "commands": list(COMMANDS)})
         return
     out.print(f"In {folder}:")
+    width = max(map(len, written)) + 2
     for name, what in written.items():
-        out.print(f"  {name:14}{what}")
+        out.print(f"  {name:{width}}{what}")
     out.print(f"\nTry, after cd {folder}:")
     for line in COMMANDS:
         out.print(f"  {line}")

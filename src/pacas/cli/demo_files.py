@@ -1,4 +1,4 @@
-"""The running example as files: a client's table, a provider's table with its file, and their hierarchies."""
+"""The running example as files: a client's table, a provider's table with its file, hierarchies, and requests."""
 
 from __future__ import annotations
 
@@ -26,16 +26,26 @@ AGE = "age.csv"                  # or made on the spot: {{ build = "intervals", 
 [match]                          # what is sold, and how a client's tuple finds it
 MED = "{example.md}"
 
-[[policy]]                       # every group of X stays linked to at least k medications at level 1
+[[policy]]                       # every group of X stays linked to at least k medications at level 0
 x = ["GEN", "AGE", "ZIP"]
 y = ["MED"]
-levels = {{ MED = 1 }}
-k = 2
+levels = {{ MED = 0 }}
+k = 3
 
 [pricing]
-total = 1.0                      # the price of everything, in credits
+total = 6.0                      # the price of everything, in credits
 support = {{ per_cell = 10 }}
+seed = 7                         # so that you see what the pages show; leave it out, and it is a secret
 """
+
+_TUPLES = (("male", 51, 1), ("female", 45, 2), ("female", 67, 1), ("male", 45, 1))
+REQUESTS = "".join(
+    f'{{"tuple": {{"GEN": "{gender}", "AGE": {age}}}, "attribute": "MED", "level": {level}}}\n'
+    for gender, age, level in _TUPLES
+)
+LADDERS = "".join(
+    f'{{"tuple": {{"GEN": "{gender}", "AGE": {age}}}, "attribute": "MED"}}\n' for gender, age, _ in _TUPLES
+)
 
 COMMANDS = (
     'pacas check client.csv --fd "GEN, DIAG -> MED" --hierarchy MED=med.csv',
@@ -43,6 +53,9 @@ COMMANDS = (
     "pacas distance sp.csv AGE 45 51 --hierarchy AGE=age.csv",
     "pacas anonymity public.csv --x GEN,AGE,ZIP --y MED --level MED=1 --k 3 --hierarchy MED=med.csv",
     'pacas query provider.toml --select "GEN:0, MED:1" --where "DIAG = migraine"',
+    "pacas quote provider.toml --requests ladders.jsonl",
+    "pacas buy provider.toml --requests requests.jsonl --as ann",
+    "pacas audit provider.toml",
 )
 
 _FILES: Mapping[str, tuple[str, Relation | Hierarchy | str]] = {
@@ -52,6 +65,8 @@ _FILES: Mapping[str, tuple[str, Relation | Hierarchy | str]] = {
     "med.csv": ("the hierarchy of MED (Figure 1)", example.med),
     "age.csv": ("the hierarchy of AGE (Figure 2)", example.age),
     "provider.toml": ("the provider's relations, hierarchies, matching, policy and prices", PROVIDER),
+    "requests.jsonl": ("requests to buy: medications, each at a level", REQUESTS),
+    "ladders.jsonl": ("the same, to be quoted at all levels", LADDERS),
 }
 
 

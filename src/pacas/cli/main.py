@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from pacas.cli import anonymity, check, demo, distance, hierarchy, query
+from pacas.cli import anonymity, audit, buy, check, clean, demo, distance, hierarchy, query, quote
 from pacas.cli.options import show_help
 from pacas.errors import PacasError
 
@@ -27,6 +27,10 @@ app.command("check")(check.command)
 app.command("distance")(distance.command)
 app.command("anonymity")(anonymity.command)
 app.command("query")(query.command)
+app.command("quote")(quote.command)
+app.command("buy")(buy.command)
+app.command("clean")(clean.command)
+app.command("audit")(audit.command)
 app.add_typer(hierarchy.app, name="hierarchy")
 
 

@@ -1,16 +1,30 @@
 """What a cleaning did: what was bought, what was written and why, and what stays as it is.
 
-Money is in nanocredits, as everywhere behind the command line.
+Prices are in nanocredits, as everywhere behind the command line; a cleaning's own `budget` and `spent` are in credits,
+as the budget was when it was given.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
+from functools import cached_property
+from typing import Any
 
+import numpy as np
+from rich.table import Table
+
+from pacas.client.score import Score, score
+from pacas.client.summary import Lines, html_table, rich_table
+from pacas.core.dependency import FunctionalDependency
+from pacas.core.hierarchy import Hierarchy
 from pacas.core.histogram import Ints
+from pacas.core.money import credits_text, in_credits
 from pacas.core.relation import Relation
+from pacas.engine.contract import Engine
+from pacas.engine.questions import Data
 from pacas.protocol.messages import Request
 
 NOT_SOLD = "not_sold"
@@ -19,6 +33,10 @@ TOO_EXPENSIVE = "too_expensive"
 """There are quotes, and none is within the class's allowance."""
 BUDGET_SPENT = "budget_spent"
 """The money was gone before it was the class's turn."""
+
+
+def no_rows() -> Ints:
+    return np.empty(0, dtype=np.int64)
 
 
 class Why(Enum):
@@ -42,8 +60,11 @@ class Purchase:
     level: int
     value: str
     price: int
+    """In nanocredits."""
     key: str
     """The idempotency key under which it was paid."""
+    differing: Ints = field(default_factory=no_rows)
+    """The rows whose own quotes were others than those of the row asked about: they may not belong to the class."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,6 +76,11 @@ class Repair:
     old: tuple[str | None, ...]
     new: str
     why: Why
+    written: Ints
+    """The rows among them that held another value; `old` may also be another spelling of the new one."""
+    round: int
+    violations: int
+    """The violating pairs that were left after it, in the whole relation."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,31 +100,104 @@ class Cleaning:
     """The repaired relation, and how it came about."""
 
     relation: Relation
+    dirty: Relation
+    """The relation as it was given."""
+    fds: tuple[FunctionalDependency, ...]
+    hierarchies: Mapping[str, Hierarchy]
+    """The client's own, and those that the provider publishes."""
     purchases: tuple[Purchase, ...]
     repairs: tuple[Repair, ...]
     """One per purchase, in the same order."""
     unrepaired: tuple[Unrepaired, ...]
     """The classes that the last round left as they were."""
-    budget: int
-    spent: int
+    budget_nanocredits: int
+    spent_nanocredits: int
     violations_before: int
     violations_after: int
     rounds: int
     """How many rounds were run."""
 
     @property
+    def budget(self) -> float:
+        """In credits."""
+        return in_credits(self.budget_nanocredits)
+
+    @property
+    def spent(self) -> float:
+        """In credits."""
+        return in_credits(self.spent_nanocredits)
+
+    @property
     def reasons(self) -> Mapping[str, int]:
         """How many classes were left, by reason."""
-        counts: dict[str, int] = {}
-        for left in self.unrepaired:
-            counts[left.reason] = counts.get(left.reason, 0) + 1
-        return counts
+        return Counter(left.reason for left in self.unrepaired)
+
+    @cached_property
+    def written(self) -> int:
+        """How often a cell got another value; in several rounds, one cell may more than once."""
+        return sum(len(repair.written) for repair in self.repairs)
+
+    @cached_property
+    def flagged(self) -> int:
+        """How many of these cells had other quotes of their own than the row that was asked about."""
+        pairs = zip(self.purchases, self.repairs, strict=True)
+        return sum(int(np.isin(repair.written, purchase.differing).sum()) for purchase, repair in pairs)
+
+    def score(self, truth: Data, *, engine: Engine[Any] | None = None) -> Score:
+        """How near the repaired relation is to the truth, and how near the dirty one was."""
+        return score(self.relation, truth, self.dirty, self.hierarchies, engine=engine)
+
+    # ---- how it is shown --------------------------------------------------------------------------------------
 
     def __repr__(self) -> str:
         return (
             f"Cleaning({len(self.purchases):,} purchases, {len(self.unrepaired):,} classes unrepaired, "
-            f"{self.violations_before:,} violations before and {self.violations_after:,} after)"
+            f"{self.violations_before:,} violations before and {self.violations_after:,} after, "
+            f"{credits_text(self.spent_nanocredits)} of {credits_text(self.budget_nanocredits)} credits spent)"
         )
+
+    def __rich__(self) -> Table:
+        return rich_table(_TITLE, self._lines())
+
+    def _repr_html_(self) -> str:
+        return html_table(_TITLE, self._lines())
+
+    def _lines(self) -> Lines:
+        """A few lines, however large the table: no values, only names and counts."""
+        lines = [
+            ("rows", f"{len(self.relation):,}"),
+            ("violations", f"{self.violations_before:,} → {self.violations_after:,}"),
+            ("spent", f"{credits_text(self.spent_nanocredits)} of {credits_text(self.budget_nanocredits)} credits"),
+            ("purchases", _listed(len(self.purchases), Counter(f"level {p.level}" for p in self.purchases))),
+            ("cells written", _listed(self.written, self._written_by_attribute())),
+            ("unrepaired classes", _listed(len(self.unrepaired), self.reasons)),
+        ]
+        if self.flagged:
+            lines.append(("written, to be looked at", f"{self.flagged:,} with other quotes than the row asked about"))
+        if self.rounds > 1:
+            lines.append(("rounds", str(self.rounds)))
+        return lines
+
+    def _written_by_attribute(self) -> Counter[str]:
+        counts = Counter[str]()
+        for repair in self.repairs:
+            counts[repair.attribute] += len(repair.written)
+        return counts
+
+
+def _listed(total: int, counts: Mapping[str, int]) -> str:
+    """A number and what it is made of, most of it first."""
+    if not total:
+        return "0"
+    most = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    parts = [f"{name} {n:,}" for name, n in most[:MOST_PARTS]]
+    more = [f"{len(most) - MOST_PARTS} more"] if len(most) > MOST_PARTS else []
+    return f"{total:,} ({', '.join(parts + more)})"
+
+
+MOST_PARTS = 6
+
+_TITLE = "Cleaning"
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +210,8 @@ class Order:
     request: Request
     ceiling: int
     key: str
+    differing: Ints = field(default_factory=no_rows)
+    """As of the purchase."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,11 +233,11 @@ class Observer:
 
     Each class that is looked at is one step, numbered from 0 over all rounds; its outcome is told before it is
     applied. An observer that gives an outcome back when it is asked to recall a step replays that step: nothing is
-    quoted, and nothing is paid.
+    quoted, and nothing is paid. If it gives an order back, that order is paid again, under the key it had.
     """
 
-    def recall(self, step: int) -> Purchase | Unrepaired | None:
-        """What an earlier, interrupted run of the same cleaning had as the outcome of this step."""
+    def recall(self, step: int) -> Purchase | Unrepaired | Order | None:
+        """What an earlier, interrupted run of the same cleaning had as the outcome of this step, or had ordered."""
 
     def ordering(self, order: Order) -> None:
         """A purchase is about to be paid."""

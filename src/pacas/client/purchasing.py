@@ -12,7 +12,7 @@ import numpy as np
 from pacas.client.cleaning import NOT_SOLD, Observer, Order, Purchase, Unrepaired
 from pacas.client.current import CurrentRelation
 from pacas.client.offers import Offered
-from pacas.client.requests import Choice, generate_request
+from pacas.client.requests import generate_request
 from pacas.core.histogram import Ints
 from pacas.errors import InputError, PacasError
 from pacas.protocol.marketplace import Marketplace
@@ -41,12 +41,17 @@ class Buyer:
     def buy(self, attribute: str, rows: Ints, allowance: int, current: CurrentRelation) -> Purchase | Unrepaired:
         """What is bought for a class, or why nothing is. Nothing is written yet."""
         step, self._step = self._step, self._step + 1
-        outcome = self.observer.recall(step)
-        if outcome is None:
-            outcome = self._bargain(step, attribute, rows, allowance, current)
-            self.observer.settled(step, outcome)
-        elif outcome.attribute != attribute or not np.array_equal(outcome.rows, rows):
-            raise InputError(f"the record of step {step} is about another class; is it of the same table and run?")
+        recalled = self.observer.recall(step)
+        _check_recalled(recalled, step, attribute, rows)
+        match recalled:
+            case Purchase() | Unrepaired():
+                outcome = recalled
+            case Order():
+                outcome = self._pay(recalled, rows)
+                self.observer.settled(step, outcome)
+            case None:
+                outcome = self._bargain(step, attribute, rows, allowance, current)
+                self.observer.settled(step, outcome)
         if isinstance(outcome, Purchase):
             self.remaining -= outcome.price
             self.purchases.append(outcome)
@@ -61,17 +66,33 @@ class Buyer:
         choice = generate_request(rows, offered, allowance, current, self._marketplace)
         if isinstance(choice, str):
             return Unrepaired(attribute, rows, choice)
-        return self._pay(step, rows, choice)
+        key = f"{self._run}:{step}"
+        order = Order(step, attribute, choice.row, choice.request, choice.price, key, choice.differing)
+        self.observer.ordering(order)
+        return self._pay(order, rows)
 
-    def _pay(self, step: int, rows: Ints, choice: Choice) -> Purchase | Unrepaired:
+    def _pay(self, order: Order, rows: Ints) -> Purchase | Unrepaired:
         """Pay what was quoted, or less if it has become cheaper; never more."""
-        request, key = choice.request, f"{self._run}:{step}"
-        self.observer.ordering(Order(step, request.attribute, choice.row, request, choice.price, key))
-        answer = self._marketplace.pay(request, choice.price, key)
+        answer = self._marketplace.pay(order.request, order.ceiling, order.key)
         if isinstance(answer, Refusal):
-            return Unrepaired(request.attribute, rows, answer.reason.value)
-        if not 0 <= answer.price <= choice.price:
+            return Unrepaired(order.attribute, rows, answer.reason.value)
+        if not 0 <= answer.price <= order.ceiling:
             raise PacasError(
-                f"the provider charged another price than it had quoted, for step {step}; nothing is written"
+                f"the provider charged another price than it had quoted, for step {order.step}; nothing is written"
             )
-        return Purchase(request.attribute, rows, choice.row, answer.level, answer.value, answer.price, key)
+        return Purchase(
+            order.attribute, rows, order.row, answer.level, answer.value, answer.price, order.key, order.differing
+        )
+
+
+def _check_recalled(recalled: Purchase | Unrepaired | Order | None, step: int, attribute: str, rows: Ints) -> None:
+    """What an earlier run recorded must be about the class whose turn it is."""
+    match recalled:
+        case None:
+            return
+        case Order():
+            same = bool(np.isin(recalled.row, rows))
+        case Purchase() | Unrepaired():
+            same = np.array_equal(recalled.rows, rows)
+    if recalled.attribute != attribute or not same:
+        raise InputError(f"the record of step {step} is about another class; is it of the same table and run?")

@@ -69,10 +69,13 @@ class Repairs(list[Repair]):
         super().__init__()
         self._rule = rule
 
-    def apply(self, number: int, purchase: Purchase, counts: ErrorCounts) -> None:
+    def apply(self, number: int, purchase: Purchase, counts: ErrorCounts, round: int) -> None:
         """ApplyRepair: write into every cell of a class what the purchase says, and remember why."""
         column = counts.current[purchase.attribute]
-        code, why = self._rule(column, purchase.rows, column.code(purchase.value))
-        old = tuple(column.texts[purchase.rows].tolist())
+        rows = purchase.rows
+        code, why = self._rule(column, rows, column.code(purchase.value))
+        old = tuple(column.texts[rows].tolist())
+        written = rows[column.codes[rows] != code]
         counts.repair(number, code)
-        self.append(Repair(purchase.attribute, purchase.rows, old, str(column.hierarchy.label(code)), why))
+        new = str(column.hierarchy.label(code))
+        self.append(Repair(purchase.attribute, rows, old, new, why, written, round, counts.violations))

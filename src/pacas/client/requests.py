@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pacas.client.cleaning import TOO_EXPENSIVE
+import numpy as np
+
+from pacas.client.cleaning import TOO_EXPENSIVE, no_rows
 from pacas.client.current import CurrentRelation
 from pacas.client.offers import Offered
-from pacas.core.histogram import Ints
+from pacas.core.histogram import Ints, Values
 from pacas.protocol.marketplace import Marketplace
 from pacas.protocol.messages import REASONS, Ladders, Request
 
@@ -24,6 +26,8 @@ class Choice:
     request: Request
     row: int
     price: int
+    differing: Ints
+    """The class's rows that have other quotes than this one."""
 
 
 def generate_request(
@@ -41,7 +45,21 @@ def generate_request(
         return found
     at, level = found
     request = Request(dict(zip(offer.columns, tuples[at], strict=True)), offer.attribute, level)
-    return Choice(request, last[tuples[at]], int(ladders.prices[at, level]))
+    differing = _differing(ladders, at, rows, tuples, columns)
+    return Choice(request, last[tuples[at]], int(ladders.prices[at, level]), differing)
+
+
+def _differing(
+    ladders: Ladders, at: int, rows: Ints, tuples: Sequence[Values], columns: Sequence[Sequence[str | None]]
+) -> Ints:
+    """The rows with other quotes than the tuple chosen. All cells of a class should describe one provider's value."""
+    others = (ladders.prices != ladders.prices[at]).any(axis=1)
+    if not others.any():
+        return no_rows()
+    if len(tuples) == len(rows):
+        return np.compress(others, rows)
+    unlike = {values for values, other in zip(tuples, others.tolist(), strict=True) if other}
+    return np.compress([values in unlike for values in zip(*columns, strict=True)], rows)
 
 
 def choose(ladders: Ladders, allowance: int, levels: Sequence[int]) -> tuple[int, int] | str:

@@ -82,7 +82,7 @@ class SafeClean:
         Purchases are paid under idempotency keys made from `run`, which must be a name of this run and of no other.
         """
         engine = engine or embedded_engine()
-        relation = _in_memory(engine, data)
+        dirty = relation = _in_memory(engine, data)
         for fd in self.fds:
             fd.check(relation.columns, relation.name)
         named = check_cells(self.cells, relation)
@@ -104,11 +104,14 @@ class SafeClean:
                 break
         return Cleaning(
             relation=relation,
+            dirty=dirty,
+            fds=self.fds,
+            hierarchies=hierarchies,
             purchases=tuple(buyer.purchases),
             repairs=tuple(repairs),
             unrepaired=tuple(unrepaired),
-            budget=self.budget,
-            spent=self.budget - buyer.remaining,
+            budget_nanocredits=self.budget,
+            spent_nanocredits=self.budget - buyer.remaining,
             violations_before=violations[0],
             violations_after=counts.violations,
             rounds=number,
@@ -129,7 +132,7 @@ class SafeClean:
             eqs.drop(eq)
             counts.drop(eq)
             if isinstance(outcome, Purchase):
-                repairs.apply(eq, outcome, counts)
+                repairs.apply(eq, outcome, counts, number)
                 if (altered := counts.take_altered()) is not None:
                     eqs.changed(altered, counts.errors[altered])
             else:

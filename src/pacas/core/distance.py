@@ -5,7 +5,7 @@ Paper: Defs 5 and 6, §3.1.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -58,10 +58,19 @@ class SemanticDistance:
         return float(self.between([v], [w])[0])
 
     def between(self, v: Sequence[str | None], w: Sequence[str | None]) -> Floats:
-        """δ of each pair; values that the hierarchy does not know are admitted, and lose nothing by themselves (D2)."""
-        hierarchy = self.hierarchy.admit([*v, *w])
+        """δ of each pair; values that the hierarchy does not know are admitted."""
+        known = self.admit([*v, *w])
+        return known.between_codes(known.hierarchy.encode(v), known.hierarchy.encode(w))
+
+    def admit(self, values: Iterable[str | None]) -> SemanticDistance:
+        """The same for a hierarchy with these values in it, too; new ones lose nothing by themselves (D2)."""
+        hierarchy = self.hierarchy.admit(values)
         penalties = np.append(self.penalties, np.zeros(len(hierarchy) - len(self.hierarchy)))
-        return _distances(hierarchy, penalties, hierarchy.encode(v), hierarchy.encode(w))
+        return SemanticDistance(hierarchy, penalties, self.left_out)
+
+    def between_codes(self, v: Codes, w: Codes) -> Floats:
+        """δ of each pair of codes of the hierarchy."""
+        return _distances(self.hierarchy, self.penalties, v, w)
 
     def lca(self, v: str | None, w: str | None) -> str | None:
         hierarchy = self.hierarchy.admit([v, w])

@@ -37,3 +37,13 @@ def in_credits(nanocredits: int) -> float:
     (0.8, 1e-09)
     """
     return nanocredits / CREDIT
+
+
+def credits_text(nanocredits: int) -> str:
+    """Nanocredits as credits, to the last decimal.
+
+    >>> credits_text(345_000_000), credits_text(10**18 + 1), credits_text(2 * 10**9)
+    ('0.345', '1000000000.000000001', '2')
+    """
+    credits, rest = divmod(nanocredits, CREDIT)
+    return f"{credits}.{rest:09d}".rstrip("0").rstrip(".")

@@ -73,6 +73,19 @@ class Relation:
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return self.table.__arrow_c_stream__(requested_schema)
 
+    def to_arrow(self) -> pa.Table:
+        return self.table
+
+    def to_pandas(self) -> Any:
+        """As a pandas frame, if pandas is installed."""
+        return self.table.to_pandas()
+
+    def to_polars(self) -> Any:
+        """As a Polars frame, if Polars is installed."""
+        import polars  # it is the user's to install
+
+        return polars.DataFrame(self)
+
     def __repr__(self) -> str:  # no values: they may be a provider's
         return f"Relation({len(self):,} rows: {', '.join(self.columns)})"
 

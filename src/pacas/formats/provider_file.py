@@ -1,7 +1,6 @@
-"""`provider.toml`: a provider's relations and hierarchies.
+"""`provider.toml`: a provider's relations and hierarchies, what it sells, and on what terms.
 
-Matching dependencies and policies are read and checked for form; `pricing` and `ledger` are kept as they are until
-there is a provider to read them.
+Reading checks the form of everything; nothing but the file itself is looked at until it is asked for.
 """
 
 from __future__ import annotations
@@ -9,55 +8,48 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import ValidationError
 
 from pacas.core.anonymity import Policy
 from pacas.core.dependency import MatchingDependency
 from pacas.core.hierarchy import Hierarchy
-from pacas.core.query import MAIN
+from pacas.core.money import nanocredits
+from pacas.core.query import MAIN, GeneralizedQuery
 from pacas.engine.contract import Engine, RelationFile
-from pacas.engine.questions import hierarchy_from
 from pacas.errors import ConfigError, FileError, InputError, did_you_mean
-from pacas.formats.hierarchies import read_hierarchy
+from pacas.formats.hierarchy_source import hierarchy_at
+from pacas.formats.provider_sections import (
+    PointSection,
+    PricingSection,
+    ProviderSections,
+    RelationSection,
+    first_problem,
+)
 from pacas.formats.relations import scan_relation
-
-HIERARCHY = 'give a file, or { build = "intervals", widths = [10, 30] }'
-
-
-class _Section(BaseModel):
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+from pacas.provider.mix import Mix
+from pacas.provider.support import ONLY_UPDATES, Generated
+from pacas.provider.terms import ViewPrice
+from pacas.provider.weights import check_total
 
 
-class RelationSection(_Section):
-    """Where a relation's rows are."""
-
-    data: str
-
-
-class PolicySection(_Section):
-    """(X, Y, L) with value k; D5 needs `allow_linkage` where a match says more than X."""
-
-    x: list[str]
-    y: list[str]
-    levels: dict[str, int] = Field(default_factory=dict)
-    k: int
-    allow_linkage: bool = False
-
-
-class ProviderFile(_Section):
+class ProviderFile(ProviderSections):
     """A provider's file; paths are relative to it."""
 
-    relation: RelationSection
-    relations: dict[str, RelationSection] = Field(default_factory=dict)
-    hierarchies: dict[str, str | dict[str, Any]] = Field(default_factory=dict)
-    match: dict[str, str] = Field(default_factory=dict)
-    policy: list[PolicySection] = Field(default_factory=list)
-    pricing: dict[str, Any] = Field(default_factory=dict)
-    ledger: dict[str, Any] = Field(default_factory=dict)
     _folder: Path = Path()
+    _name: str = "provider.toml"
+
+    @property
+    def folder(self) -> Path:
+        return self._folder
+
+    @property
+    def ledger_url(self) -> str:
+        """Where the ledger is kept; by default beside the file, named after it."""
+        return self.ledger.url or f"sqlite:///{Path(self._name).stem}.ledger.db"
 
     def scan_relations(self) -> dict[str, RelationFile]:
         """Every relation by name, the main one first; a hierarchy for a column that none has is a mistake."""
@@ -78,25 +70,68 @@ class ProviderFile(_Section):
         wanted = self.hierarchies if attributes is None else {a: None for a in attributes if a in self.hierarchies}
         return {attribute: self._hierarchy(attribute, engine) for attribute in wanted}
 
+    def dependencies(self) -> dict[str, MatchingDependency]:
+        """What is sold, and how a client's tuple finds it."""
+        parsed = {}
+        for attribute, text in self.match.items():
+            with named(f"match.{attribute}"):
+                parsed[attribute] = MatchingDependency.parse(text)
+        return parsed
+
+    def policies(self) -> tuple[Policy, ...]:
+        """What must stay hidden."""
+        made = []
+        for number, section in enumerate(self.policy, start=1):
+            with named(f"policy {number}"):
+                levels = dict(section.levels)
+                made.append(Policy(tuple(section.x), tuple(section.y), levels, section.k, section.allow_linkage))
+        return tuple(made)
+
+    def generated_support(self) -> Generated | None:
+        """How the support set is generated, or None if it is in a file."""
+        section = self.pricing.support
+        with named("pricing.support"):
+            given = [key for key in ("per_cell", "size", "file") if getattr(section, key) is not None]
+            if len(given) > 1:
+                raise InputError(f"give {' or '.join(given)}, not both")
+            if section.file is not None:
+                if section.mix is not None:
+                    raise InputError("mix is for a support set that is made, not for one in a file")
+                return None
+            mix = ONLY_UPDATES if section.mix is None else Mix.of({k: float(n) for k, n in section.mix.items()})
+            return Generated(10 if section.per_cell is None else section.per_cell, section.size, mix)
+
+    def seed(self) -> int | None:
+        """What fixes the support set; None makes it a secret."""
+        inside, beside = self.pricing.support.seed, self.pricing.seed
+        if inside is not None and beside is not None:
+            raise ConfigError("pricing.seed and pricing.support.seed are one and the same; give it once")
+        return beside if inside is None else inside
+
+    def price_points(self) -> tuple[ViewPrice, ...]:
+        """The views whose prices are given."""
+        points = tuple(_price_point(number, section) for number, section in enumerate(self.pricing.points, start=1))
+        names = [point.name for point in points]
+        for name in names:
+            if names.count(name) > 1:
+                raise ConfigError(f"pricing.points: two of them are named {name!r}; an error could not tell which")
+        return points
+
     def _scan(self, section: str, relation: RelationSection) -> RelationFile:
-        with _named(f"{section}.data"):
+        with named(f"{section}.data"):
             return scan_relation(self._folder / relation.data)
 
     def _hierarchy(self, attribute: str, engine: Engine[Any] | None) -> Hierarchy:
         source = self.hierarchies[attribute]
-        with _named(f"hierarchies.{attribute}"):
-            if isinstance(source, str):
-                return read_hierarchy(self._folder / source)
-            options = dict(source)
-            method = options.pop("build", None)
-            if not isinstance(method, str):
-                raise InputError(HIERARCHY)
-            relation = scan_relation(self._folder / self.relation.data)
-            return hierarchy_from(relation, attribute, method, options, engine=engine)
+        with named(f"hierarchies.{attribute}"):
+            return hierarchy_at(source, attribute, self._folder, self._main, engine)
+
+    def _main(self) -> RelationFile:
+        return scan_relation(self._folder / self.relation.data)
 
 
 @contextmanager
-def _named(key: str) -> Iterator[None]:
+def named(key: str) -> Iterator[None]:
     """Say which key of the file an error is about."""
     try:
         yield
@@ -105,47 +140,45 @@ def _named(key: str) -> Iterator[None]:
 
 
 def read_provider_file(path: Path) -> ProviderFile:
-    """Read and check a provider's file."""
+    """Read a provider's file and check its form."""
     try:
-        document = tomllib.loads(path.read_text("utf-8"))
+        document = tomllib.loads(path.read_text("utf-8"), parse_float=Decimal)
     except OSError as error:
         raise FileError(f"{path} cannot be read ({error.strerror}); give a provider.toml") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:  # TOMLDecodeError and UnicodeDecodeError are ValueErrors
         raise ConfigError(f"{path.name} is not TOML: {error}") from None
     try:
         file = ProviderFile.model_validate(document)
     except ValidationError as error:
-        raise ConfigError(f"{path.name}: {_first_problem(error)}") from None
-    file._folder = path.parent
-    for attribute, text in file.match.items():
-        with _named(f"match.{attribute}"):
-            MatchingDependency.parse(text)
-    for number, section in enumerate(file.policy, start=1):
-        with _named(f"policy {number}"):
-            Policy(tuple(section.x), tuple(section.y), section.levels, section.k)
+        raise ConfigError(f"{path.name}: {first_problem(error)}") from None
+    file._folder, file._name = path.parent, path.name
+    file.dependencies()
+    file.policies()
+    file.generated_support()
+    file.seed()
+    file.price_points()
+    _check_amounts(file.pricing)
     return file
 
 
-def _first_problem(error: ValidationError) -> str:
-    """pydantic's first complaint, in one line, with the nearest known key where one is unknown."""
-    problems = error.errors()
-    problem = next((p for p in problems if p["type"] == "extra_forbidden"), problems[0])  # a typo explains what lacks
-    *section, key = problem["loc"]
-    where = ".".join(map(str, problem["loc"]))
-    match problem["type"]:
-        case "extra_forbidden":
-            models: dict[str, type[_Section]] = {
-                "relation": RelationSection,
-                "relations": RelationSection,
-                "policy": PolicySection,
-            }
-            known = models[str(section[0])].model_fields if section else ProviderFile.model_fields
-            return f"unknown key {where!r}; {did_you_mean(str(key), known)}"
-        case "missing":
-            return f"{where!r} is missing"
-        case "model_type":
-            return f'{where!r}: give a section, [{where}] with data = "…"'
-        case _ if section[:1] == ["hierarchies"]:  # the last part of the place says which kind was tried
-            return f"{'.'.join(map(str, section))}: {HIERARCHY}"
-        case _:
-            return f"{where!r}: {problem['msg'].lower()}"
+def _check_amounts(pricing: PricingSection) -> None:
+    if pricing.total is not None:
+        with named("pricing"):
+            check_total(nanocredits(str(pricing.total), "total"))
+    for attribute, factor in pricing.sensitivity.items():
+        if factor <= 0:
+            raise ConfigError(f"pricing.sensitivity.{attribute}: a factor must be above 0, not {factor}")
+    if pricing.sensitivity and pricing.points:
+        raise ConfigError("pricing: sensitivity and points both say what neighbours weigh; leave one of them out")
+
+
+def _price_point(number: int, section: PointSection) -> ViewPrice:
+    with named(f"pricing.points {number}"):
+        price = nanocredits(str(section.price), "price")
+        if price < 0:
+            raise InputError("a price must not be negative")
+        return ViewPrice(
+            section.name or f"point {number}",
+            GeneralizedQuery.parse(section.select, section.where, section.from_),
+            price,
+        )

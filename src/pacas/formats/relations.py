@@ -17,9 +17,10 @@ from pacas.engine.duck import DuckEngine
 from pacas.errors import FileError
 
 DELIMITERS = ",;\t|"
+PARQUET = "parquet"
 _HEADER_BYTES = 1 << 20
 _SUFFIXES = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": ","}
-_COMPRESSED = {".gz": "gzip", ".zst": "zstd"}
+COMPRESSED = {".gz": "gzip", ".zst": "zstd"}
 _NOT_READ = {".bz2", ".br", ".lz4", ".xz", ".zip", ".7z"}
 
 
@@ -44,7 +45,7 @@ def scan_relation(path: str | Path) -> RelationFile:
         format_ = "csv"
         _check_complete(file)
     check_columns(columns, file.name)
-    return RelationFile(file, format_, tuple(columns), delimiter, _COMPRESSED.get(file.suffix.lower(), "none"))
+    return RelationFile(file, format_, tuple(columns), delimiter, COMPRESSED.get(file.suffix.lower(), "none"))
 
 
 def read_relation(path: str | Path) -> Relation:
@@ -62,19 +63,34 @@ def read_relation(path: str | Path) -> Relation:
 def write_relation(relation: Relation, path: str | Path) -> None:
     """A relation as a file, of the kind and compression that its name says."""
     file = Path(path)
-    suffixes = [s.lower() for s in file.suffixes]
-    kind = next((s for s in reversed(suffixes) if s in {*_SUFFIXES, ".parquet"}), None)
-    if kind is None:
-        raise FileError(f"{file.name}: cannot tell what to write; end the name in .csv, .tsv or .parquet (.gz, .zst)")
+    kind = kind_to_write(file)
     try:
-        if kind == ".parquet":
+        if kind == PARQUET:
             pq.write_table(relation.table, file)
             return
-        options = pyarrow.csv.WriteOptions(delimiter=_SUFFIXES[kind], quoting_style="needed")
-        with pa.output_stream(str(file), compression=_COMPRESSED.get(suffixes[-1])) as stream:
+        options = pyarrow.csv.WriteOptions(delimiter=kind, quoting_style="needed")
+        with create_text(file) as stream:
             pyarrow.csv.write_csv(relation.table, stream, options)
     except OSError as error:
         raise FileError(f"{file} cannot be written ({_first_line(error)})") from None
+
+
+def kind_to_write(file: Path) -> str:
+    """What a name says of the file to be written: PARQUET, or the delimiter of a text."""
+    known = [s.lower() for s in file.suffixes if s.lower() in {*_SUFFIXES, ".parquet"}]
+    if not known or (file.suffix.lower() != known[-1] and file.suffix.lower() not in COMPRESSED):
+        raise FileError(f"{file.name}: cannot tell what to write; end the name in .csv, .tsv or .parquet (.gz, .zst)")
+    return PARQUET if known[-1] == ".parquet" else _SUFFIXES[known[-1]]
+
+
+def open_text(file: Path) -> pa.NativeFile:
+    """A text's bytes, decompressed as its name says."""
+    return pa.input_stream(str(file), compression=COMPRESSED.get(file.suffix.lower()))
+
+
+def create_text(file: Path) -> pa.NativeFile:
+    """A text to be written, compressed as its name says."""
+    return pa.output_stream(str(file), compression=COMPRESSED.get(file.suffix.lower()))
 
 
 def _is_parquet(file: Path) -> bool:
@@ -94,7 +110,7 @@ def _parquet_columns(file: Path) -> list[str]:
 def _csv_header(file: Path) -> tuple[list[str], str]:
     """The column names and the delimiter: of the usual ones, the one that cuts the header most often."""
     try:
-        with _open(file) as stream:
+        with open_text(file) as stream:
             start = stream.read(_HEADER_BYTES)
     except (pa.ArrowException, OSError) as error:
         raise FileError(f"{file.name} cannot be read ({_first_line(error)})") from None
@@ -115,16 +131,12 @@ def _csv_header(file: Path) -> tuple[list[str], str]:
         raise FileError(f"{file.name}, line 1: the header cannot be read ({error})") from None
 
 
-def _open(file: Path) -> pa.NativeFile:
-    return pa.input_stream(str(file), compression=_COMPRESSED.get(file.suffix.lower()))
-
-
 def _check_complete(file: Path) -> None:
     """Raise if a Zstandard file stops short: DuckDB would take what is there for all of it."""
     if file.suffix.lower() != ".zst":
         return
     try:
-        with _open(file) as stream:
+        with open_text(file) as stream:
             while stream.read(1 << 24):
                 pass
     except (pa.ArrowException, OSError) as error:

@@ -18,10 +18,11 @@ from typing import Any, NoReturn
 import numpy as np
 import pyarrow as pa
 
-from pacas.core.money import CREDIT
+from pacas.core.hierarchy import canonical_number
+from pacas.core.money import CREDIT, credits_text
 from pacas.errors import FileError, did_you_mean
 from pacas.provider.neighbour import GivenSupport, Neighbour, Values
-from pacas.provider.weights import MOST_TOTAL, credits_text
+from pacas.provider.weights import MOST_TOTAL
 
 SHAPE = '{"ops": [{"set": 3, "values": {…}}, {"delete": 4}, {"insert": {…}}], "weight": 0.1}'
 LINE_KEYS = ("ops", "weight")
@@ -226,7 +227,7 @@ class _Reader:
             case int():
                 return str(value)
             case Decimal() if isfinite(number := float(value)):
-                return repr(number)
+                return canonical_number(repr(number))
         self._fail(f"the value of {column!r} must be a text, a number or null")
 
     # ---- weights -------------------------------------------------------------------------------------------------

@@ -21,6 +21,7 @@ from pacas.provider.margins import Margins
 from pacas.provider.matching.groups import spread
 from pacas.provider.provider import Provider
 from pacas.provider.stock import Stock
+from pacas.provider.surviving import Surviving
 from pacas.provider.terms import History, linking_columns
 
 
@@ -72,6 +73,7 @@ class Audit:
     neighbours: int
     total: int
     policies: tuple[PolicyAudit, ...]
+    """None, like all that follows from purchases, where the ledger is not true."""
     buyers: Mapping[str, BuyerAudit]
     sales: tuple[Sold, ...]
     ledger: Verification
@@ -102,7 +104,7 @@ def audit(provider: Provider, noted: Head | None = None) -> Audit:
         stock.rows,
         len(stock.support),
         stock.total,
-        tuple(_policy(stock, policy, state.margins[n], state.alive) for n, policy in enumerate(stock.terms.policies)),
+        _policies(stock, state) if verification.holds else (),
         buyers,
         sales,
         verification,
@@ -144,6 +146,11 @@ def _lowest(sets: ConflictSets, levels: Ints) -> tuple[Ints, Ints]:
     order = np.lexsort((of_row, sets.rows))
     rows, first = np.unique(sets.rows[order], return_index=True)
     return rows, of_row[order][first]
+
+
+def _policies(stock: Stock, state: Surviving) -> tuple[PolicyAudit, ...]:
+    policies = enumerate(stock.terms.policies)
+    return tuple(_policy(stock, policy, state.margins[n], state.alive) for n, policy in policies)
 
 
 def _policy(stock: Stock, policy: Policy, margins: Margins, alive: int) -> PolicyAudit:

@@ -18,6 +18,8 @@ from pacas.provider.pricing import Prices
 from pacas.provider.surviving import Surviving, without_edits
 
 UNKNOWN = -1
+AT_A_TIME = 1 << 15
+"""Slots that are judged together: few enough that the arrays on the way stay small."""
 
 
 class Book:
@@ -43,6 +45,11 @@ class Book:
         offsets = np.zeros(len(slots) + 1, dtype=np.int64)
         np.cumsum(sizes, out=offsets[1:])
         return without_edits(self._attribute, offsets, self._rows.members[spread(starts, sizes)])
+
+    def set_of(self, slot: int) -> ConflictSets:
+        """The conflict set of one slot."""
+        rows = self._rows.one(slot)
+        return without_edits(self._attribute, np.array([0, len(rows)]), rows)
 
     def quote(self, slot: int, level: int, known: Known | None, surviving: Surviving) -> int:
         """One slot's price at a level, or a refusal."""
@@ -72,6 +79,11 @@ class Book:
         prices[slots < 0] = _NO_MATCH
         return prices
 
+    def fill(self, surviving: Surviving) -> None:
+        """Judge every slot, some at a time."""
+        for first in range(0, len(self.sizes), AT_A_TIME):
+            self._find_missing(np.arange(first, min(first + AT_A_TIME, len(self.sizes))), surviving)
+
     def forget(self, rows: Ints | slice) -> None:
         """These rows' X-groups have changed."""
         slots = self._slot_of_row[rows]
@@ -85,7 +97,7 @@ class Book:
 
     def _find_missing(self, slots: Ints, surviving: Surviving) -> None:
         if not surviving.steady(self._most_rows):
-            self._finest[:] = UNKNOWN
+            self._finest[slots] = UNKNOWN
         missing = slots[(self._finest[slots] == UNKNOWN) & (slots >= 0)]
         if not len(missing):
             return

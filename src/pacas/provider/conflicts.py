@@ -61,16 +61,17 @@ class Inquiry:
     def has_edits(self) -> bool:
         return self._patched is not None
 
-    def ask(self, tuples: Columns) -> Asked:
-        """Match many tuples."""
-        matches = self.matcher.match_columns(tuples, self.max_matches)
+    def ask(self, tuples: Columns, *, limited: bool = True) -> Asked:
+        """Match many tuples. Of one that matches too many rows nothing is found, unless it is not `limited`."""
+        most = self.max_matches if limited else max(self.max_matches, len(self._cells))
+        matches = self.matcher.match_columns(tuples, most)
         if self._patched is None:  # what matches the same rows is the same request
             same = np.where(matches.sizes > 0, matches.starts, -1)
             _, first, of = np.unique(same, return_index=True, return_inverse=True)
             matches = Matches(matches.rows, matches.starts[first], matches.sizes[first])
         else:
             of = np.arange(len(matches))
-        usable = matches.sizes * (matches.sizes <= self.max_matches)
+        usable = matches.sizes * (matches.sizes <= most)
         offsets = np.concatenate([_ZERO, np.cumsum(usable)])
         rows = matches.rows[spread(matches.starts, usable)]
         edits = _NO_EDITS

@@ -12,7 +12,7 @@ from pacas.provider.conflicts import Inquiry
 from pacas.provider.entry import Purchase
 from pacas.provider.known import ConflictSets, Ints, Known
 from pacas.provider.stock import Stock
-from pacas.provider.surviving import Surviving
+from pacas.provider.surviving import Surviving, without_edits
 from pacas.provider.terms import History
 
 
@@ -89,6 +89,7 @@ class Sales:
             by_slot = inquiry.matcher.by_slot
             if by_slot is not None and not inquiry.has_edits:
                 books[attribute] = Book(inquiry, *by_slot, self._stock.prices, self._nothing)
+                books[attribute].fill(self._all)
         return books
 
     def _fresh(self) -> Known:
@@ -114,11 +115,18 @@ def learned_by_buyer(purchases: Sequence[Purchase], inquiries: Mapping[str, Inqu
 
 def conflict_sets(purchases: Sequence[Purchase], inquiry: Inquiry) -> ConflictSets:
     """The conflict sets of purchases of one attribute; without edits the row numbers in the ledger say it all."""
-    if inquiry.has_edits or any(p.rows is None for p in purchases):
+    if inquiry.has_edits:
         columns = inquiry.offer.columns
-        return inquiry.ask({c: [p.request.tuple[c] for p in purchases] for c in columns}).sets
-    sizes = [len(p.rows or ()) for p in purchases]
-    rows = np.fromiter((row for p in purchases for row in p.rows or ()), np.int64, sum(sizes))
-    nothing = np.empty(0, dtype=np.int64)
-    offsets = np.append(0, np.cumsum(np.array(sizes, dtype=np.int64)))
-    return ConflictSets(inquiry.offer.attribute, offsets, rows, nothing, nothing, np.empty(0, dtype=np.int8))
+        tuples = {c: [p.request.tuple[c] for p in purchases] for c in columns}
+        return inquiry.ask(tuples, limited=False).sets  # whatever the limit was when they were made
+    rows = [_rows(purchase, inquiry) for purchase in purchases]
+    sizes = np.array([len(of_one) for of_one in rows], dtype=np.int64)
+    together = np.fromiter((row for of_one in rows for row in of_one), np.int64, int(sizes.sum()))
+    return without_edits(inquiry.offer.attribute, np.append(0, np.cumsum(sizes)), together)
+
+
+def _rows(purchase: Purchase, inquiry: Inquiry) -> Sequence[int]:
+    if purchase.rows is not None:
+        return purchase.rows
+    found: list[int] = inquiry.matcher.match_one(purchase.request.tuple).tolist()
+    return found

@@ -51,6 +51,10 @@ class Known:
 
     def learn(self, sets: ConflictSets, level: int | Ints) -> None:
         """Take the answers of some requests to what is known: all at one level, or each at its own."""
+        if len(sets.rows) == 1 and not len(sets.edit) and isinstance(level, int):
+            revealed, row = self.revealed[sets.attribute], sets.rows[0]
+            revealed[row] = max(revealed[row], self.heights[sets.attribute] - level)
+            return
         depth = self.heights[sets.attribute] - (
             level if isinstance(level, int) else np.repeat(level, np.diff(sets.offsets))
         )

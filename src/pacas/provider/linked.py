@@ -62,7 +62,7 @@ class LinkedValues:
         self._changed = {a: np.flatnonzero(cells[a].divergence > policy.y_levels[a]) for a in policy.y if a in cells}
         keys = [self._keys(self.group, row_y), self._keys(patch_group, patch_y)]
         keys += [self._cell_keys(cells[a], row_y, changed) for a, changed in self._changed.items()]
-        pair, found = distinct(np.concatenate(keys))
+        pair, found = _numbered(np.concatenate(keys))
         self._found = found
         self.group_of: Ints = found // self._values.space
         """Per pair: its X-group."""
@@ -84,10 +84,17 @@ class LinkedValues:
         """The pairs that cell neighbours of these rows drop: R's only row with the pair gets another value."""
         if attribute not in self.added:
             return np.empty(0, dtype=np.int64)
-        pair = self.row_pair[rows[divergence > self.policy.y_levels[attribute]]]
-        pair = pair[pair >= 0]
-        dropped: Ints = pair[self.own[pair] == 1]
-        return dropped
+        dropped: Ints = self._only_row[rows[divergence > self.policy.y_levels[attribute]]]
+        return dropped[dropped >= 0]
+
+    @cached_property
+    def _only_row(self) -> Ints:
+        """Per row: its pair, if no other row of R has it, else −1."""
+        only = np.full(len(self.row_pair), -1, dtype=np.int64)
+        linked = np.flatnonzero(self.row_pair >= 0)
+        linked = linked[self.own[self.row_pair[linked]] == 1]
+        only[linked] = self.row_pair[linked]
+        return only
 
     @cached_property
     def own_values(self) -> Ints:
@@ -119,7 +126,9 @@ class LinkedValues:
 
     def _added_by_cells(self, count: int, changed: Ints, pairs: Ints) -> Numbers:
         added = np.full(count, -1, dtype=np.int32)
-        added[changed] = np.where((pairs >= 0) & (self.own[pairs] == 0), pairs, -1)
+        linked = pairs >= 0
+        pairs = pairs[linked]
+        added[changed[linked]] = np.where(self.own[pairs] == 0, pairs, -1)
         return added
 
     def _edit_pairs(self, edits: Edits, patch_pair: Ints) -> tuple[PairLists, PairLists]:
@@ -171,6 +180,17 @@ class _YValues:
     def _digit(self, attribute: str, nodes: Codes) -> Ints:
         digit: Ints = self._at_level[attribute][nodes].astype(np.int64) * self._stride[attribute]
         return digit
+
+
+def _numbered(keys: Ints) -> tuple[Ints, Ints]:
+    """A number for each key ≥ 0, −1 for the others, and the keys by their numbers: by sorting, as so many differ."""
+    order = np.argsort(keys)
+    ordered = keys[order]
+    begins = ordered >= 0
+    begins[1:] &= ordered[1:] != ordered[:-1]
+    number = np.empty(len(keys), dtype=np.int64)
+    number[order] = np.cumsum(begins) - 1
+    return number, ordered[begins]
 
 
 def _groups(x: Sequence[Column], edits: Edits) -> tuple[Ints, Ints, int]:

@@ -238,7 +238,7 @@ class _Sale(NamedTuple):
 
     @property
     def sets(self) -> ConflictSets:
-        return self.found.sets(np.array([self.slot])) if isinstance(self.found, Book) else self.found
+        return self.found.set_of(self.slot) if isinstance(self.found, Book) else self.found
 
 
 class Buyer:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pacas.core.money import CREDIT
 from pacas.core.query import MAIN, GeneralizedQuery
 from pacas.engine.contract import Engine, Source
 from pacas.errors import InputError
@@ -137,7 +138,9 @@ def _weights(terms: Terms, support: SupportSet, conflicts: Callable[[Generalized
     given = terms.support.weights if isinstance(terms.support, GivenSupport) else None
     if given is not None:
         return _given_weights(terms, support, given)
-    total = 10**9 if terms.total is None else terms.total
+    total = CREDIT if terms.total is None else terms.total
+    if terms.points and terms.sensitivity:
+        raise InputError("price points say what neighbours weigh; leave out sensitivity, or the points")
     if terms.points:
         points = [PricePoint(p.name, conflicts(p.view), p.price) for p in terms.points]
         return price_point_weights(total, len(support), points)

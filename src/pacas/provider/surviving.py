@@ -20,6 +20,9 @@ from pacas.provider.matching.groups import spread
 from pacas.provider.support import SupportSet
 from pacas.provider.support_set import CellNeighbours
 
+FEW = 8
+"""Up to so many rows a sale is taken in without arrays, which would take longer to make than they save."""
+
 
 class Surviving:
     """The neighbours that are left, and how many values each policy's X-groups still show."""
@@ -103,10 +106,18 @@ class Surviving:
         cells, height = self._cells.get(attribute), self._heights[attribute]
         if self.short or cells is None:
             return height + 1 if self.short else 0
-        revealed = self.known.revealed[attribute]
+        number, of_row, below = self._few(cells, rows)
+        if self.alive - len(number) <= self._most_droppers:
+            return int(self.finest(without_edits(attribute, np.array([0, len(rows)]), np.array(rows)))[0])
+        margins = [margin for margin in self.margins if attribute in margin.linked.added]
+        return max((m.finest_of_few(attribute, rows, number, of_row, below) for m in margins), default=0)
+
+    def _few(self, cells: CellNeighbours, rows: list[int]) -> tuple[list[int], list[int], list[int]]:
+        """The surviving neighbours of a few cells: their numbers, the place of the row, and below which level."""
+        height, revealed = self._heights[cells.attribute], self.known.revealed[cells.attribute]
         number: list[int] = []
-        below: list[int] = []
         of_row: list[int] = []
+        below: list[int] = []
         for place, row in enumerate(rows):
             start, end = int(cells.first[row]), int(cells.first[row + 1])
             if bought := int(revealed[row]):  # neighbours are in the order of their divergence
@@ -114,24 +125,23 @@ class Surviving:
             number += range(start, end)
             of_row += [place] * (end - start)
             below += cells.divergence[start:end].tolist()
-        if self.alive - len(number) <= self._most_droppers:
-            return int(self.finest(without_edits(attribute, np.array([0, len(rows)]), np.array(rows)))[0])
-        margins = [margin for margin in self.margins if attribute in margin.linked.added]
-        return max((m.finest_of_few(attribute, rows, number, of_row, below) for m in margins), default=0)
+        return number, of_row, below
 
     def touched(self, sets: ConflictSets) -> Ints:
         """The rows whose X-groups a sale without edits touches."""
         rows = [sets.rows]
         for margin in self.margins:
             if sets.attribute in margin.linked.added:
-                groups = np.unique(margin.linked.group[sets.rows])
-                rows += [margin.linked.members.one(group) for group in groups[groups >= 0].tolist()]
+                groups = {group for group in margin.linked.group[sets.rows].tolist() if group >= 0}
+                rows += [margin.linked.members.one(group) for group in groups]
         return np.concatenate(rows)
 
     def apply(self, sets: ConflictSets, level: int) -> None:
         """Take away what one sale has ruled out."""
         cells = self._cells.get(sets.attribute)
-        if cells is not None:
+        if cells is not None and len(sets.rows) <= FEW:
+            self._apply_few(cells, sets.rows.tolist(), level)
+        elif cells is not None:
             starts = cells.first[sets.rows]
             sizes = cells.first[sets.rows + 1] - starts
             number, bought = spread(starts, sizes), self.known.level(sets.attribute, sets.rows)
@@ -147,6 +157,14 @@ class Surviving:
             for margin in self.margins:
                 margin.count_edits(edits, -1)
         self.known.learn(sets, level)
+
+    def _apply_few(self, cells: CellNeighbours, rows: list[int], level: int) -> None:
+        """The same without arrays."""
+        gone = [(n, rows[r], d) for n, r, d in zip(*self._few(cells, rows), strict=True) if d > level]
+        self.alive -= len(gone)
+        for margin in self.margins:
+            if cells.attribute in margin.linked.added:
+                margin.take_few(cells.attribute, gone)
 
     def safe_without(self, neighbours: Ints, support: SupportSet) -> bool:
         """Would all groups still show enough values without these neighbours? Some may be gone already."""

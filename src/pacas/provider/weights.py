@@ -14,7 +14,7 @@ from math import lcm
 import numpy as np
 from numpy.typing import NDArray
 
-from pacas.core.money import CREDIT
+from pacas.core.money import CREDIT, credits_text
 from pacas.errors import InputError
 
 Ints = NDArray[np.int64]
@@ -79,16 +79,6 @@ def check_total(total: int) -> None:
     """An error unless the total, in nanocredits, is one that weights can sum to."""
     if not 0 <= total <= MOST_TOTAL:
         raise InputError(f"the total must be from 0 to {credits_text(MOST_TOTAL)} credits")
-
-
-def credits_text(nanocredits: int) -> str:
-    """Nanocredits as credits, to the last decimal.
-
-    >>> credits_text(345_000_000), credits_text(10**18 + 1), credits_text(2 * 10**9)
-    ('0.345', '1000000000.000000001', '2')
-    """
-    credits, rest = divmod(nanocredits, CREDIT)
-    return f"{credits}.{rest:09d}".rstrip("0").rstrip(".")
 
 
 def _apportion(total: int, counts: Sequence[int], factors: Sequence[Factor]) -> tuple[list[int], list[int]]:

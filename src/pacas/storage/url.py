@@ -47,3 +47,8 @@ def sqlite_path(url: str, folder: Path) -> Path:
     if "?" in path or "\0" in path:
         raise ConfigError("ledger.url: a SQLite ledger takes a path and no options")
     return folder / path
+
+
+def ledger_path(url: str, folder: Path) -> Path | None:
+    """The file that a ledger is kept in, or None if it is in memory."""
+    return sqlite_path(url, folder) if url.partition(":")[0].lower() == "sqlite" else None

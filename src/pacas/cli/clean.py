@@ -1,0 +1,109 @@
+"""`pacas clean`: repair a table with values that are bought under a budget."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pacas.cli.clean_job import Job, Options, make_job
+from pacas.cli.clean_run import run_clean, run_dry
+from pacas.cli.clean_summary import as_json, print_plan, print_summary
+from pacas.cli.opening import BUYER, BuyerOption, opened_provider, provider_path
+from pacas.cli.options import Json, out, print_json, progress
+from pacas.engine.duck import DuckEngine
+from pacas.provider.entry import check_buyer
+
+
+def command(
+    client: Annotated[Path, typer.Argument(metavar="CLIENT.toml", help="The client's file: table and dependencies.")],
+    provider: Annotated[str, typer.Option(metavar="PROVIDER", help="The provider's file, provider.toml.")],
+    budget: Annotated[str, typer.Option(metavar="CREDITS", help="The most that all values together may cost.")],
+    max_level: Annotated[
+        list[str] | None,
+        typer.Option(metavar="LEVEL", help="The coarsest level to buy: 2 for all, or MED=2 for one; repeat."),
+    ] = None,
+    repair: Annotated[
+        str,
+        typer.Option(metavar="refine|replace|ground", help="What is written: own evidence first, or what was bought."),
+    ] = "refine",
+    allocation: Annotated[
+        str, typer.Option(metavar="errors|harmonic|uniform", help="How the budget is spread over the classes.")
+    ] = "errors",
+    prefer: Annotated[
+        str, typer.Option(metavar="finest|coarsest", help="Which of the affordable levels is bought.")
+    ] = "finest",
+    rounds: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Repeat for what repairs have brought up, so many times at most.")
+    ] = 1,
+    cells: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Further cells to repair: a table of row,attribute.")
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Where the table goes; else NAME.clean.csv beside it."),
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue an interrupted run; pay nothing twice.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be bought; pay, write nothing.")] = False,
+    buyer: BuyerOption = BUYER,
+    truth: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The true table, row by row, to score the repairs by.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Repair a table: buy a value for each class of cells that should be equal, most errors first.
+
+    Each purchase is in a journal beside the output before it is used. After an interruption, the same command with
+    --resume goes on from there, and ends with the same table.
+
+    JSON: budget, spent, violations_before, violations_after, rounds, purchases (attribute, rows, level, value, price,
+    written), unrepaired (attribute, rows, reason), repair_error (null without --truth), dry_run; output, journal
+
+    Example: pacas clean client.toml --provider provider.toml --budget 2 --output clean.csv
+    """
+    with closing(DuckEngine()) as engine:
+        options = Options(
+            client=client,
+            budget=budget,
+            max_level=max_level or (),
+            repair=repair,
+            allocation=allocation,
+            prefer=prefer,
+            rounds=rounds,
+            cells=cells,
+            output=output,
+            truth=truth,
+            dry_run=dry_run,
+        )
+        path = provider_path(provider)
+        check_buyer(buyer)
+        with progress() as tell:
+            tell(f"reading {client.name}")
+            job = make_job(options, engine)
+        with opened_provider(path) as opened, progress() as tell:
+            tell("checking the dependencies")
+            marketplace = opened.as_buyer(buyer)
+            if dry_run:
+                cleaning, was_done = run_dry(job, marketplace, engine, tell), False
+            else:
+                cleaning, was_done = run_clean(job, marketplace, buyer, resume, engine, tell)
+        score = None if job.truth is None or dry_run else cleaning.score(job.truth, engine=engine)
+    repair_error = None if score is None else score.repair_error
+    if json:
+        files = {} if dry_run else {"output": str(job.output), "journal": str(job.journal)}
+        print_json(as_json(cleaning, repair_error=repair_error, dry=dry_run) | files)
+    elif dry_run:
+        print_plan(cleaning)
+    else:
+        print_summary(cleaning)
+        _print_end(job, repair_error, was_done)
+
+
+def _print_end(job: Job, repair_error: float | None, was_done: bool) -> None:
+    if repair_error is not None:
+        out.print(f"\nrepair error: {repair_error:.6g}")
+    out.print(f"\n{job.output} written; {job.journal.name} is the record of what was bought.")
+    if was_done:
+        out.print("That run was done already; nothing was bought now.")

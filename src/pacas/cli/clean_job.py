@@ -1,0 +1,140 @@
+"""A cleaning that is ready to start: everything that can be found wrong before money is spent has been looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pacas.client.offers import MaxLevel
+from pacas.client.safe_clean import SafeClean
+from pacas.core.money import nanocredits
+from pacas.core.relation import Relation
+from pacas.engine.contract import Engine, RelationFile
+from pacas.errors import InputError, did_you_mean
+from pacas.formats.cells_file import read_cells
+from pacas.formats.cleaned import check_output, default_output
+from pacas.formats.client_file import ClientFile, read_client_file
+from pacas.formats.relations import PARQUET, read_relation, scan_relation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What the command line says."""
+
+    client: Path
+    budget: str
+    max_level: Sequence[str]
+    repair: str
+    allocation: str
+    prefer: str
+    rounds: int
+    cells: Path | None
+    output: Path | None
+    truth: Path | None
+    dry_run: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A table, how to clean it, and where the result goes."""
+
+    file: RelationFile
+    table: Relation
+    cleaner: SafeClean
+    choices: Mapping[str, Any]
+    """The options that decide what is bought and written, as they were given."""
+    output: Path
+    truth: RelationFile | None
+
+    @property
+    def journal(self) -> Path:
+        return self.output.with_name(f"{self.output.name}.journal")
+
+
+def make_job(options: Options, engine: Engine[Any]) -> Job:
+    check_budget(options.budget)
+    client = read_client_file(options.client)
+    file = client.scan()
+    cells = [] if options.cells is None else read_cells(options.cells)
+    max_level = parse_max_level(options.max_level, _repairable(client, cells))
+    cleaner = SafeClean(
+        client.dependencies(),
+        options.budget,
+        hierarchies=client.read_hierarchies(engine),
+        max_level=max_level,
+        allocation=options.allocation,
+        prefer=options.prefer,
+        repair=options.repair,
+        rounds=options.rounds,
+        cells=cells,
+    )
+    output = options.output or default_output(file)
+    if not options.dry_run:
+        check_output(output, file)
+    table = _read(file, engine)
+    truth = None if options.truth is None else _truth(options.truth, table, file, engine)
+    choices = {
+        "max_level": max_level,
+        "allocation": options.allocation,
+        "prefer": options.prefer,
+        "repair": options.repair,
+        "rounds": options.rounds,
+    }
+    return Job(file, table, cleaner, choices, output, truth)
+
+
+def check_budget(budget: str) -> None:
+    if nanocredits(budget, "--budget") < 0:
+        raise InputError(f"--budget must not be negative, and {budget} is")
+
+
+def parse_max_level(given: Sequence[str], attributes: Sequence[str]) -> MaxLevel:
+    """`2` for all attributes, or `MED=2` for some; not both."""
+    if not given:
+        return None
+    if len(given) == 1 and "=" not in given[0]:
+        return _level(given[0], given[0])
+    levels: dict[str, int] = {}
+    for text in given:
+        attribute, sign, level = text.rpartition("=")
+        if not sign:
+            raise InputError(
+                f"--max-level takes one level for all, or ATTR=LEVEL for each; {text!r} stands with others"
+            )
+        if attribute not in attributes:
+            raise InputError(f"--max-level: nothing repairs {attribute!r}; {did_you_mean(attribute, attributes)}")
+        if attribute in levels:
+            raise InputError(f"--max-level names {attribute!r} twice")
+        levels[attribute] = _level(level, text)
+    return levels
+
+
+def _level(level: str, text: str) -> int:
+    if not (level.isascii() and level.isdigit() and len(level) < 10):
+        raise InputError(f"--max-level takes a level from 0 (ground) on, such as 2 or MED=2, not {text!r}")
+    return int(level)
+
+
+def _repairable(client: ClientFile, cells: Sequence[tuple[int, str]]) -> list[str]:
+    named = [attribute for _, attribute in cells]
+    return list(dict.fromkeys([*(fd.rhs for fd in client.dependencies()), *named]))
+
+
+def _read(file: RelationFile, engine: Engine[Any]) -> Relation:
+    """The table, Parquet with its types."""
+    if file.format == PARQUET:
+        return read_relation(file.path)
+    return Relation(engine.rows(engine.open(file), None, file.columns))
+
+
+def _truth(path: Path, table: Relation, file: RelationFile, engine: Engine[Any]) -> RelationFile:
+    truth = scan_relation(path)
+    common = [column for column in truth.columns if column in table.columns]
+    if not common:
+        raise InputError(f"--truth: {truth.name} has no column of {file.name}")
+    rows = len(engine.open(truth, common[:1]))
+    if rows != len(table):
+        raise InputError(f"--truth: {truth.name} has {rows:,} rows and {file.name} has {len(table):,}")
+    return truth

@@ -1,0 +1,92 @@
+"""From the name of a provider to the provider: the file, the engine and the ledger, wired together."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from pacas.cli.options import progress
+from pacas.engine.contract import Engine
+from pacas.engine.duck import DuckEngine
+from pacas.errors import InputError
+from pacas.formats.provider_file import ProviderFile, read_provider_file
+from pacas.formats.provider_terms import make_provider
+from pacas.provider.ledger import Ledger
+from pacas.provider.provider import LOCAL, Provider
+from pacas.storage.url import ledger_path, open_ledger
+
+ProviderArgument = Annotated[str, typer.Argument(metavar="PROVIDER", help="The provider's file, provider.toml.")]
+BuyerOption = Annotated[str, typer.Option("--as", metavar="BUYER", help="The buyer's name.")]
+BUYER = LOCAL
+
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+
+
+def open_provider(
+    path: Path,
+    *,
+    engine: Engine[Any] | None = None,
+    tell: Callable[[str], None] = lambda what: None,
+    ledger: Ledger | None = None,
+) -> Provider:
+    """The provider that a file describes, with the ledger that the file names unless one is given.
+
+    Where a mistake keeps the provider from opening a ledger that was not there before, none is left behind.
+    """
+    tell(f"reading {path.name}")
+    file = read_provider_file(path)
+    engine = engine or DuckEngine()
+    if ledger is not None:
+        given = ledger
+        return make_provider(file, engine, lambda: given, tell)
+    opened: list[Ledger] = []
+    was_there = _files(file)
+
+    def open_file() -> Ledger:
+        opened.append(open_ledger(file.ledger_url, file.folder))
+        return opened[0]
+
+    try:
+        return make_provider(file, engine, open_file, tell)
+    except BaseException as error:
+        for unused in opened:
+            for_nothing = isinstance(error, InputError) and not was_there and unused.opening() is None
+            unused.close()
+            if for_nothing:
+                _remove(file)
+        raise
+
+
+@contextmanager
+def opened_provider(path: Path, ledger: Ledger | None = None) -> Iterator[Provider]:
+    """A provider for one command, everything closed at its end; progress is shown while it is made ready."""
+    with closing(DuckEngine()) as engine:
+        with progress() as tell:
+            provider = open_provider(path, engine=engine, tell=tell, ledger=ledger)
+        with closing(provider.ledger):
+            yield provider
+
+
+def provider_path(named: str) -> Path:
+    """The file that names a provider; one at a URL cannot be asked yet."""
+    if _URL.match(named):
+        raise InputError("a provider at a URL cannot be asked yet; give its provider.toml")
+    return Path(named)
+
+
+def _files(file: ProviderFile) -> list[Path]:
+    """What there is of the ledger on the disk."""
+    path = ledger_path(file.ledger_url, file.folder)
+    names = [] if path is None else [path, *(path.with_name(path.name + more) for more in ("-wal", "-shm"))]
+    return [name for name in names if name.exists()]
+
+
+def _remove(file: ProviderFile) -> None:
+    """Take away a ledger that was made for nothing: who else reads the file finds the same mistake, too."""
+    for name in _files(file):
+        name.unlink(missing_ok=True)

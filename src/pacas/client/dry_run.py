@@ -1,0 +1,50 @@
+"""A marketplace at which nothing is paid: what would be bought first for each class, at the prices of now.
+
+Without paying nobody learns the value, so a dry run has to suppose one. It supposes that each repair clears its class
+with the class's own most frequent value, and that quotes stay what they are. In a true run later quotes follow what has
+been bought: prices only fall, and a request may come to be refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import copy
+from typing import Any
+
+from pacas.client.cleaning import Cleaning, Observer
+from pacas.client.repair import refine
+from pacas.client.safe_clean import SafeClean
+from pacas.engine.contract import Engine
+from pacas.engine.questions import Data
+from pacas.protocol.marketplace import Columns, Marketplace
+from pacas.protocol.messages import Answer, Ladders, Offer, Quote, Refusal, Request
+
+
+def dry_run(
+    cleaner: SafeClean, data: Data, marketplace: Marketplace, observer: Observer, engine: Engine[Any]
+) -> Cleaning:
+    """What a cleaning would buy. The values of its purchases, and so its relation, are supposed."""
+    supposing = copy(cleaner)
+    supposing.rule = refine  # with an answer that rules nothing out: the class's most frequent value
+    return supposing.clean(data, DryRun(marketplace), observer=observer, engine=engine)
+
+
+class DryRun:
+    """Quotes like the marketplace behind it, and answers every purchase with the root, which tells nothing."""
+
+    def __init__(self, marketplace: Marketplace) -> None:
+        self._marketplace = marketplace
+
+    def catalogue(self) -> Mapping[str, Offer]:
+        return self._marketplace.catalogue()
+
+    def quote(self, request: Request) -> Quote | Refusal:
+        return self._marketplace.quote(request)
+
+    def quote_batch(self, attribute: str, tuples: Columns) -> Ladders:
+        return self._marketplace.quote_batch(attribute, tuples)
+
+    def pay(self, request: Request, ceiling: int, key: str) -> Answer | Refusal:
+        """Nothing is paid; the price is the one that was quoted."""
+        hierarchy = self.catalogue()[request.attribute].hierarchy
+        return Answer(str(hierarchy.label(hierarchy.root)), request.level, ceiling)

@@ -1,0 +1,106 @@
+"""An explanation in sentences, and as plain values for JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from pacas.client.cleaning import Why
+from pacas.client.explain import Explanation, Step, Tie, Value
+from pacas.core.money import credits_text, in_credits
+
+MOST_LISTED = 8
+"""Of values and rows, in sentences."""
+
+
+def in_words(explanation: Explanation) -> list[str]:
+    """A line per fact, from the class to the value written."""
+    cell = f"row {explanation.row}, {explanation.attribute}"
+    lines = [f"{cell}: {_value(explanation.given)} was given, {_value(explanation.value)} stands there now"]
+    for step in explanation.steps:
+        lines += _step(step)
+    if explanation.unrepaired is not None:
+        left = explanation.unrepaired
+        lines.append(f"its class of {_cells(len(left.rows))} was left as it is: {left.reason}")
+    elif not explanation.steps:
+        lines.append("no dependency and nobody else found anything wrong with it, so it was left alone")
+    return lines
+
+
+def _step(step: Step) -> Iterator[str]:
+    purchase, repair = step.purchase, step.repair
+    yield f"class: {_cells(len(repair.rows))} that must agree, rows {_listed(repair.rows.tolist())}"
+    for tie in step.ties:
+        shared = ", ".join(f"{a} = {_value(v)}" for a, v in zip(tie.fd.lhs, tie.values, strict=True))
+        yield f"tied by {tie.fd}: {_cells(len(tie.rows))} with {shared}"
+    if not step.ties:
+        yield "tied by no dependency directly: it was named, or belongs to the class through others"
+    yield "values: " + _listed([f"{_value(e.value)} × {e.cells}{' (fits)' if e.fits else ''}" for e in step.evidence])
+    yield (
+        f"bought: {_value(purchase.value)}, level {purchase.level}, for {credits_text(purchase.price)} credits, "
+        f"by asking about row {purchase.row}"
+    )
+    yield f"written: {_value(repair.new)}, {_BECAUSE[repair.why]}"
+    if step.flagged:
+        yield (
+            f"look at it: this row's own quotes were others than those of row {purchase.row}; "
+            "it may not belong to the class"
+        )
+
+
+_BECAUSE = {
+    Why.BOUGHT: "the value bought",
+    Why.EVIDENCE: "the class's most frequent value at or below the one bought",
+    Why.COLUMN: "the column's most frequent ground value below the one bought",
+}
+
+
+def _value(value: Value) -> str:
+    return "nothing" if value is None else repr(value)
+
+
+def _cells(n: int) -> str:
+    return f"{n:,} cell{'' if n == 1 else 's'}"
+
+
+def _listed(items: list[Any]) -> str:
+    shown = ", ".join(map(str, items[:MOST_LISTED]))
+    return f"{shown} and {len(items) - MOST_LISTED:,} more" if len(items) > MOST_LISTED else shown
+
+
+def as_dict(explanation: Explanation) -> dict[str, Any]:
+    """Plain values; money in credits."""
+    left = explanation.unrepaired
+    return {
+        "row": explanation.row,
+        "attribute": explanation.attribute,
+        "given": explanation.given,
+        "value": explanation.value,
+        "flagged": explanation.flagged,
+        "steps": [_step_as_dict(step) for step in explanation.steps],
+        "unrepaired": None if left is None else {"rows": left.rows.tolist(), "reason": left.reason},
+    }
+
+
+def _step_as_dict(step: Step) -> dict[str, Any]:
+    purchase, repair = step.purchase, step.repair
+    return {
+        "rows": repair.rows.tolist(),
+        "round": repair.round,
+        "ties": [_tie_as_dict(tie) for tie in step.ties],
+        "evidence": [{"value": e.value, "cells": e.cells, "fits": e.fits} for e in step.evidence],
+        "purchase": {
+            "row": purchase.row,
+            "level": purchase.level,
+            "value": purchase.value,
+            "price": in_credits(purchase.price),
+        },
+        "old": step.old,
+        "new": repair.new,
+        "why": repair.why.value,
+        "flagged": step.flagged,
+    }
+
+
+def _tie_as_dict(tie: Tie) -> dict[str, Any]:
+    return {"fd": str(tie.fd), "values": dict(zip(tie.fd.lhs, tie.values, strict=True)), "rows": list(tie.rows)}

@@ -1,0 +1,205 @@
+"""`pacas audit`."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+AUDIT = ("audit", "provider.toml")
+BUY = ("buy", "provider.toml", "--requests", "requests.jsonl")
+
+
+def tamper(folder: Path, *statements: str) -> list[str]:
+    """Write past the ledger; return all that is in it then."""
+    with closing(sqlite3.connect(folder / "provider.ledger.db")) as connection:
+        for statement in statements:
+            connection.execute(statement)
+        connection.commit()
+        return list(connection.iterdump())
+
+
+def edit(folder: Path, old: str, new: str) -> None:
+    text = (folder / "provider.toml").read_text()
+    assert old in text
+    (folder / "provider.toml").write_text(text.replace(old, new))
+
+
+def test_the_json_has_the_promised_keys(pacas: Any) -> None:
+    pacas(*BUY, "--as", "ann")
+    pacas(*BUY, "--as", "bob")
+    result = pacas(*AUDIT, "--json")
+    assert result.code == 0
+    document = result.document
+    ledger = document.pop("ledger")
+    assert document == {
+        "holds": True,
+        "rows": 6,
+        "neighbours": 60,
+        "total": 6.0,
+        "policies": [
+            {
+                "x": ["GEN", "AGE", "ZIP"],
+                "y": ["MED"],
+                "levels": {"MED": 0},
+                "k": 3,
+                "allow_linkage": False,
+                "groups": 6,
+                "unlinked_rows": 0,
+                "margins": [
+                    {"margin": 0, "groups": 1},
+                    {"margin": 2, "groups": 1},
+                    {"margin": 3, "groups": 4},
+                ],
+                "holds": True,
+            }
+        ],
+        "sales": [
+            {"buyer": buyer, "attribute": "MED", "level": level, "purchases": 1, "spent": spent}
+            for buyer in ("ann", "bob")
+            for level, spent in ((1, 0.7), (2, 0.4))
+        ],
+        "buyers": [
+            {"buyer": buyer, "purchases": 2, "spent": 1.1, "due": 1.1, "surviving": 49} for buyer in ("ann", "bob")
+        ],
+        "warnings": [],
+    }
+    assert len(ledger.pop("head")) == 64
+    assert ledger == {"verified": True, "entries": 5, "problem": None, "first_bad_entry": None}
+
+
+def test_for_people_it_draws_the_margins_and_lists_the_sales(pacas: Any) -> None:
+    pacas(*BUY, "--as", "ann")
+    lines = pacas(*AUDIT).lines
+    assert lines[:7] == [
+        "6 rows, 60 neighbours, 6 credits in all",
+        "",
+        "policy 1: (GEN, AGE, ZIP) linked to at least 3 of MED at level 0: holds",
+        "6 groups, by how many values they show beyond the 3 they need:",
+        "    0  ██████████ 1",
+        "    2  ██████████ 1",
+        "    3  ████████████████████████████████████████ 4",
+    ]
+    assert "ann    MED            1          1    0.7" in lines
+    assert "ann            2    1.1  1.1               49" in lines
+    assert "ledger: verified, 3 entries" in lines
+
+
+def test_before_the_first_sale_there_is_little_to_say(pacas: Any) -> None:
+    result = pacas(*AUDIT)
+    assert result.code == 0
+    assert "nothing has been sold" in result.lines
+    assert "ledger: verified, 1 entry" in result.lines
+
+
+WARNINGS = {
+    "per buyer": ("[relation]", 'history = "per_buyer"\n[relation]', "buyers who pool what they bought may learn more"),
+    "linkage": (
+        'x = ["GEN", "AGE", "ZIP"]',
+        'x = ["GEN", "ZIP"]\nallow_linkage = true',
+        "policy 1 allows linkage: MED is found by AGE, outside X",
+    ),
+}
+
+
+@pytest.mark.parametrize("warning", ["per buyer", "linkage"])
+def test_what_its_owner_has_allowed_is_a_warning(pacas: Any, folder: Path, warning: str) -> None:
+    old, new, said = WARNINGS[warning]
+    edit(folder, old, new)
+    result = pacas(*AUDIT, "--json")
+    assert result.code == 0
+    (found,) = result.document["warnings"]
+    assert said in found
+    assert pacas(*AUDIT).lines[0] == f"warning: {found}"
+
+
+def test_a_provider_without_policies_is_a_warning(pacas: Any, folder: Path) -> None:
+    head, _, rest = (folder / "provider.toml").read_text().partition("[[policy]]")
+    (folder / "provider.toml").write_text(head + rest[rest.index("[pricing]") :])
+    result = pacas(*AUDIT, "--json")
+    assert result.code == 0
+    assert result.document["policies"] == []
+    assert result.document["warnings"] == ["there is no policy: everything is safe to sell"]
+
+
+def test_warnings_are_red_on_a_terminal(pacas: Any, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    edit(folder, *WARNINGS["per buyer"][:2])
+    monkeypatch.setattr("pacas.cli.options.out._force_terminal", True)
+    monkeypatch.setattr("pacas.cli.options.out._color_system", 1)
+    assert "\x1b[1;31mwarning:" in pacas(*AUDIT).out
+
+
+# ---- a ledger that is not what was written --------------------------------------------------------------------------
+
+BROKEN = {
+    "altered": ("UPDATE entry SET price = 1 WHERE sequence = 1", 1, "entry 1 is altered or moved"),
+    "missing": ("DELETE FROM entry WHERE sequence = 1", 1, "entry 1 is missing"),
+    "cut": ("DELETE FROM entry WHERE sequence = 2", 2, "entry 2 is missing: the head record counts 3 entries"),
+    "opening altered": ("UPDATE entry SET details = '{}' WHERE sequence = 0", 0, "entry 0 is altered or moved"),
+}
+
+
+@pytest.mark.parametrize(("statement", "entry", "said"), BROKEN.values(), ids=BROKEN)
+def test_a_broken_ledger_is_named_by_its_entry_and_left_as_it_is(
+    pacas: Any, folder: Path, statement: str, entry: int, said: str
+) -> None:
+    pacas(*BUY, "--as", "ann")
+    left = tamper(folder, statement)
+    result = pacas(*AUDIT, "--json")
+    assert result.code == 1
+    assert not result.document["holds"]
+    ledger = result.document["ledger"]
+    assert (ledger["verified"], ledger["problem"], ledger["first_bad_entry"]) == (False, said, entry)
+    result = pacas(*AUDIT)
+    assert result.code == 1
+    assert f"ledger: does not hold: {said}" in result.lines
+    assert f"entry {entry}" in pacas(*BUY).complaint
+    assert tamper(folder) == left
+
+
+def test_a_head_that_was_noted_shows_a_history_that_was_rewritten(pacas: Any, folder: Path) -> None:
+    pacas(*BUY, "--as", "ann")
+    ledger = pacas(*AUDIT, "--json").document["ledger"]
+    noted = f"{ledger['entries']}:{ledger['head']}"
+    assert pacas(*AUDIT, "--head", noted).code == 0
+    (folder / "provider.ledger.db").unlink()
+    pacas(*BUY, "--as", "bob")
+    result = pacas(*AUDIT, "--head", noted, "--json")
+    assert result.code == 1
+    assert "is not the one whose hash was noted" in result.document["ledger"]["problem"]
+    (folder / "provider.ledger.db").unlink()
+    assert pacas(*AUDIT).code == 0
+    result = pacas(*AUDIT, "--head", noted, "--json")
+    assert result.code == 1
+    assert "the head that was noted counts 3 entries" in result.document["ledger"]["problem"]
+
+
+def test_a_noted_head_and_no_ledger_at_all(pacas: Any) -> None:
+    result = pacas(*AUDIT, "--head", "3:" + "0" * 64, "--json")
+    assert result.code == 1
+    assert not result.document["ledger"]["verified"]
+
+
+@pytest.mark.parametrize("head", ["", "3", "3:", "3:ab", ":" + "0" * 64, "x:" + "0" * 64])
+def test_a_head_that_is_none(pacas: Any, head: str) -> None:
+    assert pacas(*AUDIT, f"--head={head}").complaint == "--head takes ENTRIES:HASH, as pacas audit prints it"
+
+
+def test_a_payment_that_is_not_what_was_due_does_not_hold(pacas: Any, folder: Path, monkeypatch: Any) -> None:
+    pacas(*BUY, "--as", "ann")
+    monkeypatch.setattr("pacas.provider.audit._lowest", lambda sets, levels: (sets.rows[:1], levels[:1]))
+    result = pacas(*AUDIT, "--json")
+    assert result.code == 1
+    assert not result.document["holds"]
+    assert pacas(*AUDIT).code == 1
+
+
+def test_changed_files_are_bad_input(pacas: Any, folder: Path) -> None:
+    pacas(*BUY)
+    edit(folder, "k = 3", "k = 2")
+    assert pacas(*AUDIT).complaint == (
+        "changed since the ledger was opened: policies; restore it, or begin a new ledger"
+    )

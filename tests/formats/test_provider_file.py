@@ -1,0 +1,209 @@
+"""`provider.toml`: what its sections may say, and what is said about those that may not."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from pacas.errors import ConfigError
+from pacas.formats.provider_file import ProviderFile, read_provider_file
+from pacas.provider.mix import Mix
+from pacas.provider.support import Generated
+
+RELATION = '[relation]\ndata = "d.csv"\n'
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "shop.toml"
+
+
+def read(path: Path, text: str) -> ProviderFile:
+    path.write_text(text, "utf-8")
+    return read_provider_file(path)
+
+
+def pricing(path: Path, text: str) -> ProviderFile:
+    return read(path, f"{RELATION}[pricing]\n{text}\n")
+
+
+def test_a_relation_is_enough(path: Path) -> None:
+    file = read(path, RELATION)
+    assert file.generated_support() == Generated(per_cell=10)
+    assert file.seed() is None
+    assert file.pricing.total is None
+    assert (file.history, file.reasons, file.max_matches) == ("pooled", False, 1000)
+    assert (file.dependencies(), file.policies(), file.price_points()) == ({}, (), ())
+
+
+def test_the_ledger_is_by_default_beside_the_file_and_named_after_it(path: Path) -> None:
+    file = read(path, RELATION)
+    assert file.folder == path.parent
+    assert file.ledger_url == "sqlite:///shop.ledger.db"
+    assert read(path, f'{RELATION}[ledger]\nurl = "memory:"\n').ledger_url == "memory:"
+
+
+def test_keys_at_the_top(path: Path) -> None:
+    file = read(path, f'history = "per_buyer"\nreasons = true\nmax_matches = 5\n{RELATION}')
+    assert (file.history, file.reasons, file.max_matches) == ("per_buyer", True, 5)
+
+
+def test_amounts_are_what_is_written(path: Path) -> None:
+    file = pricing(path, "total = 123456789.123456789\nsensitivity = { MED = 3, AGE = 0.1 }")
+    assert file.pricing.total == Decimal("123456789.123456789")
+    assert file.pricing.sensitivity == {"MED": 3, "AGE": Decimal("0.1")}
+    assert pricing(path, "total = 1").pricing.total == 1
+
+
+def test_a_policy_may_allow_linkage(path: Path) -> None:
+    text = '[[policy]]\nx = ["A"]\ny = ["B"]\nk = 2\n'
+    first, second = read(path, f"{RELATION}{text}{text}allow_linkage = true\nlevels = {{ B = 1 }}\n").policies()
+    assert not first.allow_linkage
+    assert second.allow_linkage
+    assert second.levels == {"B": 1}
+
+
+@pytest.mark.parametrize(
+    ("text", "made"),
+    [
+        ("{ per_cell = 3 }", Generated(3)),
+        ("{ size = 100 }", Generated(size=100)),
+        ("{ per_cell = 4, mix = { update = 0.5, swap = 0.5 } }", Generated(4, mix=Mix(0.5, 0.5))),
+        ("{ mix = { update = 1 } }", Generated(10)),
+        ("{ seed = 7 }", Generated(10)),
+    ],
+)
+def test_how_a_support_set_is_made(path: Path, text: str, made: Generated) -> None:
+    assert pricing(path, f"support = {text}").generated_support() == made
+
+
+def test_a_support_set_in_a_file_is_not_made(path: Path) -> None:
+    assert pricing(path, 'support = { file = "s.jsonl" }').generated_support() is None
+
+
+@pytest.mark.parametrize("text", ["seed = 7", "support = { seed = 7 }", "support = { per_cell = 1, seed = 7 }"])
+def test_a_seed_may_stand_in_pricing_or_in_support(path: Path, text: str) -> None:
+    assert pricing(path, text).seed() == 7
+
+
+def test_price_points(path: Path) -> None:
+    first, second = pricing(
+        path,
+        '[[pricing.points]]\nselect = "MED:1"\nwhere = "DIAG = migraine"\nfrom = "relation r"\nprice = 0.1\n'
+        '[[pricing.points]]\nname = "all"\nselect = "MED"\nprice = 2\n',
+    ).price_points()
+    assert (first.name, first.price) == ("point 1", 100_000_000)
+    assert first.view.relations[0].alias == "r"
+    assert (second.name, second.price) == ("all", 2_000_000_000)
+
+
+BAD: dict[str, tuple[str, str]] = {
+    "a section unknown": ("[pricng]\n", "unknown key 'pricng'; did you mean 'pricing'?"),
+    "a key of pricing unknown": ("[pricing]\ntotl = 1\n", "unknown key 'pricing.totl'; did you mean 'total'?"),
+    "a key of support unknown": (
+        "[pricing]\nsupport = { per_cel = 1 }\n",
+        "unknown key 'pricing.support.per_cel'; did you mean 'per_cell'?",
+    ),
+    "a key of a point unknown": (
+        '[[pricing.points]]\nselect = "A"\nprice = 1\nform = "x"\n',
+        "unknown key 'pricing.points 1.form'; did you mean 'from'?",
+    ),
+    "a key of a policy unknown": (
+        '[[policy]]\nx = ["A"]\ny = ["B"]\nk = 1\n[[policy]]\nx = ["A"]\ny = ["B"]\nk = 1\nlevel = 1\n',
+        "unknown key 'policy 2.level'; did you mean 'levels'?",
+    ),
+    "a key of another relation unknown": (
+        '[relations.data]\ndta = "x"\n',
+        "unknown key 'relations.data.dta'; did you mean 'data'?",
+    ),
+    "a key of the ledger unknown": ('[ledger]\nuri = ""\n', "unknown key 'ledger.uri'; did you mean 'url'?"),
+    "a top key in a section": (
+        '[pricing]\nhistory = "pooled"\n',
+        "unknown key 'pricing.history'; 'history' stands at the top of the file, before any [section]",
+    ),
+    "a section in another": ("[pricing.ledger]\n", "unknown key 'pricing.ledger'; [ledger] is its own section"),
+    "a history unknown": ('history = "all"\n', "'history': input should be 'pooled' or 'per_buyer'"),
+    "reasons of text": ('reasons = "yes"\n', "'reasons': input should be a valid boolean"),
+    "no matches at all": ("max_matches = 0\n", "'max_matches': input should be greater than or equal to 1"),
+    "pricing a number": ("pricing = 3\n", "'pricing': give a section, [pricing] with total = 1.0"),
+    "support a number": ("[pricing]\nsupport = 10\n", "'pricing.support': give a section, support = { per_cell = 10 }"),
+    "points a table": ("[pricing.points]\n", "'pricing.points': give a section, [[pricing.points]] with"),
+    "a policy a table": ('[policy]\nx = ["A"]\n', "'policy': give a section, [[policy]] with x, y and k"),
+    "a total of text": ('[pricing]\ntotal = "1"\n', "'pricing.total': give a number, such as 0.5"),
+    "a total of true": ("[pricing]\ntotal = true\n", "'pricing.total': give a number"),
+    "a total that is none": ("[pricing]\ntotal = nan\n", "'pricing.total': give a number"),
+    "a total without end": ("[pricing]\ntotal = inf\n", "'pricing.total': give a number"),
+    "a negative total": ("[pricing]\ntotal = -0.5\n", "pricing: the total must be from 0"),
+    "a total too large": ("[pricing]\ntotal = 1e30\n", "pricing: the total must be from 0"),
+    "a total too fine": ("[pricing]\ntotal = 0.1234567891\n", "pricing: total has at most nine decimals"),
+    "a cell without neighbours": (
+        "[pricing]\nsupport = { per_cell = 0 }\n",
+        "'pricing.support.per_cell': input should",
+    ),
+    "a cell of a million": ("[pricing]\nsupport = { per_cell = 10000000 }\n", "'pricing.support.per_cell': input"),
+    "half a neighbour": ("[pricing]\nsupport = { per_cell = 1.5 }\n", "'pricing.support.per_cell': input should be a"),
+    "per_cell and size": (
+        "[pricing]\nsupport = { per_cell = 1, size = 1 }\n",
+        "pricing.support: give per_cell or size, not both",
+    ),
+    "size and file": (
+        '[pricing]\nsupport = { size = 1, file = "x" }\n',
+        "pricing.support: give size or file, not both",
+    ),
+    "mix and file": ('[pricing]\nsupport = { mix = { update = 1 }, file = "x" }\n', "pricing.support: mix is for"),
+    "a mix of a kind unknown": (
+        "[pricing]\nsupport = { mix = { updates = 1 } }\n",
+        "pricing.support: mix has no kind 'updates'; did you mean 'update'?",
+    ),
+    "a mix that sums to less": (
+        "[pricing]\nsupport = { mix = { update = 0.5 } }\n",
+        "pricing.support: the shares in mix must sum to 1; they sum to 0.5",
+    ),
+    "two seeds": ("[pricing]\nseed = 1\nsupport = { seed = 1 }\n", "pricing.seed and pricing.support.seed are one"),
+    "a seed of text": ('[pricing]\nseed = "x"\n', "'pricing.seed': input should be a valid integer"),
+    "a sensitivity of 0": ("[pricing]\nsensitivity = { A = 0 }\n", "pricing.sensitivity.A: a factor must be above 0"),
+    "a sensitivity of text": ('[pricing]\nsensitivity = { A = "high" }\n', "'pricing.sensitivity.A': give a number"),
+    "sensitivity and points": (
+        '[pricing]\nsensitivity = { A = 2 }\n[[pricing.points]]\nselect = "A"\nprice = 1\n',
+        "pricing: sensitivity and points both say",
+    ),
+    "a point without a price": ('[[pricing.points]]\nselect = "A"\n', "'pricing.points 1.price' is missing"),
+    "a point with a negative price": (
+        '[[pricing.points]]\nselect = "A"\nprice = -1\n',
+        "pricing.points 1: a price must",
+    ),
+    "a point with too fine a price": (
+        '[[pricing.points]]\nselect = "A"\nprice = 1e-10\n',
+        "pricing.points 1: price has at most nine decimals",
+    ),
+    "a point that is no query": ('[[pricing.points]]\nselect = ""\nprice = 1\n', "pricing.points 1: a column name"),
+    "two points of one name": (
+        2 * '[[pricing.points]]\nname = "a"\nselect = "A"\nprice = 1\n',
+        "pricing.points: two of them are named 'a'",
+    ),
+    "a policy without X": ('[[policy]]\nx = []\ny = ["B"]\nk = 1\n', "policy 1: a policy needs at least one attribute"),
+    "a match that is none": ('[match]\nA = "B"\n', "match.A: "),
+    "a url of a number": ("[ledger]\nurl = 3\n", "'ledger.url': input should be a valid string"),
+}
+
+
+@pytest.mark.parametrize(("text", "said"), BAD.values(), ids=BAD)
+def test_a_mistake_is_said_with_its_key(path: Path, text: str, said: str) -> None:
+    whole = f"{text}{RELATION}" if not text.startswith("[") else f"{RELATION}{text}"
+    with pytest.raises(ConfigError) as error:
+        read(path, whole)
+    assert said in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_nested_too_deeply_is_a_mistake_too(path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"shop\.toml is not TOML"):
+        read(path, "a = " + "[" * 5_000)
+
+
+def test_builders_get_floats_where_the_file_has_decimals(path: Path) -> None:
+    (path.parent / "d.csv").write_text("A\n1\n2.5\n4\n")
+    file = read(path, f'{RELATION}[hierarchies]\nA = {{ build = "intervals", widths = [1.5], origin = 0.5 }}\n')
+    assert len(file.read_hierarchies()["A"].at_level(1)) == 3
