@@ -58,8 +58,8 @@ def check_quotes(world: World, provider: Provider, literal: LiteralProvider, buy
 def check_survivors(world: World, provider: Provider, literal: LiteralProvider) -> None:
     for buyer in ("ann", "bob", "cyd"):
         assert survivors(provider, provider._sales.known(buyer)) == set(literal.surviving(buyer))
-    assert survivors(provider, provider._sales._all.known) == set(literal.surviving_all())
-    assert provider._sales._all.alive == len(literal.surviving_all())
+    assert survivors(provider, provider._sales.current().known) == set(literal.surviving_all())
+    assert provider._sales.current().alive == len(literal.surviving_all())
 
 
 @MANY

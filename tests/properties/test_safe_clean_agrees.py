@@ -72,7 +72,7 @@ def compare(result: Cleaning, expected: Result, rows: Rows, fds: list[Dependency
     ]
     assert bought == expected.bought
     assert [(u.attribute, u.rows.tolist(), u.reason) for u in result.unrepaired] == expected.unrepaired
-    assert result.budget - result.spent == expected.remaining >= 0
+    assert result.budget_nanocredits - result.spent_nanocredits == expected.remaining >= 0
     assert result.violations_before == sum(len(violations(rows, fd, trees)) for fd in fds)
     assert result.violations_after == sum(len(violations(expected.rows, fd, trees)) for fd in fds)
 
@@ -187,4 +187,4 @@ def test_the_counts_kept_are_those_of_a_new_check(case: tuple[Any, ...]) -> None
     result = fast(rows, fds, trees, LiteralMarketplace(market, offered), chosen)
     again = check(result.relation, to_fds(fds), to_hierarchies(trees), engine=ENGINE)
     assert result.violations_after == again.violations
-    assert 0 <= result.spent == sum(p.price for p in result.purchases) <= chosen.budget
+    assert 0 <= result.spent_nanocredits == sum(p.price for p in result.purchases) <= chosen.budget

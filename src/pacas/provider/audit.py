@@ -16,7 +16,7 @@ from pacas.core.anonymity import Policy
 from pacas.provider.chain import Head, Verification
 from pacas.provider.entry import Purchase
 from pacas.provider.history import Learned, learned_by_buyer
-from pacas.provider.known import ConflictSets, Ints
+from pacas.provider.known import Ints
 from pacas.provider.margins import Margins
 from pacas.provider.matching.groups import spread
 from pacas.provider.provider import Provider
@@ -126,7 +126,7 @@ def _buyer(stock: Stock, learned: Learned, sales: Sequence[Sold]) -> BuyerAudit:
     ruled_out = due = 0
     edits: list[Ints] = []
     for sets, levels in learned:
-        rows, lowest = _lowest(sets, levels)
+        rows, lowest = sets.lowest(levels)
         cells = stock.support.cells.get(sets.attribute)
         if cells is not None:
             number = spread(cells.first[rows], cells.first[rows + 1] - cells.first[rows])
@@ -138,14 +138,6 @@ def _buyer(stock: Stock, learned: Learned, sales: Sequence[Sold]) -> BuyerAudit:
     due += sum(stock.weights[stock.support.first()[None] + gone_edits].tolist())
     surviving = len(stock.support) - ruled_out - len(gone_edits)
     return BuyerAudit(sum(s.purchases for s in sales), sum(s.spent for s in sales), due, surviving)
-
-
-def _lowest(sets: ConflictSets, levels: Ints) -> tuple[Ints, Ints]:
-    """The rows that were bought, each once, and the lowest level of each."""
-    of_row = np.repeat(levels, np.diff(sets.offsets))
-    order = np.lexsort((of_row, sets.rows))
-    rows, first = np.unique(sets.rows[order], return_index=True)
-    return rows, of_row[order][first]
 
 
 def _policies(stock: Stock, state: Surviving) -> tuple[PolicyAudit, ...]:

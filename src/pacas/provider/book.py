@@ -7,6 +7,8 @@ that one of its rows is in; such a sale forgets it, and the next request for it 
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -51,67 +53,75 @@ class Book:
         rows = self._rows.one(slot)
         return without_edits(self._attribute, np.array([0, len(rows)]), rows)
 
-    def quote(self, slot: int, level: int, known: Known | None, surviving: Surviving) -> int:
+    def quote(self, slot: int, level: int, known: Known | None, state: State) -> int:
         """One slot's price at a level, or a refusal."""
         if level < self._blocked[slot]:
             return _AMBIGUOUS
-        finest = int(self._finest[slot]) if surviving.steady(self._most_rows) else UNKNOWN
-        if level < (self._find(slot, surviving) if finest == UNKNOWN else finest):
+        finest = int(self._finest[slot]) if state.steady(self._most_rows) else UNKNOWN
+        if level < (self._find(slot, state) if finest == UNKNOWN else finest):
             return _UNSAFE
-        if known is not None:
-            rows = self._rows.one(slot)
-            if known.revealed[self._attribute][rows].any():
-                cells = (
-                    self._prices.of_cell(self._attribute, row, level, known, self._height) for row in rows.tolist()
-                )
-                return sum(cells)
+        if known is not None and self._attribute in known.marked and known.marked[self._attribute][slot]:
+            rows = self._rows.one(slot).tolist()
+            return sum(self._prices.of_cell(self._attribute, row, level, known, self._height) for row in rows)
         return int(self._fresh[slot, level])
 
-    def ladders(self, slots: Ints, known: Known | None, surviving: Surviving) -> Ints:
+    def ladders(self, slots: Ints, known: Known | None, state: State) -> Ints:
         """Prices and refusals at all levels for many slots, −1 for a tuple that matches nothing."""
-        self._find_missing(slots, surviving)
+        self._find_missing(slots, state)
         prices: Ints = self._fresh[slots]
-        if known is not None:
-            self._less_what_is_known(prices, slots, known)
+        if known is not None and self._attribute in known.marked:
+            bought = np.flatnonzero(known.marked[self._attribute][slots] & (slots >= 0))
+            if len(bought):
+                prices[bought] = self._prices.ladders(self.sets(slots[bought]), known, self._height)
         level = np.arange(self._height + 1)
         prices[level < self._finest[slots][:, None]] = _UNSAFE
         prices[level < self._blocked[slots][:, None]] = _AMBIGUOUS
         prices[slots < 0] = _NO_MATCH
         return prices
 
-    def fill(self, surviving: Surviving) -> None:
+    def fill(self, state: State) -> None:
         """Judge every slot, some at a time."""
         for first in range(0, len(self.sizes), AT_A_TIME):
-            self._find_missing(np.arange(first, min(first + AT_A_TIME, len(self.sizes))), surviving)
+            self._find_missing(np.arange(first, min(first + AT_A_TIME, len(self.sizes))), state)
+
+    def mark(self, known: Known, rows: Ints) -> None:
+        """A buyer has bought something of these rows: the price of their slots is no longer a fresh buyer's."""
+        if self._attribute not in known.marked:
+            known.marked[self._attribute] = np.zeros(len(self.sizes), dtype=np.bool_)
+        slots = self._slot_of_row[rows]
+        known.marked[self._attribute][slots[slots >= 0]] = True
 
     def forget(self, rows: Ints | slice) -> None:
         """These rows' X-groups have changed."""
         slots = self._slot_of_row[rows]
         self._finest[slots[slots >= 0]] = UNKNOWN
 
-    def _find(self, slot: int, surviving: Surviving) -> int:
-        finest = surviving.finest_of_few(self._attribute, self._rows.one(slot).tolist())
-        if surviving.steady(self._most_rows):
+    def _find(self, slot: int, state: State) -> int:
+        finest = state.current().finest_of_few(self._attribute, self._rows.one(slot).tolist())
+        if state.steady(self._most_rows):
             self._finest[slot] = finest
         return finest
 
-    def _find_missing(self, slots: Ints, surviving: Surviving) -> None:
-        if not surviving.steady(self._most_rows):
+    def _find_missing(self, slots: Ints, state: State) -> None:
+        if not state.steady(self._most_rows):
             self._finest[slots] = UNKNOWN
         missing = slots[(self._finest[slots] == UNKNOWN) & (slots >= 0)]
         if not len(missing):
             return
         missing = np.unique(missing[self.sizes[missing] > 0])
-        self._finest[missing] = surviving.finest(self.sets(missing))
+        self._finest[missing] = state.current().finest(self.sets(missing))
 
-    def _less_what_is_known(self, prices: Ints, slots: Ints, known: Known) -> None:
-        """Put in what slots cost of which the buyer has bought something."""
-        there = np.flatnonzero(slots >= 0)
-        sets = self.sets(slots[there])
-        bought = np.flatnonzero(known.revealed[self._attribute][sets.rows])
-        if len(bought):
-            some = there[np.unique(np.searchsorted(sets.offsets, bought, side="right") - 1)]
-            prices[some] = self._prices.ladders(self.sets(slots[some]), known, self._height)
+
+class State(Protocol):
+    """The sales so far, as far as safety is concerned."""
+
+    def steady(self, rows: int) -> bool:
+        """Do quotes of so many rows that are kept still hold?"""
+        ...
+
+    def current(self) -> Surviving:
+        """What all buyers have left."""
+        ...
 
 
 _UNSAFE, _AMBIGUOUS, _NO_MATCH = (refused(r) for r in (Reason.UNSAFE, Reason.AMBIGUOUS, Reason.NO_MATCH))

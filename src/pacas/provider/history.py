@@ -28,6 +28,7 @@ class Sales:
         self._nothing = self._fresh()
         self.count = 0
         """Purchases taken in."""
+        self._pending = _Pending()
         self.books = self._books() if self._pooled else {}
         """The quotes that are kept, of each attribute for which they can be."""
 
@@ -41,23 +42,38 @@ class Sales:
 
     def judged(self, buyer: str) -> Surviving:
         """What a sale to this buyer is judged on: what all buyers have left, or, if so agreed, this one alone."""
-        return self._all if self._pooled else self._of.get(buyer, self._stock.untouched)
+        return self.current() if self._pooled else self._of.get(buyer, self._stock.untouched)
+
+    def current(self) -> Surviving:
+        """What all buyers have left."""
+        for sets, levels in self._pending.take():
+            self._all.apply(sets, levels)
+        return self._all
+
+    def steady(self, rows: int) -> bool:
+        """Do quotes of so many rows that are kept still hold, with whatever waits to be taken in?"""
+        return self._all.steady(rows + self._pending.rows) or self.current().steady(rows)
 
     def add(self, buyer: str, sets: ConflictSets, level: int) -> None:
-        """Take in one purchase."""
-        self._all.apply(sets, level)
-        if self.books:
-            everything = slice(None)  # an edit may touch any group
-            rows = everything if len(sets.edit) else self._all.touched(sets)
-            for book in self.books.values():
-                book.forget(rows)
+        """Take in one purchase. Where quotes are kept, it waits until one of them has to be found again."""
+        levels = np.array([level])
+        if len(sets.edit):
+            self.current().apply(sets, levels)
+        else:
+            self._pending.put(sets, level)
+        self._learner(buyer).learn(sets, levels)
         if not self._pooled:
-            self._own(buyer).apply(sets, level)
-        self._learner(buyer).learn(sets, level)
+            self._own(buyer).apply(sets, levels)
+        for attribute, book in self.books.items():
+            everything = slice(None)  # an edit may touch any group
+            book.forget(everything if len(sets.edit) else self._all.touched(sets, attribute))
+            if attribute == sets.attribute:
+                book.mark(self._known[buyer], sets.rows)
         self.count += 1
 
     def replay(self, purchases: Iterable[Purchase]) -> None:
         """Take in many at once: a restarted provider, or the purchases of another process."""
+        self.current()
         taken = list(purchases)
         self.count += len(taken)
         for buyer, learned in learned_by_buyer(taken, self._stock.inquiries):
@@ -89,12 +105,36 @@ class Sales:
             by_slot = inquiry.matcher.by_slot
             if by_slot is not None and not inquiry.has_edits:
                 books[attribute] = Book(inquiry, *by_slot, self._stock.prices, self._nothing)
-                books[attribute].fill(self._all)
+                books[attribute].fill(self)
+                for known in self._known.values():
+                    books[attribute].mark(known, np.flatnonzero(known.revealed[attribute]))
         return books
 
     def _fresh(self) -> Known:
         known = self._stock.untouched.known
         return Known(known.heights, self._stock.rows, len(self._stock.support.edits))
+
+
+class _Pending:
+    """Purchases without edits that wait to be taken in, by attribute."""
+
+    def __init__(self) -> None:
+        self._sets: dict[str, list[ConflictSets]] = {}
+        self._levels: dict[str, list[int]] = {}
+        self.rows = 0
+
+    def put(self, sets: ConflictSets, level: int) -> None:
+        self._sets.setdefault(sets.attribute, []).append(sets)
+        self._levels.setdefault(sets.attribute, []).append(level)
+        self.rows += len(sets.rows)
+
+    def take(self) -> Learned:
+        """All of them; none are left."""
+        if not self._sets:
+            return []
+        taken = [(ConflictSets.joined(s), np.array(self._levels[a], dtype=np.int64)) for a, s in self._sets.items()]
+        self._sets, self._levels, self.rows = {}, {}, 0
+        return taken
 
 
 Learned = list[tuple[ConflictSets, Ints]]

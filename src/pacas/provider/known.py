@@ -6,7 +6,7 @@ level d, so of each cell only the lowest level matters. Edits are ruled out one 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,6 +35,31 @@ class ConflictSets:
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
+    @classmethod
+    def joined(cls, parts: Sequence[ConflictSets]) -> ConflictSets:
+        """The requests of several, one after the other; all for one attribute, and without edits."""
+        sizes = np.concatenate([np.diff(part.offsets) for part in parts])
+        nothing = np.empty(0, dtype=np.int64)
+        return cls(
+            parts[0].attribute,
+            np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sizes)]),
+            np.concatenate([part.rows for part in parts]),
+            nothing,
+            nothing,
+            np.empty(0, dtype=np.int8),
+        )
+
+    def lowest(self, levels: Ints) -> tuple[Ints, Ints]:
+        """The rows that requests at these levels are about, each once, and the lowest level of each."""
+        of_row = np.repeat(levels, np.diff(self.offsets))
+        if len(self) == 1:
+            return self.rows, of_row
+        order = np.lexsort((of_row, self.rows))
+        rows, of_row = self.rows[order], of_row[order]
+        first = np.ones(len(rows), dtype=np.bool_)
+        first[1:] = rows[1:] != rows[:-1]
+        return rows[first], of_row[first]
+
 
 class Known:
     """What has been bought: per attribute and row how many levels below the root, and which edits are ruled out."""
@@ -44,21 +69,17 @@ class Known:
         self.heights = heights
         self.revealed: dict[str, Levels] = {a: np.zeros(rows, dtype=np.int8) for a in heights}
         self.ruled_out: Mask = np.zeros(edits, dtype=np.bool_)
+        self.marked: dict[str, Mask] = {}
+        """Per attribute with a `Book`: the slots of which something has been bought."""
 
     def level(self, attribute: str, rows: Ints) -> Levels:
         """The lowest level at which each cell was bought; the root's where it was not."""
         return np.int8(self.heights[attribute]) - self.revealed[attribute][rows]
 
-    def learn(self, sets: ConflictSets, level: int | Ints) -> None:
-        """Take the answers of some requests to what is known: all at one level, or each at its own."""
-        if len(sets.rows) == 1 and not len(sets.edit) and isinstance(level, int):
-            revealed, row = self.revealed[sets.attribute], sets.rows[0]
-            revealed[row] = max(revealed[row], self.heights[sets.attribute] - level)
-            return
-        depth = self.heights[sets.attribute] - (
-            level if isinstance(level, int) else np.repeat(level, np.diff(sets.offsets))
-        )
-        np.maximum.at(self.revealed[sets.attribute], sets.rows, np.asarray(depth, dtype=np.int8))
+    def learn(self, sets: ConflictSets, levels: Ints) -> None:
+        """Take the answers of some requests to what is known, each at its level."""
+        rows, lowest = sets.lowest(levels)
+        revealed = self.revealed[sets.attribute]
+        revealed[rows] = np.maximum(revealed[rows], self.heights[sets.attribute] - lowest)
         if len(sets.edit):
-            below = level if isinstance(level, int) else level[sets.edit_request]
-            self.ruled_out[sets.edit[sets.edit_divergence > below]] = True
+            self.ruled_out[sets.edit[sets.edit_divergence > levels[sets.edit_request]]] = True

@@ -6,7 +6,6 @@ neighbours add or drop it. A sale takes some of them away, and only the groups t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -71,19 +70,6 @@ class Margins:
             gone = np.unique(added)
             gone = gone[self._adders[gone] == 0]
             np.subtract.at(self.shown, self.linked.group_of[gone], 1)
-
-    def take_few(self, attribute: str, gone: Sequence[tuple[int, int, int]]) -> None:
-        """A few cell neighbours go, each (number, row, divergence): the same without arrays."""
-        linked, level = self.linked, self.linked.policy.y_levels[attribute]
-        for number, row, divergence in gone:
-            added = linked.added[attribute][number]
-            if added >= 0:
-                self._adders[added] -= 1
-                if not self._adders[added]:
-                    self.shown[linked.group_of[added]] -= 1
-            pair = linked.row_pair[row]
-            if divergence > level and pair >= 0 and linked.own[pair] == 1:
-                self._droppers[pair] -= 1
 
     def show(self) -> None:
         """Count each group's values; from here on the count follows what goes."""

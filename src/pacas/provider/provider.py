@@ -121,7 +121,7 @@ class Provider:
         if book is not None:
             slots = inquiry.matcher.slots(tuples)
             with self._state:
-                return Ladders(book.ladders(slots, self._sales.known_if_any(buyer), self._sales.judged(buyer)))
+                return Ladders(book.ladders(slots, self._sales.known_if_any(buyer), self._sales))
         asked = inquiry.ask(tuples)
         with self._state:
             return Ladders(self._ladders(asked, buyer))
@@ -192,7 +192,7 @@ class Provider:
         if slot < 0:
             return Refusal(Reason.NO_MATCH)
         with self._state:
-            price = book.quote(slot, level, self._sales.known_if_any(buyer), self._sales.judged(buyer))
+            price = book.quote(slot, level, self._sales.known_if_any(buyer), self._sales)
         return _Sale(price, book, slot) if price >= 0 else Refusal(_REASONS[price])
 
     def _ladders(self, asked: Asked, buyer: str) -> np.ndarray[Any, np.dtype[np.int64]]:

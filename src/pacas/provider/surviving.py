@@ -20,9 +20,6 @@ from pacas.provider.matching.groups import spread
 from pacas.provider.support import SupportSet
 from pacas.provider.support_set import CellNeighbours
 
-FEW = 8
-"""Up to so many rows a sale is taken in without arrays, which would take longer to make than they save."""
-
 
 class Surviving:
     """The neighbours that are left, and how many values each policy's X-groups still show."""
@@ -127,44 +124,36 @@ class Surviving:
             below += cells.divergence[start:end].tolist()
         return number, of_row, below
 
-    def touched(self, sets: ConflictSets) -> Ints:
-        """The rows whose X-groups a sale without edits touches."""
-        rows = [sets.rows]
+    def touched(self, sets: ConflictSets, attribute: str) -> Ints:
+        """The rows whose requests for an attribute a sale without edits bears on: they share a group of a policy."""
+        rows = [sets.rows] if attribute == sets.attribute else []
         for margin in self.margins:
-            if sets.attribute in margin.linked.added:
+            if sets.attribute in margin.linked.added and attribute in margin.linked.added:
                 groups = {group for group in margin.linked.group[sets.rows].tolist() if group >= 0}
                 rows += [margin.linked.members.one(group) for group in groups]
-        return np.concatenate(rows)
+        return np.concatenate([_NONE, *rows])
 
-    def apply(self, sets: ConflictSets, level: int) -> None:
-        """Take away what one sale has ruled out."""
+    def apply(self, sets: ConflictSets, levels: Ints) -> None:
+        """Take away what sales have ruled out, each at its level."""
         cells = self._cells.get(sets.attribute)
-        if cells is not None and len(sets.rows) <= FEW:
-            self._apply_few(cells, sets.rows.tolist(), level)
-        elif cells is not None:
-            starts = cells.first[sets.rows]
-            sizes = cells.first[sets.rows + 1] - starts
-            number, bought = spread(starts, sizes), self.known.level(sets.attribute, sets.rows)
+        if cells is not None:
+            rows, lowest = sets.lowest(levels)
+            starts = cells.first[rows]
+            sizes = cells.first[rows + 1] - starts
+            number, bought = spread(starts, sizes), self.known.level(sets.attribute, rows)
             divergence = cells.divergence[number]
-            gone = (divergence > level) & (divergence <= np.repeat(bought, sizes))
-            number, rows, divergence = number[gone], np.repeat(sets.rows, sizes)[gone], divergence[gone]
+            gone = (divergence > np.repeat(lowest, sizes)) & (divergence <= np.repeat(bought, sizes))
+            number, rows, divergence = number[gone], np.repeat(rows, sizes)[gone], divergence[gone]
             self.alive -= len(number)
             for margin in self.margins:
                 margin.count_cells(sets.attribute, number, rows, divergence, -1)
         if len(sets.edit):
-            edits = sets.edit[(sets.edit_divergence > level) & ~self.known.ruled_out[sets.edit]]
+            told = sets.edit[sets.edit_divergence > levels[sets.edit_request]]
+            edits = np.unique(told[~self.known.ruled_out[told]])
             self.alive -= len(edits)
             for margin in self.margins:
                 margin.count_edits(edits, -1)
-        self.known.learn(sets, level)
-
-    def _apply_few(self, cells: CellNeighbours, rows: list[int], level: int) -> None:
-        """The same without arrays."""
-        gone = [(n, rows[r], d) for n, r, d in zip(*self._few(cells, rows), strict=True) if d > level]
-        self.alive -= len(gone)
-        for margin in self.margins:
-            if cells.attribute in margin.linked.added:
-                margin.take_few(cells.attribute, gone)
+        self.known.learn(sets, levels)
 
     def safe_without(self, neighbours: Ints, support: SupportSet) -> bool:
         """Would all groups still show enough values without these neighbours? Some may be gone already."""
@@ -218,6 +207,9 @@ class Surviving:
             after.count_cells(attribute, gone.number, rows, gone.divergence, -1)
         after.count_edits(edits.number, -1)
         return after.holds(left)
+
+
+_NONE = np.empty(0, dtype=np.int64)
 
 
 def without_edits(attribute: str, offsets: Ints, rows: Ints) -> ConflictSets:
