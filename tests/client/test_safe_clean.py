@@ -121,7 +121,8 @@ def test_the_running_example_buys_for_the_class_with_most_errors_first() -> None
     ]
     assert column(result, "MED") == ["ibuprofen"] * 3 + ["tylenol"] * 2 + ["dolex", "appaprtin", "dolex"]
     assert (result.violations_before, result.violations_after) == (4, 0)
-    assert (result.budget, result.spent) == (nanocredits("0.8"), 2 * 10**8)
+    assert (result.budget, result.spent) == (0.8, 0.2)
+    assert (result.budget_nanocredits, result.spent_nanocredits) == (nanocredits("0.8"), 2 * 10**8)
     assert left(result) == []
 
 
@@ -147,7 +148,7 @@ def test_each_class_may_cost_its_share_of_the_errors() -> None:
     """Three of four errors: 30 of 40 is affordable, 31 is not. What is not spent goes to the next class."""
     prices = {k: [30, 0, 0] for k in TRUTH}
     assert [p.level for p in clean(TABLE, Shop(TRUTH, prices), 40).purchases] == [0, 1]
-    assert clean(TABLE, Shop(TRUTH, {k: [30] * 3 for k in TRUTH}), 40).spent == 30
+    assert clean(TABLE, Shop(TRUTH, {k: [30] * 3 for k in TRUTH}), 40).spent_nanocredits == 30
     assert [p.level for p in clean(TABLE, Shop(TRUTH, {k: [31, 10, 0] for k in TRUTH}), 40).purchases] == [1, 1]
 
 
@@ -164,7 +165,7 @@ def test_shares_are_exact_beyond_64_bits() -> None:
     table = {"K": ["k"] * 2 * half, "A": ["a"] * 2 * half, "B": ["x"] * half + ["y"] * half}
     price = 10**18
     result = clean(table, Shop({"k": "x"}, {"k": [price] * 3}), price)
-    assert (result.spent, result.violations_after) == (price, 0)
+    assert (result.spent_nanocredits, result.violations_after) == (price, 0)
 
 
 def test_the_loop_ends_when_the_money_is_gone_even_for_free_values() -> None:
@@ -191,7 +192,7 @@ def test_a_value_is_paid_at_most_what_was_quoted() -> None:
     shop = Shop(TRUTH, charge=3)
     cheaper = clean(TABLE, shop)
     assert [ceiling for _, ceiling, _ in shop.paid] == [10, 10]
-    assert ([p.price for p in cheaper.purchases], cheaper.spent) == ([3, 3], 6)
+    assert ([p.price for p in cheaper.purchases], cheaper.spent_nanocredits) == ([3, 3], 6)
     with pytest.raises(PacasError, match="charged another price"):
         clean(TABLE, Shop(TRUTH, charge=11))
 
@@ -497,7 +498,10 @@ def test_a_class_of_a_hundred_thousand_cells_that_moves_a_hundred_thousand_group
 
 def test_the_repr_shows_counts_and_no_values() -> None:
     result = clean(TABLE, Shop(TRUTH))
-    assert repr(result) == "Cleaning(2 purchases, 0 classes unrepaired, 4 violations before and 0 after)"
+    assert repr(result) == (
+        "Cleaning(2 purchases, 0 classes unrepaired, 4 violations before and 0 after, "
+        "0.00000002 of 0.000001 credits spent)"
+    )
 
 
 @pytest.mark.parametrize(

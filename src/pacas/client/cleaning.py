@@ -141,7 +141,7 @@ class Cleaning:
     def flagged(self) -> int:
         """How many of these cells had other quotes of their own than the row that was asked about."""
         pairs = zip(self.purchases, self.repairs, strict=True)
-        return sum(int(np.isin(repair.written, purchase.differing).sum()) for purchase, repair in pairs)
+        return sum(len({*p.differing.tolist()} & {*r.written.tolist()}) for p, r in pairs if len(p.differing))
 
     def score(self, truth: Data, *, engine: Engine[Any] | None = None) -> Score:
         """How near the repaired relation is to the truth, and how near the dirty one was."""
@@ -190,7 +190,7 @@ def _listed(total: int, counts: Mapping[str, int]) -> str:
     if not total:
         return "0"
     most = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    parts = [f"{name} {n:,}" for name, n in most[:MOST_PARTS]]
+    parts = [f"{name}: {n:,}" for name, n in most[:MOST_PARTS]]
     more = [f"{len(most) - MOST_PARTS} more"] if len(most) > MOST_PARTS else []
     return f"{total:,} ({', '.join(parts + more)})"
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from pacas.client.cleaning import Cleaning, Purchase, Repair, Unrepaired
+from pacas.client.cleaning import Cleaning, Purchase, Repair, Unrepaired, Why
 from pacas.core.dependency import FunctionalDependency
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.histogram import Ints
@@ -62,6 +62,8 @@ class Step:
 
     flagged: bool
     """Were the row's own quotes others than those of the row asked about?"""
+    doubtful: bool
+    """Did the value that was written stand only in rows that are flagged?"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -109,7 +111,16 @@ def _step(cells: _Cells, purchase: Purchase, repair: Repair, row: int) -> Step:
         evidence=_evidence(repair.old, purchase.value, cells.hierarchies.get(repair.attribute)),
         ties=tuple(cells.ties(repair, row)),
         flagged=bool((purchase.differing == row).any()),
+        doubtful=is_doubtful(purchase, repair),
     )
+
+
+def is_doubtful(purchase: Purchase, repair: Repair) -> bool:
+    """Is the value that was written the client's own, and only that of rows that may not belong to the class?"""
+    if repair.why is not Why.EVIDENCE or not len(purchase.differing):
+        return False
+    had_it = {*repair.rows.tolist()} - {*repair.written.tolist()}
+    return had_it <= {*purchase.differing.tolist()}
 
 
 def _evidence(old: Sequence[Value], bought: str, hierarchy: Hierarchy | None) -> tuple[Evidence, ...]:

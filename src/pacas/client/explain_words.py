@@ -34,18 +34,20 @@ def _step(step: Step) -> Iterator[str]:
         shared = ", ".join(f"{a} = {_value(v)}" for a, v in zip(tie.fd.lhs, tie.values, strict=True))
         yield f"tied by {tie.fd}: {_cells(len(tie.rows))} with {shared}"
     if not step.ties:
-        yield "tied by no dependency directly: it was named, or belongs to the class through others"
+        yield "tied to no other row: the cell was named by itself"
     yield "values: " + _listed([f"{_value(e.value)} × {e.cells}{' (fits)' if e.fits else ''}" for e in step.evidence])
     yield (
         f"bought: {_value(purchase.value)}, level {purchase.level}, for {credits_text(purchase.price)} credits, "
         f"by asking about row {purchase.row}"
     )
     yield f"written: {_value(repair.new)}, {_BECAUSE[repair.why]}"
+    others = f"quotes were others than those of row {purchase.row}"
     if step.flagged:
-        yield (
-            f"look at it: this row's own quotes were others than those of row {purchase.row}; "
-            "it may not belong to the class"
-        )
+        yield f"look at it: this row's own {others}; it may not belong to the class"
+    elif step.doubtful:
+        yield f"look at it: the value stood only in rows whose {others}; these may not belong to the class"
+    elif len(purchase.differing):
+        yield f"in the class there are rows whose {others}: {_listed(purchase.differing.tolist())}"
 
 
 _BECAUSE = {
@@ -99,6 +101,7 @@ def _step_as_dict(step: Step) -> dict[str, Any]:
         "new": repair.new,
         "why": repair.why.value,
         "flagged": step.flagged,
+        "doubtful": step.doubtful,
     }
 
 

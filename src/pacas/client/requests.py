@@ -53,6 +53,8 @@ def _differing(
     ladders: Ladders, at: int, rows: Ints, tuples: Sequence[Values], columns: Sequence[Sequence[str | None]]
 ) -> Ints:
     """The rows with other quotes than the tuple chosen. All cells of a class should describe one provider's value."""
+    if len(tuples) == 1:
+        return no_rows()
     others = (ladders.prices != ladders.prices[at]).any(axis=1)
     if not others.any():
         return no_rows()

@@ -41,6 +41,12 @@ class AttributeScore:
         before = (self.repair_error_before or 0.0) + (other.repair_error_before or 0.0)
         return AttributeScore(self.repair_error + other.repair_error, before, self.counts + other.counts)
 
+    @property
+    def is_telling(self) -> bool:
+        """Was or is there anything wrong, or was anything changed?"""
+        acted = self.counts is not None and (self.counts.changed > 0 or self.counts.wrong > 0)
+        return acted or self.repair_error > 0 or (self.repair_error_before or 0.0) > 0
+
     def as_dict(self) -> dict[str, Any]:
         """Plain numbers, for JSON."""
         if self.counts is None:
@@ -66,7 +72,7 @@ class Score:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain numbers, for JSON: the total, and each attribute that is or was not as it should be."""
-        told = {a: found.as_dict() for a, found in self.attributes.items() if _is_telling(found)}
+        told = {a: found.as_dict() for a, found in self.attributes.items() if found.is_telling}
         return self.total.as_dict() | {"attributes": told}
 
     def __repr__(self) -> str:
@@ -82,12 +88,6 @@ class Score:
 
 def _share(value: float | None) -> str:
     return "undefined" if value is None else f"{value:.3f}"
-
-
-def _is_telling(found: AttributeScore) -> bool:
-    if found.counts is None:
-        return found.repair_error > 0
-    return found.repair_error > 0 or found.counts.changed > 0 or found.counts.wrong > 0
 
 
 def score(
