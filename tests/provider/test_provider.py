@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +11,10 @@ import pytest
 
 from pacas import example
 from pacas.core.anonymity import Policy
+from pacas.core.hierarchy import Hierarchy
 from pacas.core.query import GeneralizedQuery
 from pacas.core.relation import Relation
-from pacas.errors import InputError, LedgerChangedError, PacasError
+from pacas.errors import InputError, LedgerBrokenError, LedgerChangedError, PacasError
 from pacas.protocol.messages import Answer, Quote, Reason, Refusal, Request
 from pacas.provider.audit import audit
 from pacas.provider.ledger import MemoryLedger
@@ -122,6 +125,40 @@ def test_a_lower_limit_on_matches_forgets_no_purchase() -> None:
     assert found.buyers["local"].due == found.buyers["local"].spent == sold.price > 0
 
 
+def test_a_value_that_only_neighbours_have_matches_nothing() -> None:
+    """The match column is itself protected, so its hierarchy's other values have codes; no row has them."""
+    provider = Provider(
+        Relation.of({"G": ["a", "b"], "H": ["h", "h"], "M": ["x", "y"]}),
+        match={"M": "G = G"},
+        hierarchies={"G": Hierarchy.from_rows([("a", "*"), ("b", "*"), ("c", "*")])},
+        policies=[Policy(("H",), ("G",), {}, 2)],
+        support=GivenSupport([Neighbour({row: {"M": "z"}}) for row in (0, 1)]),
+    )
+    nobody = Request({"G": "c"}, "M", 0)
+    assert provider.quote(nobody) == provider.pay(nobody, CREDIT, "a") == Refusal(Reason.NO_MATCH)
+    assert provider.quote_batch("M", {"G": ["c", "a"]})[0] == [Refusal(Reason.NO_MATCH)] * 2
+
+
+def test_a_match_column_of_nulls_matches_nothing() -> None:
+    provider = Provider(Relation.of({"G": [None, None], "M": ["x", "y"]}), match={"M": "G = G"})
+    asked = Request({"G": "a"}, "M", 0)
+    assert provider.quote(asked) == provider.pay(asked, CREDIT, "a") == Refusal(Reason.NO_MATCH)
+    assert provider.quote_batch("M", {"G": ["a", None]})[1] == [Refusal(Reason.NO_MATCH)] * 2
+
+
+def test_a_wrong_total_in_the_ledger_is_found_before_anything_is_sold(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.db"
+    provider = broker(ledger=SqliteLedger(path), seed=7)
+    assert isinstance(provider.pay(FIRST, CREDIT, "a"), Answer)
+    provider.ledger.close()
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute("UPDATE total SET spent = 7")
+    before = path.read_bytes()
+    with pytest.raises(LedgerBrokenError, match="totals"):
+        broker(ledger=SqliteLedger(path), seed=7)
+    assert path.read_bytes() == before
+
+
 def test_a_credit_limit_counts_what_was_spent(tmp_path: Path) -> None:
     provider = broker(policies=[])
     quoted = provider.quote(FIRST)
@@ -147,6 +184,7 @@ def test_a_credit_limit_counts_what_was_spent(tmp_path: Path) -> None:
         ({"total": 2}, "weights"),
         ({"sensitivity": {"MED": 3}, "match": {"MED": "GEN = GEN, AGE = AGE", "DIAG": "GEN = GEN"}}, "match"),
         ({"seed": 8}, "seed"),
+        ({"hierarchies": {**example.hierarchies, "DIAG": Hierarchy.flat(["ulcer"])}}, "hierarchy of DIAG"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
@@ -159,6 +197,18 @@ def test_a_provider_whose_files_have_changed_refuses_to_start_and_says_which(
         broker(**({"ledger": SqliteLedger(path), "seed": 7} | options))
     assert part in caught.value.parts
     broker(ledger=SqliteLedger(path)).ledger.close()
+
+
+def test_a_neighbour_with_another_text_is_another_support_set(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.db"
+    for number, text in enumerate(("foo", "foo", "bar")):
+        options = {"policies": [], "support": GivenSupport([Neighbour({0: {"MED": text}})]), "seed": 7}
+        if number < 2:
+            broker(ledger=SqliteLedger(path), **options).ledger.close()
+        else:
+            with pytest.raises(LedgerChangedError) as caught:
+                broker(ledger=SqliteLedger(path), **options)
+            assert "support set" in caught.value.parts
 
 
 def test_the_same_provider_opens_its_ledger_again_whatever_its_history_mode(tmp_path: Path) -> None:
@@ -272,6 +322,22 @@ def test_an_audit_derives_from_the_ledger_what_buyers_must_have_paid() -> None:
     (policy,) = found.policies
     assert sum(policy.margins.values()) == policy.groups == 6
     assert min(policy.margins) >= 0
+
+
+def test_an_audit_of_sales_judged_per_buyer_warns_of_what_they_tell_together() -> None:
+    provider = Provider(
+        Relation.of({"ID": ["1", "2"], "GEN": ["f", "f"], "MED": ["dolex", "dolex"]}),
+        match={"MED": "ID = ID"},
+        hierarchies={"MED": example.med},
+        policies=[Policy(("GEN",), ("MED",), {}, 2, allow_linkage=True)],
+        support=GivenSupport([Neighbour({row: {"MED": "ibuprofen"}}) for row in (0, 1)]),
+        history="per_buyer",
+    )
+    for buyer, patient in (("ann", "1"), ("bob", "2")):
+        assert isinstance(provider.pay(Request({"ID": patient}, "MED", 0), CREDIT, "a", buyer=buyer), Answer)
+    found = audit(provider)
+    assert found.holds, "each buyer alone is held to the policy, as agreed"
+    assert any("1 X-groups are short" in warning for warning in found.warnings)
 
 
 def test_an_audit_says_in_red_what_its_owner_has_allowed() -> None:

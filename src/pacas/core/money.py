@@ -5,12 +5,14 @@ A credit has 10⁹ nanocredits. People read and write credits, with up to nine d
 
 from __future__ import annotations
 
-from decimal import Decimal, InvalidOperation
+from decimal import Context, Decimal, InvalidOperation
 
 from pacas.errors import InputError
 
 CREDIT = 10**9
 """Nanocredits in a credit."""
+MOST_DIGITS = 40
+"""Before the point of an amount: far more than any ledger holds."""
 
 
 def nanocredits(credits: int | float | str | Decimal, what: str = "an amount") -> int:
@@ -20,12 +22,14 @@ def nanocredits(credits: int | float | str | Decimal, what: str = "an amount") -
     (800000000, 1000000000, 100000000)
     """
     try:
-        amount = Decimal(str(credits)) * CREDIT
+        given = Decimal(str(credits))
     except InvalidOperation:
         raise InputError(f"{what} must be a number of credits, not {credits!r}") from None
-    if not amount.is_finite():
+    if not given.is_finite() or given.adjusted() > MOST_DIGITS:
         raise InputError(f"{what} must be a finite number of credits, not {credits!r}")
-    if amount != amount.to_integral_value():
+    exactly = Context(prec=len(given.as_tuple().digits) + MOST_DIGITS)  # the default one would round
+    amount = given.scaleb(9, exactly)
+    if amount != amount.to_integral_value(context=exactly):
         raise InputError(f"{what} has at most nine decimals; {credits!r} has more")
     return int(amount)
 

@@ -17,7 +17,6 @@ from pacas.provider.chain import Head, Verification
 from pacas.provider.entry import Purchase
 from pacas.provider.history import Learned, learned_by_buyer
 from pacas.provider.known import Ints
-from pacas.provider.margins import Margins
 from pacas.provider.matching.groups import spread
 from pacas.provider.provider import Provider
 from pacas.provider.stock import Stock
@@ -33,7 +32,8 @@ class PolicyAudit:
     groups: int
     unlinked_rows: int
     margins: Mapping[int, int]
-    """With what all buyers' purchases have left; 0 is a group that shows k values and no more."""
+    """0 is a group that shows k values and no more. With what all buyers' purchases together have left; with
+    `history = "per_buyer"`, with what those of each buyer alone have left, whoever has left least."""
     linkage: Mapping[str, tuple[str, ...]]
     """Sold attributes of Y that are found by columns outside X (D5), and those columns."""
 
@@ -100,15 +100,16 @@ def audit(provider: Provider, noted: Head | None = None) -> Audit:
         state.learn(learned)
         buyers[buyer] = _buyer(stock, learned, of_buyer[buyer])
     state.recount()
+    values = _values(stock, state, purchases)
     return Audit(
         stock.rows,
         len(stock.support),
         stock.total,
-        _policies(stock, state) if verification.holds else (),
+        tuple(_policy(stock, n, shown) for n, shown in enumerate(values)) if verification.holds else (),
         buyers,
         sales,
         verification,
-        tuple(_warnings(stock)),
+        tuple(_warnings(stock, state)),
     )
 
 
@@ -140,28 +141,41 @@ def _buyer(stock: Stock, learned: Learned, sales: Sequence[Sold]) -> BuyerAudit:
     return BuyerAudit(sum(s.purchases for s in sales), sum(s.spent for s in sales), due, surviving)
 
 
-def _policies(stock: Stock, state: Surviving) -> tuple[PolicyAudit, ...]:
-    policies = enumerate(stock.terms.policies)
-    return tuple(_policy(stock, policy, state.margins[n], state.alive) for n, policy in policies)
+def _values(stock: Stock, pooled: Surviving, purchases: Sequence[Purchase]) -> list[Ints]:
+    """Per policy how many values each group shows: with what all have bought or, if so agreed, each buyer alone."""
+    if stock.terms.history is History.POOLED:
+        return [margins.values(pooled.alive) for margins in pooled.margins]
+    least = [margins.values(stock.untouched.alive) for margins in stock.untouched.margins]
+    for _, learned in learned_by_buyer(purchases, stock.inquiries):
+        own = stock.untouched.copy()
+        own.learn(learned)
+        own.recount()
+        least = [np.minimum(a, m.values(own.alive)) for a, m in zip(least, own.margins, strict=True)]
+    return least
 
 
-def _policy(stock: Stock, policy: Policy, margins: Margins, alive: int) -> PolicyAudit:
-    margin, groups = np.unique(margins.values(alive) - policy.k, return_counts=True)
+def _policy(stock: Stock, number: int, values: Ints) -> PolicyAudit:
+    policy, linked = stock.terms.policies[number], stock.untouched.margins[number].linked
+    margin, groups = np.unique(values - policy.k, return_counts=True)
     linkage = {a: tuple(linking_columns(stock.terms.match[a], policy)) for a in policy.y if a in stock.terms.match}
     return PolicyAudit(
         policy,
-        margins.linked.groups,
-        int((margins.linked.group < 0).sum()),
+        linked.groups,
+        int((linked.group < 0).sum()),
         dict(zip(margin.tolist(), groups.tolist(), strict=True)),
         {a: columns for a, columns in linkage.items() if columns},
     )
 
 
-def _warnings(stock: Stock) -> Iterator[str]:
+def _warnings(stock: Stock, pooled: Surviving) -> Iterator[str]:
     if not stock.terms.policies:
         yield "there is no policy: everything is safe to sell"
     if stock.terms.history is History.PER_BUYER:
-        yield 'history = "per_buyer": buyers who pool what they bought may learn more than a policy allows'
+        short = sum(int((margins.lacking(pooled.alive) > 0).sum()) for margins in pooled.margins)
+        yield (
+            'history = "per_buyer": buyers who pool what they bought may learn more than a policy allows'
+            + (f"; with all purchases so far pooled, {short:,} X-groups are short" if short else "")
+        )
     for number, policy in enumerate(stock.terms.policies, start=1):
         for attribute in policy.y:
             beyond = linking_columns(stock.terms.match[attribute], policy) if attribute in stock.terms.match else []

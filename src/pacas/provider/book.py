@@ -54,7 +54,9 @@ class Book:
         return without_edits(self._attribute, np.array([0, len(rows)]), rows)
 
     def quote(self, slot: int, level: int, known: Known | None, state: State) -> int:
-        """One slot's price at a level, or a refusal."""
+        """One slot's price at a level, or a refusal; −1 is the slot of a tuple that matches nothing."""
+        if slot < 0 or not self.sizes[slot]:  # a value that no row has, but a neighbour, has an empty slot
+            return _NO_MATCH
         if level < self._blocked[slot]:
             return _AMBIGUOUS
         finest = int(self._finest[slot]) if state.steady(self._most_rows) else UNKNOWN
@@ -67,6 +69,8 @@ class Book:
 
     def ladders(self, slots: Ints, known: Known | None, state: State) -> Ints:
         """Prices and refusals at all levels for many slots, −1 for a tuple that matches nothing."""
+        if not len(self.sizes):
+            return np.full((len(slots), self._height + 1), _NO_MATCH)
         self._find_missing(slots, state)
         prices: Ints = self._fresh[slots]
         if known is not None and self._attribute in known.marked:
@@ -76,7 +80,7 @@ class Book:
         level = np.arange(self._height + 1)
         prices[level < self._finest[slots][:, None]] = _UNSAFE
         prices[level < self._blocked[slots][:, None]] = _AMBIGUOUS
-        prices[slots < 0] = _NO_MATCH
+        prices[(slots < 0) | (self.sizes[slots] == 0)] = _NO_MATCH
         return prices
 
     def fill(self, state: State) -> None:

@@ -24,8 +24,7 @@ from pacas.provider.terms import Terms
 def fingerprint(sources: Mapping[str, Source], stock: Stock) -> dict[str, str]:
     """A hex digest by part; a part that changes is named when the ledger is opened again."""
     parts = {"relation" if name == MAIN else f"relation {name}": _relation(source) for name, source in sources.items()}
-    hierarchies = {a: h for a, h in stock.terms.hierarchies.items() if a in stock.columns}
-    parts |= {f"hierarchy of {attribute}": _hierarchy(hierarchy) for attribute, hierarchy in hierarchies.items()}
+    parts |= {f"hierarchy of {a}": _hierarchy(hierarchy) for a, hierarchy in stock.terms.hierarchies.items()}
     return parts | {
         "match": _text({a: str(dependency) for a, dependency in stock.terms.match.items()}),
         "policies": _text(_policies(stock.terms)),
@@ -65,7 +64,7 @@ def _policies(terms: Terms) -> list[Any]:
 def _support(stock: Stock) -> str:
     digest = hashlib.sha256()
     for attribute, cells in stock.support.cells.items():
-        digest.update(attribute.encode())
+        digest.update(attribute.encode() + _text(stock.columns[attribute].hierarchy.labels).encode())
         for array in (cells.first, cells.new, cells.divergence):
             digest.update(array.tobytes())
     edits = stock.support.edits

@@ -8,6 +8,7 @@ from itertools import groupby
 import numpy as np
 
 from pacas.provider.book import Book
+from pacas.provider.chain import Total
 from pacas.provider.conflicts import Inquiry
 from pacas.provider.entry import Purchase
 from pacas.provider.known import ConflictSets, Ints, Known
@@ -29,6 +30,7 @@ class Sales:
         self.count = 0
         """Purchases taken in."""
         self._pending = _Pending()
+        self._totals: dict[str, Total] = {}
         self.books = self._books() if self._pooled else {}
         """The quotes that are kept, of each attribute for which they can be."""
 
@@ -54,8 +56,13 @@ class Sales:
         """Do quotes of so many rows that are kept still hold, with whatever waits to be taken in?"""
         return self._all.steady(rows + self._pending.rows) or self.current().steady(rows)
 
-    def add(self, buyer: str, sets: ConflictSets, level: int) -> None:
+    def totals(self) -> dict[str, Total]:
+        """What every buyer has bought and paid, by name in order, from the purchases themselves."""
+        return dict(sorted(self._totals.items()))
+
+    def add(self, purchase: Purchase, sets: ConflictSets) -> None:
         """Take in one purchase. Where quotes are kept, it waits until one of them has to be found again."""
+        buyer, level = purchase.buyer, purchase.request.level
         levels = np.array([level])
         if len(sets.edit):
             self.current().apply(sets, levels)
@@ -69,13 +76,14 @@ class Sales:
             book.forget(everything if len(sets.edit) else self._all.touched(sets, attribute))
             if attribute == sets.attribute:
                 book.mark(self._known[buyer], sets.rows)
-        self.count += 1
+        self._count(purchase)
 
     def replay(self, purchases: Iterable[Purchase]) -> None:
         """Take in many at once: a restarted provider, or the purchases of another process."""
         self.current()
         taken = list(purchases)
-        self.count += len(taken)
+        for purchase in taken:
+            self._count(purchase)
         for buyer, learned in learned_by_buyer(taken, self._stock.inquiries):
             known = self._learner(buyer)
             for sets, levels in learned:
@@ -88,6 +96,10 @@ class Sales:
         if taken:
             self._all.recount()
             self.books = self._books() if self._pooled else {}
+
+    def _count(self, purchase: Purchase) -> None:
+        self._totals[purchase.buyer] = self._totals.get(purchase.buyer, Total()).plus(purchase.price)
+        self.count += 1
 
     def _own(self, buyer: str) -> Surviving:
         if buyer not in self._of:

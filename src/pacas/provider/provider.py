@@ -19,7 +19,7 @@ from pacas.core.money import nanocredits
 from pacas.core.query import MAIN, GeneralizedQuery
 from pacas.engine.contract import Engine, Hierarchies
 from pacas.engine.questions import Data, as_source, embedded_engine
-from pacas.errors import InputError, did_you_mean
+from pacas.errors import InputError, LedgerBrokenError, did_you_mean
 from pacas.protocol.marketplace import Columns
 from pacas.protocol.messages import Answer, Ladders, Offer, Quote, Reason, Refusal, Request, refused
 from pacas.provider.book import Book
@@ -89,7 +89,10 @@ class Provider:
             self._ledger.open(fingerprint(sources, self._stock), secret)
         tell("reading the ledger")
         self._sales = Sales(self._stock)
-        self.refresh()
+        with self._ledger.transaction():
+            self._catch_up()
+            if self._sales.totals() != self._ledger.totals():
+                raise LedgerBrokenError("the totals of some buyers are not the sums of their purchases")
 
     @property
     def stock(self) -> Stock:
@@ -158,7 +161,7 @@ class Provider:
                 purchase = Purchase(buyer, key, request, sale.price, self._value(request, rows[0]), rows)
                 self._ledger.append(purchase)
             with self._state:  # it is durable now; quotes may know
-                self._sales.add(buyer, sets, request.level)
+                self._sales.add(purchase, sets)
             return _answer(purchase)
 
     def as_buyer(self, buyer: str) -> Buyer:
@@ -189,8 +192,6 @@ class Provider:
 
     def _look_up(self, book: Book, slot: int, level: int, buyer: str) -> _Sale | Refusal:
         """The same where quotes are kept."""
-        if slot < 0:
-            return Refusal(Reason.NO_MATCH)
         with self._state:
             price = book.quote(slot, level, self._sales.known_if_any(buyer), self._sales)
         return _Sale(price, book, slot) if price >= 0 else Refusal(_REASONS[price])
