@@ -5,7 +5,9 @@ as its privacy policy asks. After Huang, Milani and Chiang, "Privacy-Aware Data 
 """
 
 from pacas.client.check import Check, check
+from pacas.client.cleaning import Cleaning
 from pacas.client.equivalence import EquivalenceClass
+from pacas.client.safe_clean import SafeClean
 from pacas.core.anonymity import Anonymity, Policy
 from pacas.core.dependency import FunctionalDependency, MatchingDependency
 from pacas.core.distance import SemanticDistance
@@ -16,19 +18,30 @@ from pacas.engine.questions import anonymity, answer, build_hierarchy, relation_
 from pacas.errors import InputError, PacasError
 from pacas.formats.hierarchies import read_hierarchy, write_hierarchy
 from pacas.formats.relations import read_relation, scan_relation, write_relation
+from pacas.protocol.messages import Answer, Quote, Refusal, Request
+from pacas.provider.provider import Provider
+from pacas.provider.support import Generated
 
 __all__ = [
     "Anonymity",
+    "Answer",
     "Check",
+    "Cleaning",
     "EquivalenceClass",
     "FunctionalDependency",
     "GeneralizedQuery",
+    "Generated",
     "Hierarchy",
     "InputError",
     "MatchingDependency",
     "PacasError",
     "Policy",
+    "Provider",
+    "Quote",
+    "Refusal",
     "Relation",
+    "Request",
+    "SafeClean",
     "SemanticDistance",
     "anonymity",
     "answer",

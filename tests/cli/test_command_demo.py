@@ -43,7 +43,7 @@ def test_for_people_it_walks_through_the_example(pacas: Any) -> None:
 def test_files_writes_what_the_example_holds(pacas: Any, folder: Path) -> None:
     result = pacas("demo", "--files", "new/deep", "--json")
     tables = ["client.csv", "sp.csv", "public.csv", "med.csv", "age.csv"]
-    files = [*tables, "provider.toml", "requests.jsonl", "ladders.jsonl"]
+    files = [*tables, "client.toml", "provider.toml", "requests.jsonl", "ladders.jsonl"]
     assert result.document == {"folder": "new/deep", "files": files, "commands": list(COMMANDS)}
     made = folder / "new" / "deep"
     assert sorted(path.name for path in made.iterdir()) == sorted(files)

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from pacas.cli.clean_job import Job, Options, make_job
-from pacas.cli.clean_run import run_clean, run_dry
+from pacas.cli.clean_run import continuable, run_clean, run_dry
 from pacas.cli.clean_summary import as_json, print_plan, print_summary
 from pacas.cli.opening import BUYER, BuyerOption, opened_provider, provider_path
 from pacas.cli.options import Json, out, print_json, progress
@@ -82,7 +82,7 @@ def command(
         with progress() as tell:
             tell(f"reading {client.name}")
             job = make_job(options, engine)
-        with opened_provider(path) as opened, progress() as tell:
+        with continuable(job.journal), opened_provider(path) as opened, progress() as tell:
             tell("checking the dependencies")
             marketplace = opened.as_buyer(buyer)
             if dry_run:

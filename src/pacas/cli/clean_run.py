@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from pacas.cli.clean_job import Job
@@ -54,14 +55,28 @@ def _never_losing(journal: Journal) -> Iterator[None]:
         if not journal.ordered:
             journal.discard()
             raise
-        kept = f"what was bought is in {journal.path}: continue with --resume"
         match error:
             case PacasError():
-                raise PacasError(f"{error}; {kept}") from None
+                raise PacasError(f"{error}; {_kept(journal.path)}") from None
             case OSError():
-                raise PacasError(f"the system refused: {error.strerror or type(error).__name__}; {kept}") from None
-        print(f"pacas: {kept}", file=sys.stderr)
+                refused = error.strerror or type(error).__name__
+                raise PacasError(f"the system refused: {refused}; {_kept(journal.path)}") from None
         raise
+
+
+@contextmanager
+def continuable(journal: Path) -> Iterator[None]:
+    """Say how to go on after Ctrl-C, once the progress is off the terminal."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if journal.exists():
+            print(f"pacas: {_kept(journal)}", file=sys.stderr)
+        raise
+
+
+def _kept(journal: Path) -> str:
+    return f"what was bought is in {journal}: continue with --resume"
 
 
 class Watched(Observer):

@@ -54,6 +54,8 @@ def print_summary(cleaning: Cleaning) -> None:
     table.add_row("spent", f"{credits_text(cleaning.spent_nanocredits)} of {_budget(cleaning)} credits")
     table.add_row("repaired", f"{_classes(len(cleaning.purchases))}, {_cells(cleaning.written)} changed")
     table.add_row("unrepaired", _classes(len(cleaning.unrepaired)))
+    if cleaning.flagged:
+        table.add_row("to look at", f"{_cells(cleaning.flagged)} changed whose own quotes were others")
     if cleaning.rounds > 1:
         table.add_row("rounds", str(cleaning.rounds))
     out.print(table)
@@ -89,7 +91,7 @@ def print_plan(cleaning: Cleaning) -> None:
     spent = credits_text(cleaning.spent_nanocredits)
     out.print(
         f"\nIt would repair {_classes(len(cleaning.purchases))} for about {spent} of {_budget(cleaning)} credits.\n"
-        "Nothing was paid. Prices are those of now: what is bought first makes others cheaper, or has them refused."
+        "Nothing was paid. Prices are those of now; with each purchase later ones may fall, or be refused."
     )
 
 

@@ -13,6 +13,16 @@ from pacas.errors import FileError
 from pacas.formats.hierarchies import write_hierarchy
 from pacas.formats.relations import write_relation
 
+CLIENT = f"""\
+# A client: the paper's running example. Paths are relative to this file.
+
+data = "client.csv"
+fds = ["{example.fd}"]            # what should hold in it
+
+[hierarchies]                          # optional: for what is sold, the provider publishes its own
+MED = "med.csv"
+"""
+
 PROVIDER = f"""\
 # A provider: the paper's running example. Paths are relative to this file.
 
@@ -55,6 +65,8 @@ COMMANDS = (
     'pacas query provider.toml --select "GEN:0, MED:1" --where "DIAG = migraine"',
     "pacas quote provider.toml --requests ladders.jsonl",
     "pacas buy provider.toml --requests requests.jsonl --as ann",
+    "pacas clean client.toml --provider provider.toml --budget 2 --dry-run",
+    "pacas clean client.toml --provider provider.toml --budget 2 --output clean.csv",
     "pacas audit provider.toml",
 )
 
@@ -64,6 +76,7 @@ _FILES: Mapping[str, tuple[str, Relation | Hierarchy | str]] = {
     "public.csv": ("the provider's table, generalized (Table 3)", example.public),
     "med.csv": ("the hierarchy of MED (Figure 1)", example.med),
     "age.csv": ("the hierarchy of AGE (Figure 2)", example.age),
+    "client.toml": ("the client's table and dependencies", CLIENT),
     "provider.toml": ("the provider's relations, hierarchies, matching, policy and prices", PROVIDER),
     "requests.jsonl": ("requests to buy: medications, each at a level", REQUESTS),
     "ladders.jsonl": ("the same, to be quoted at all levels", LADDERS),

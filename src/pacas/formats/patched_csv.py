@@ -60,9 +60,10 @@ def _patched(record: bytes, changes: Iterable[Change], file: RelationFile) -> by
     if len(fields) != len(file.columns):
         raise NotAsExpected
     for change in changes:
-        if _value(fields[change.column]) != (change.old or ""):
+        before = fields[change.column]
+        if _value(before) != (change.old or ""):
             raise NotAsExpected
-        fields[change.column] = _field(change.new.encode(), delimiter)
+        fields[change.column] = _field(change.new.encode(), delimiter, before.startswith(b'"'))
     return delimiter.join(fields) + record[len(body) :]
 
 
@@ -85,7 +86,8 @@ def _value(field: bytes) -> str:
     return field.decode()
 
 
-def _field(value: bytes, delimiter: bytes) -> bytes:
-    if any(special in value for special in (delimiter, b'"', b"\n", b"\r")):
+def _field(value: bytes, delimiter: bytes, quoted: bool) -> bytes:
+    """A value as a field, in quotes if it needs them, or if the one that stood there had them."""
+    if quoted or any(special in value for special in (delimiter, b'"', b"\n", b"\r")):
         return b'"' + value.replace(b'"', b'""') + b'"'
     return value

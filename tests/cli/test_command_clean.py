@@ -1,0 +1,336 @@
+"""`pacas clean`."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from pacas.errors import StorageError
+from pacas.provider.chain import Total
+from pacas.storage.sqlite import SqliteLedger
+
+CLEAN = ("clean", "client.toml", "--provider", "provider.toml", "--budget", "2")
+
+
+def totals(folder: Path) -> dict[str, Total]:
+    if not (folder / "provider.ledger.db").exists():
+        return {}
+    ledger = SqliteLedger(folder / "provider.ledger.db")
+    found = ledger.totals()
+    ledger.close()
+    return found
+
+
+def medicines(path: Path) -> list[str]:
+    return [line.replace('"', "").split(",")[-1] for line in path.read_text().splitlines()[1:]]
+
+
+def client(folder: Path, text: str = "", data: str = "client.csv", fds: str = '["GEN, DIAG -> MED"]') -> None:
+    (folder / "client.toml").write_text(f'data = "{data}"\nfds = {fds}\n{text}\n[hierarchies]\nMED = "med.csv"\n')
+
+
+def test_the_json_has_the_promised_shape(pacas: Any, folder: Path) -> None:
+    result = pacas(*CLEAN, "--output", "out.csv", "--json")
+    assert result.code == 0
+    assert result.document == {
+        "budget": 2.0,
+        "spent": 1.4,
+        "violations_before": 4,
+        "violations_after": 0,
+        "rounds": 1,
+        "purchases": [
+            {
+                "attribute": "MED",
+                "rows": [0, 1, 2],
+                "level": 1,
+                "value": "NSAID",
+                "price": 0.7,
+                "written": "ibuprofen",
+            },
+            {"attribute": "MED", "rows": [3, 4], "level": 1, "value": "NSAID", "price": 0.7, "written": "naproxen"},
+        ],
+        "unrepaired": [],
+        "repair_error": None,
+        "dry_run": False,
+        "output": "out.csv",
+        "journal": "out.csv.journal",
+    }
+    assert medicines(folder / "out.csv")[:5] == ["ibuprofen"] * 3 + ["naproxen"] * 2
+    assert totals(folder) == {"local": Total(2, 1_400_000_000)}
+
+
+def test_for_people_it_prints_a_summary(pacas: Any, folder: Path) -> None:
+    (folder / "client.toml").write_text('data = "client.csv"\nfds = ["GEN, DIAG -> MED", "AGE -> DIAG"]\n')
+    assert pacas(*CLEAN, "--as", "ann").lines == [
+        "violations  5 → 1",
+        "spent       1.4 of 2 credits",
+        "repaired    2 classes, 3 cells changed",
+        "unrepaired  1 class",
+        "to look at  2 cells changed whose own quotes were others",
+        "",
+        "attribute  level  classes  cells changed  spent",
+        "MED            1        2              3    1.4",
+        "",
+        "unrepaired  reason    classes  cells",
+        "DIAG        not_sold        1      2",
+        "",
+        "client.clean.csv written; client.clean.csv.journal is the record of what was bought.",
+    ]
+    assert list(totals(folder)) == ["ann"]
+
+
+def test_without_output_the_table_is_written_beside_the_data(pacas: Any, folder: Path) -> None:
+    (folder / "data").mkdir()
+    (folder / "client.csv").rename(folder / "data" / "client.csv")
+    client(folder, data="data/client.csv")
+    assert pacas(*CLEAN, "--json").document["output"] == "data/client.clean.csv"
+    assert (folder / "data" / "client.clean.csv.journal").exists()
+
+
+# ---- dry runs -----------------------------------------------------------------------------------------------------
+
+
+def test_a_dry_run_pays_nothing_and_writes_nothing(pacas: Any, folder: Path) -> None:
+    before = {path.name for path in folder.iterdir()}
+    result = pacas(*CLEAN, "--dry-run")
+    assert result.lines == [
+        "attribute  level  price  cells  rows",
+        "MED            1    0.7      3  0, 1, 2",
+        "MED            1    0.7      2  3, 4",
+        "",
+        "It would repair 2 classes for about 1.4 of 2 credits.",
+        "Nothing was paid. Prices are those of now; with each purchase later ones may fall, or be refused.",
+    ]
+    assert totals(folder) == {}
+    assert {path.name for path in folder.iterdir()} - before == {"provider.ledger.db"}
+
+
+def test_a_dry_run_knows_no_values(pacas: Any) -> None:
+    found = pacas(*CLEAN, "--dry-run", "--json").document
+    assert found["dry_run"] is True
+    assert [(p["level"], p["value"], p["written"], p["price"]) for p in found["purchases"]] == [
+        (1, None, None, 0.7)
+    ] * 2
+    assert "output" not in found and "journal" not in found
+
+
+# ---- what is bought and written -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "written"),
+    [
+        ((), ["ibuprofen"] * 3 + ["naproxen"] * 2),
+        (("--repair", "replace"), ["NSAID"] * 5),
+        (("--repair", "replace", "--prefer", "coarsest"), ["analgesic"] * 5),
+        (("--repair", "replace", "--prefer", "coarsest", "--max-level", "1"), ["NSAID"] * 5),
+        (("--repair", "replace", "--prefer", "coarsest", "--max-level", "MED=1"), ["NSAID"] * 5),
+        (("--max-level", "0"), ["ibuprofen", "intropes", "addaprin", "naproxen", "tylenol"]),
+        (("--budget", "0"), ["ibuprofen", "intropes", "addaprin", "naproxen", "tylenol"]),
+    ],
+)
+def test_options_decide_what_is_written(pacas: Any, folder: Path, options: tuple[str, ...], written: list[str]) -> None:
+    assert pacas(*CLEAN, *options).code == 0
+    assert medicines(folder / "client.clean.csv")[:5] == written
+
+
+def test_cells_of_another_detector_are_repaired_too(pacas: Any, folder: Path) -> None:
+    (folder / "cells.csv").write_text("row,attribute\n5,MED\n")
+    found = pacas(*CLEAN, "--cells", "cells.csv", "--json").document
+    assert [5] in [p["rows"] for p in found["purchases"]] or [5] in [u["rows"] for u in found["unrepaired"]]
+
+
+def test_the_truth_gives_a_repair_error(pacas: Any, folder: Path) -> None:
+    right = pacas(*CLEAN, "--json").document
+    assert right["repair_error"] is None
+    again = pacas(*CLEAN, "--resume", "--truth", "client.clean.csv", "--json").document
+    assert again["repair_error"] == 0
+    assert pacas(*CLEAN, "--resume", "--truth", "client.csv", "--json").document["repair_error"] > 0
+
+
+def test_a_provider_that_refuses_everything_is_no_error(pacas: Any, folder: Path) -> None:
+    text = (folder / "client.csv").read_text()
+    (folder / "client.csv").write_text(text.replace("male", "m").replace("fem", "fe"))
+    found = pacas(*CLEAN, "--json")
+    assert found.code == 0
+    assert found.document["purchases"] == [] and found.document["spent"] == 0
+    assert [left["reason"] for left in found.document["unrepaired"]] == ["no_match", "no_match"]
+    assert found.document["violations_after"] == found.document["violations_before"] == 4
+
+
+# ---- the output ---------------------------------------------------------------------------------------------------
+
+
+def test_what_is_not_repaired_stays_byte_for_byte(pacas: Any, folder: Path) -> None:
+    lines = [
+        '\ufeffID;GEN;AGE;DIAG;MED;"a ""note"""',
+        "t1;male;51;ost;ibuprofen;' x'",
+        't2;male;79;ost;"intropes";"a;b\nc"',
+    ]
+    content = "\r\n".join([*lines, "", "t3;female;32;flu;naproxen;", ""])
+    (folder / "d.csv").write_bytes(content.encode())
+    client(folder, data="d.csv")
+    assert pacas(*CLEAN, "--output", "out.csv").code == 0
+    assert (folder / "out.csv").read_bytes().decode() == content.replace("intropes", "ibuprofen")
+
+
+def test_compressed_texts_stay_compressed(pacas: Any, folder: Path) -> None:
+    (folder / "c.tsv.gz").write_bytes(gzip.compress((folder / "client.csv").read_bytes().replace(b",", b"\t")))
+    client(folder, data="c.tsv.gz")
+    assert pacas(*CLEAN).code == 0
+    assert b"ibuprofen" in gzip.decompress((folder / "c.clean.tsv.gz").read_bytes()).splitlines()[2]
+
+
+def test_parquet_keeps_its_types(pacas: Any, folder: Path) -> None:
+    rows = [line.replace('"', "").split(",") for line in (folder / "client.csv").read_text().splitlines()]
+    columns = dict(zip(rows[0], map(list, zip(*rows[1:], strict=True)), strict=True))
+    table = pa.table({**columns, "AGE": [int(age) for age in columns["AGE"]]})
+    pq.write_table(table, folder / "c.parquet")
+    client(folder, data="c.parquet")
+    assert pacas(*CLEAN).code == 0
+    written = pq.read_table(folder / "c.clean.parquet")
+    assert written.schema == table.schema
+    assert written.column("MED").to_pylist()[:3] == ["ibuprofen"] * 3
+    assert written.drop_columns("MED") == table.drop_columns("MED")
+
+
+def test_another_kind_can_be_asked_for(pacas: Any, folder: Path) -> None:
+    assert pacas(*CLEAN, "--output", "out.parquet").code == 0
+    assert pq.read_table(folder / "out.parquet").column("MED").to_pylist()[:3] == ["ibuprofen"] * 3
+
+
+# ---- the journal --------------------------------------------------------------------------------------------------
+
+
+def test_a_run_that_is_done_is_not_bought_again_but_written_again(pacas: Any, folder: Path) -> None:
+    first = pacas(*CLEAN, "--json").document
+    (folder / "client.clean.csv").unlink()
+    assert pacas(*CLEAN, "--resume", "--json").document == first
+    assert medicines(folder / "client.clean.csv")[:3] == ["ibuprofen"] * 3
+    assert pacas(*CLEAN, "--resume").lines[-1] == "That run was done already; nothing was bought now."
+    assert totals(folder) == {"local": Total(2, 1_400_000_000)}
+
+
+def test_a_new_run_replaces_the_journal_of_one_that_is_done(pacas: Any) -> None:
+    pacas(*CLEAN)
+    assert pacas(*CLEAN, "--repair", "replace", "--json").document["spent"] == 0, "the same buyer has it already"
+
+
+def test_a_fault_says_how_to_go_on_and_the_rest_is_bought(
+    pacas: Any, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    append = SqliteLedger.append
+
+    def full_after_the_first(ledger: SqliteLedger, purchase: Any) -> Any:
+        if ledger.head().entries == 2:
+            raise StorageError("the disk is full")
+        return append(ledger, purchase)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(SqliteLedger, "append", full_after_the_first)
+        said = pacas(*CLEAN).complaint
+    assert said == "the disk is full; what was bought is in client.clean.csv.journal: continue with --resume"
+    assert not (folder / "client.clean.csv").exists()
+    said = pacas(*CLEAN).complaint
+    assert said.startswith("client.clean.csv.journal is of a run that was interrupted; continue it with --resume, or")
+    said = pacas("clean", "client.toml", "--provider", "provider.toml", "--budget=3", "--resume").complaint
+    assert said.startswith("client.clean.csv.journal is of another run: budget differs; ")
+    (folder / "client.csv").write_text((folder / "client.csv").read_text() + "t9,male,50,flu,dolex\n")
+    assert "is of another run: data, repair differ; " in pacas(*CLEAN, "--resume", "--repair", "ground").complaint
+    text = (folder / "client.csv").read_text()
+    (folder / "client.csv").write_text(text.removesuffix("t9,male,50,flu,dolex\n"))
+    assert pacas(*CLEAN, "--resume", "--json").document["spent"] == 1.4
+    assert totals(folder) == {"local": Total(2, 1_400_000_000)}
+
+
+def test_ctrl_c_says_how_to_go_on(pacas: Any, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: Any) -> Any:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(SqliteLedger, "append", interrupted)
+        result = pacas(*CLEAN)
+    assert (result.code, result.out) == (130, "")
+    assert result.err == "pacas: what was bought is in client.clean.csv.journal: continue with --resume\n"
+    assert pacas(*CLEAN, "--resume", "--json").document["spent"] == 1.4
+
+
+def test_a_mistake_that_is_found_before_anything_is_paid_leaves_no_journal(pacas: Any, folder: Path) -> None:
+    text = (folder / "client.csv").read_text()
+    (folder / "client.csv").write_text(text.replace("AGE", "YEARS"))
+    assert "finds 'MED' by a column 'AGE' that the table does not have" in pacas(*CLEAN).complaint
+    assert not list(folder.glob("*.journal"))
+
+
+# ---- bad input ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--budget", "-1"), "--budget must not be negative"),
+        (("--budget", "much"), "--budget must be a number of credits"),
+        (("--budget", "nan"), "--budget must be a finite number"),
+        (("--repair", "refne"), "no way to repair 'refne'; did you mean 'refine'?"),
+        (("--allocation", "error"), "no allocation 'error'; did you mean 'errors'?"),
+        (("--prefer", "fine"), "no preference 'fine'; did you mean 'finest'?"),
+        (("--max-level", "-1"), "--max-level takes a level from 0 (ground) on"),
+        (("--max-level", "MEDS=1"), "nothing repairs 'MEDS'; did you mean 'MED'?"),
+        (("--max-level", "MED=1", "--max-level", "MED=2"), "--max-level names 'MED' twice"),
+        (("--max-level", "MED=1", "--max-level", "2"), "--max-level takes one level for all, or ATTR=LEVEL"),
+        (("--output", "no/out.csv"), "there is no folder no"),
+        (("--output", "client.csv"), "client.csv is the table itself"),
+        (("--output", "out"), "out: cannot tell what to write"),
+        (("--output", "sp.csv/out.csv"), "out.csv cannot be written"),
+        (("--cells", "med.csv"), "no column 'row' in med.csv"),
+        (("--truth", "sp.csv"), "--truth: sp.csv has 6 rows and client.csv has 8"),
+        (("--truth", "none.csv"), "none.csv does not exist"),
+        (("--provider", "https://example.org"), "a provider at a URL cannot be asked yet"),
+        (("--provider", "none.toml"), "none.toml cannot be read"),
+        (("--as", ""), "buyer"),
+    ],
+)
+def test_bad_options_cost_nothing(pacas: Any, folder: Path, options: tuple[str, ...], said: str) -> None:
+    assert said in pacas(*CLEAN, *options).complaint
+    assert totals(folder) == {}
+    assert not list(folder.glob("*.journal"))
+
+
+def test_an_fd_with_a_column_that_is_not_there(pacas: Any, folder: Path) -> None:
+    client(folder, fds='["GEN, DIAGS -> MED"]')
+    assert pacas(*CLEAN).complaint == "fds: no column 'DIAGS' in client.csv; did you mean 'DIAG'?"
+    client(folder, fds='["GEN, DIAG -> MEDS"]')
+    assert pacas(*CLEAN).complaint == "fds: no column 'MEDS' in client.csv; did you mean 'MED'?"
+
+
+@pytest.mark.parametrize(
+    ("cells", "said"),
+    [
+        ("row,attribute\nx,MED\n", "cells.csv, cell 1: a row is a number from 0 on, not 'x'"),
+        ("row,attribute\n1,\n", "cells.csv, cell 1: the attribute is missing"),
+        ("row,attribute\n99,MED\n", "no row 99"),
+        ("row,attribute\n1,MEDS\n", "no column 'MEDS'"),
+    ],
+)
+def test_bad_cells(pacas: Any, folder: Path, cells: str, said: str) -> None:
+    (folder / "cells.csv").write_text(cells)
+    assert said in pacas(*CLEAN, "--cells", "cells.csv").complaint
+    assert totals(folder) == {}
+
+
+def test_a_file_in_the_journals_place_that_is_none_is_left_alone(pacas: Any, folder: Path) -> None:
+    (folder / "client.clean.csv.journal").write_text("dear diary")
+    assert "is there and is not a journal of pacas clean" in pacas(*CLEAN).complaint
+    assert (folder / "client.clean.csv.journal").read_text() == "dear diary"
+
+
+def test_the_journal_is_lines_of_json(pacas: Any, folder: Path) -> None:
+    pacas(*CLEAN)
+    lines = [json.loads(line) for line in (folder / "client.clean.csv.journal").read_text().splitlines()]
+    assert [next(iter(line)) for line in lines] == ["journal", "ordering", "settled", "ordering", "settled", "done"]
