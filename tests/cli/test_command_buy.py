@@ -120,10 +120,10 @@ def test_a_fault_in_the_middle_says_what_was_bought(pacas: Any, folder: Path, mo
     ask(folder, med("male", "51", 1), med("female", "45", 2))
     append = SqliteLedger.append
 
-    def full_after_the_first(ledger: SqliteLedger, purchase: Any) -> Any:
+    def full_after_the_first(ledger: SqliteLedger, purchase: Any, **options: Any) -> Any:
         if ledger.head().entries == 2:
             raise StorageError("the disk is full")
-        return append(ledger, purchase)
+        return append(ledger, purchase, **options)
 
     monkeypatch.setattr(SqliteLedger, "append", full_after_the_first)
     assert pacas(*BUY).complaint == (

@@ -14,7 +14,7 @@ import numpy as np
 
 from pacas.core.anonymity import Policy
 from pacas.provider.chain import Head, Verification
-from pacas.provider.entry import Purchase
+from pacas.provider.entry import Entry, Purchase
 from pacas.provider.history import Learned, learned_by_buyer
 from pacas.provider.known import Ints
 from pacas.provider.matching.groups import spread
@@ -90,8 +90,9 @@ class Audit:
 def audit(provider: Provider, noted: Head | None = None) -> Audit:
     """Derive everything from the ledger again; `noted` is a head that was written down earlier."""
     stock = provider.stock
-    verification = provider.ledger.verify(noted)
-    purchases = [entry.purchase for entry in provider.ledger.entries(1)] if verification.holds else []
+    entries: list[Entry] = []
+    verification = provider.ledger.verify(noted, entries.append)
+    purchases = [entry.purchase for entry in entries[1:]] if verification.holds else []
     sales = _sales(purchases)
     state = stock.untouched.copy()
     of_buyer = {buyer: list(mine) for buyer, mine in groupby(sales, key=lambda sale: sale.buyer)}

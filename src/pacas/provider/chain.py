@@ -7,7 +7,7 @@ copy; only a `Head` noted elsewhere shows that.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -27,6 +27,7 @@ class Head(NamedTuple):
 
 
 EMPTY = Head(0, GENESIS)
+Visit = Callable[[Entry], None]
 
 
 class Total(NamedTuple):
@@ -132,9 +133,12 @@ def last_head(store: Records) -> Head:
     return head
 
 
-def verify_chain(store: Records, noted: Head | None = None) -> Verification:
-    """Check every record, the head record and the totals; and the head that was noted earlier, if there is one."""
-    walk = _Walk(noted)
+def verify_chain(store: Records, noted: Head | None = None, visit: Visit | None = None) -> Verification:
+    """Check every record, the head record and the totals; and the head that was noted earlier, if there is one.
+
+    `visit` is shown each entry that holds, in order.
+    """
+    walk = _Walk(noted, visit)
     try:
         walk.over(records_from(store, -LARGEST))
         walk.end(store)
@@ -146,14 +150,16 @@ def verify_chain(store: Records, noted: Head | None = None) -> Verification:
 class _Walk:
     """One pass over the records, as far as they hold."""
 
-    def __init__(self, noted: Head | None) -> None:
+    def __init__(self, noted: Head | None, visit: Visit | None) -> None:
         self.head = EMPTY
-        self._noted = noted
+        self._noted, self._visit = noted, visit
         self._totals: dict[str, tuple[int, int]] = {}
 
     def over(self, records: Iterable[Record]) -> None:
         for record in records:
             check_link(record, self.head)
+            if self._visit is not None:
+                self._visit(known_entry(record))
             self.head = Head(record.sequence + 1, record.hash)
             if self._noted is not None and self._noted.entries == self.head.entries:
                 self._compare_with_noted(self._noted)

@@ -210,6 +210,8 @@ def _check_number(number: int, what: str) -> None:
 
 
 def _check_rows(rows: tuple[int, ...]) -> None:
+    if len(rows) == 1 and type(rows[0]) is int and rows[0] >= 0:  # as most are
+        return
     if any(type(row) is not int for row in rows) or any(a >= b for a, b in pairwise((-1, *rows))):
         raise InputError("row numbers must be whole, not negative, and rise")
 

@@ -51,9 +51,9 @@ class ConflictSets:
 
     def lowest(self, levels: Ints) -> tuple[Ints, Ints]:
         """The rows that requests at these levels are about, each once, and the lowest level of each."""
-        of_row = np.repeat(levels, np.diff(self.offsets))
         if len(self) == 1:
-            return self.rows, of_row
+            return self.rows, np.broadcast_to(levels, len(self.rows))
+        of_row = np.repeat(levels, np.diff(self.offsets))
         order = np.lexsort((of_row, self.rows))
         rows, of_row = self.rows[order], of_row[order]
         first = np.ones(len(rows), dtype=np.bool_)
@@ -78,8 +78,12 @@ class Known:
 
     def learn(self, sets: ConflictSets, levels: Ints) -> None:
         """Take the answers of some requests to what is known, each at its level."""
-        rows, lowest = sets.lowest(levels)
         revealed = self.revealed[sets.attribute]
-        revealed[rows] = np.maximum(revealed[rows], self.heights[sets.attribute] - lowest)
+        if len(sets.rows) == len(sets) == 1:  # what is most common goes without arrays
+            row = int(sets.rows[0])
+            revealed[row] = max(int(revealed[row]), self.heights[sets.attribute] - int(levels[0]))
+        else:
+            rows, lowest = sets.lowest(levels)
+            revealed[rows] = np.maximum(revealed[rows], self.heights[sets.attribute] - lowest)
         if len(sets.edit):
             self.ruled_out[sets.edit[sets.edit_divergence > levels[sets.edit_request]]] = True

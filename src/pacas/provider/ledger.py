@@ -32,6 +32,7 @@ from .chain import (
     Records,
     Total,
     Verification,
+    Visit,
     check_link,
     checked_entry,
     head_record,
@@ -119,14 +120,15 @@ class Ledger(ABC):
         self._seed = now.seed
         return now
 
-    def append(self, purchase: Purchase) -> Entry:
+    def append(self, purchase: Purchase, *, is_new: bool = False) -> Entry:
         """Add a purchase; it is durable when this returns, unless a transaction goes on around it.
 
         The same request with the same key is not added again: the entry it has is returned. A KeyReusedError says
-        that the key is another request's.
+        that the key is another request's. With `is_new` the caller has looked, in the transaction around it, and found
+        none.
         """
         with self.transaction(), self._store() as store:
-            found = _bought(store, purchase.buyer, purchase.idempotency_key, purchase.request)
+            found = None if is_new else _bought(store, purchase.buyer, purchase.idempotency_key, purchase.request)
             if found is not None:
                 return found
             head = last_head(store)
@@ -175,10 +177,13 @@ class Ledger(ABC):
         with self._store() as store:
             return dict(sorted(store.totals().items()))
 
-    def verify(self, noted: Head | None = None) -> Verification:
-        """Check the whole chain, the head record and the totals, against a head noted earlier if one is given."""
+    def verify(self, noted: Head | None = None, visit: Visit | None = None) -> Verification:
+        """Check the whole chain, the head record and the totals, against a head noted earlier if one is given.
+
+        `visit` is shown each entry that holds, in order, all of them as they are at one moment.
+        """
         with self._snapshot() as records:
-            return verify_chain(records, noted)
+            return verify_chain(records, noted, visit)
 
     def _salt_seed(self, store: Store) -> bytes:
         """The seed, read from the opening once: entry 0 stays what it is."""

@@ -159,7 +159,7 @@ class Provider:
                 sets = sale.sets
                 rows = tuple(sets.rows.tolist())
                 purchase = Purchase(buyer, key, request, sale.price, self._value(request, rows[0]), rows)
-                self._ledger.append(purchase)
+                self._ledger.append(purchase, is_new=True)
             with self._state:  # it is durable now; quotes may know
                 self._sales.add(purchase, sets)
             return _answer(purchase)

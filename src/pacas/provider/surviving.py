@@ -131,7 +131,7 @@ class Surviving:
             if sets.attribute in margin.linked.added and attribute in margin.linked.added:
                 groups = {group for group in margin.linked.group[sets.rows].tolist() if group >= 0}
                 rows += [margin.linked.members.one(group) for group in groups]
-        return np.concatenate([_NONE, *rows])
+        return rows[0] if len(rows) == 1 else np.concatenate([_NONE, *rows])
 
     def apply(self, sets: ConflictSets, levels: Ints) -> None:
         """Take away what sales have ruled out, each at its level."""
