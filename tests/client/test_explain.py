@@ -89,6 +89,11 @@ def test_the_sentences() -> None:
     ]
 
 
+def test_an_explanation_prints_itself() -> None:
+    assert str(why(1)).splitlines() == in_words(why(1))
+    assert repr(why(1)) == "Explanation(row 1, MED: 'intropes' was given, 'ibuprofen' stands there now)"
+
+
 def test_plain_values_for_json() -> None:
     told = as_dict(why(4))
     assert (told["row"], told["attribute"], told["given"], told["value"]) == (4, "MED", "tylenol", "naproxen")
@@ -124,6 +129,15 @@ class Shop:
 
 def clean(table: Any, shop: Shop, **options: Any) -> Cleaning:
     return SafeClean(**({"fds": "A -> B", "budget": 1} | options)).clean(table, shop, engine=ENGINE)
+
+
+def test_prices_that_differ_by_rounding_only_flag_nobody() -> None:
+    table = {"K": ["k", "m"], "A": ["a", "a"], "B": ["x", "y"]}
+    near, far = (
+        [p.differing.tolist() for p in clean(table, Shop({"k": "x", "m": "y"}, {"k": 1000, "m": m})).purchases]
+        for m in (1010, 1011)
+    )
+    assert (near, far) == ([[]], [[1]])
 
 
 def test_tuples_that_look_alike_to_the_provider_are_flagged_together() -> None:

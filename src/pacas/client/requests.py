@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pacas.client.cleaning import TOO_EXPENSIVE, no_rows
 from pacas.client.current import CurrentRelation
@@ -55,13 +56,22 @@ def _differing(
     """The rows with other quotes than the tuple chosen. All cells of a class should describe one provider's value."""
     if len(tuples) == 1:
         return no_rows()
-    others = (ladders.prices != ladders.prices[at]).any(axis=1)
+    others = ~_alike(ladders.prices, ladders.prices[at]).all(axis=1)
     if not others.any():
         return no_rows()
     if len(tuples) == len(rows):
         return np.compress(others, rows)
     unlike = {values for values, other in zip(tuples, others.tolist(), strict=True) if other}
     return np.compress([values in unlike for values in zip(*columns, strict=True)], rows)
+
+
+def _alike(prices: Ints, price: Ints) -> NDArray[np.bool_]:
+    """The same refusal, or nearly the same price.
+
+    A neighbour weighs at least 100 nanocredits and rounding moves that by one: up to one in a hundred means nothing.
+    """
+    near: NDArray[np.bool_] = np.abs(prices - price) * 100 <= np.minimum(prices, price)
+    return (prices == price) | near
 
 
 def choose(ladders: Ladders, allowance: int, levels: Sequence[int]) -> tuple[int, int] | str:
