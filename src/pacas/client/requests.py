@@ -56,7 +56,7 @@ def _differing(
     """The rows with other quotes than the tuple chosen. All cells of a class should describe one provider's value."""
     if len(tuples) == 1:
         return no_rows()
-    others = ~_alike(ladders.prices, ladders.prices[at]).all(axis=1)
+    others: NDArray[np.bool_] = (~_alike(ladders.prices, ladders.prices[at])).any(axis=1)
     if not others.any():
         return no_rows()
     if len(tuples) == len(rows):
@@ -70,8 +70,9 @@ def _alike(prices: Ints, price: Ints) -> NDArray[np.bool_]:
 
     A neighbour weighs at least 100 nanocredits and rounding moves that by one: up to one in a hundred means nothing.
     """
-    near: NDArray[np.bool_] = np.abs(prices - price) * 100 <= np.minimum(prices, price)
-    return (prices == price) | near
+    near = np.abs(prices - price) * 100 <= np.minimum(prices, price)
+    alike: NDArray[np.bool_] = (prices == price) | near
+    return alike
 
 
 def choose(ladders: Ladders, allowance: int, levels: Sequence[int]) -> tuple[int, int] | str:
