@@ -10,7 +10,7 @@ JOBS ?= auto
 help:  ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
 
-demo: $(BIN)/pacas  ## the paper's running example, in the terminal
+demo: $(BIN)/pacas  ## the paper's running example in the terminal, then 20,000 rows with a report
 	@$(BIN)/pacas demo
 
 test: $(VENV)/.dev  ## all tests
@@ -37,7 +37,7 @@ lock: $(VENV)/.dev  ## renew the lock files from pyproject.toml
 	$(BIN)/python -m uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --group dev -c requirements/runtime.lock pyproject.toml -o requirements/dev.lock
 
 clean:  ## remove the environment and everything made
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist benchmarks/.data
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist benchmarks/.data pacas-demo-report.html
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "PACAS needs Python 3.11 or newer; name one with PYTHON=…" >&2; exit 2; }

@@ -174,6 +174,7 @@ def perform(command: str) -> list[str]:
 def test_commands_print_what_the_page_shows(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_files(tmp_path)
     monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("COLUMNS", raising=False)
     for step in steps(page.read_text("utf-8")):
         printed = perform(step.command)
         assert agrees(step.shown, printed), f"$ {step.command}\n" + "\n".join(printed)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import inspect
 import types
+from pathlib import Path
 
 import pytest
 
 import pacas
+from pacas import example
 
 
 def test_what_is_exported_is_what_is_listed() -> None:
@@ -34,3 +36,18 @@ def test_each_name_has_a_docstring_of_its_own(name: str) -> None:
 @pytest.mark.parametrize("name", pacas.__all__)
 def test_each_name_is_one_of_ours(name: str) -> None:
     assert getattr(pacas, name).__module__.startswith("pacas.")
+
+
+def test_a_cleaning_is_scored_explained_and_reported_with_what_is_offered(tmp_path: Path) -> None:
+    provider = pacas.Provider(
+        example.provider, hierarchies=example.hierarchies, match={"MED": "GEN = GEN, AGE = AGE"}, total=6, seed=7
+    )
+    result = pacas.SafeClean(["GEN, DIAG -> MED"], budget=6).clean(example.client, provider)
+    assert isinstance(result, pacas.Cleaning)
+    score = result.score(example.client)
+    assert isinstance(score, pacas.Score)
+    explanation = pacas.explain(result, 1, "MED")
+    assert isinstance(explanation, pacas.Explanation)
+    assert "'intropes' was given" in str(explanation)
+    pacas.write_report(tmp_path / "report.html", result, score=score)
+    assert "Against the truth" in (tmp_path / "report.html").read_text("utf-8")

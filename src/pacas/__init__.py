@@ -7,7 +7,9 @@ as its privacy policy asks. After Huang, Milani and Chiang, "Privacy-Aware Data 
 from pacas.client.check import Check, check
 from pacas.client.cleaning import Cleaning
 from pacas.client.equivalence import EquivalenceClass
+from pacas.client.explain import Explanation, explain
 from pacas.client.safe_clean import SafeClean
+from pacas.client.score import Score
 from pacas.core.anonymity import Anonymity, Policy
 from pacas.core.dependency import FunctionalDependency, MatchingDependency
 from pacas.core.distance import SemanticDistance
@@ -18,6 +20,7 @@ from pacas.engine.questions import anonymity, answer, build_hierarchy, relation_
 from pacas.errors import InputError, PacasError
 from pacas.formats.hierarchies import read_hierarchy, write_hierarchy
 from pacas.formats.relations import read_relation, scan_relation, write_relation
+from pacas.formats.report import write_report
 from pacas.protocol.messages import Answer, Quote, Refusal, Request
 from pacas.provider.provider import Provider
 from pacas.provider.support import Generated
@@ -28,6 +31,7 @@ __all__ = [
     "Check",
     "Cleaning",
     "EquivalenceClass",
+    "Explanation",
     "FunctionalDependency",
     "GeneralizedQuery",
     "Generated",
@@ -42,11 +46,13 @@ __all__ = [
     "Relation",
     "Request",
     "SafeClean",
+    "Score",
     "SemanticDistance",
     "anonymity",
     "answer",
     "build_hierarchy",
     "check",
+    "explain",
     "read_hierarchy",
     "read_relation",
     "relation_distance",
@@ -54,4 +60,5 @@ __all__ = [
     "semantic_distance",
     "write_hierarchy",
     "write_relation",
+    "write_report",
 ]

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pacas.errors import StorageError
+from pacas.errors import FileError, StorageError
 from pacas.provider.chain import Total
 from pacas.storage.sqlite import SqliteLedger
 
@@ -57,9 +57,12 @@ def test_the_json_has_the_promised_shape(pacas: Any, folder: Path) -> None:
         ],
         "unrepaired": [],
         "repair_error": None,
+        "score": None,
+        "explanation": None,
         "dry_run": False,
         "output": "out.csv",
         "journal": "out.csv.journal",
+        "report": None,
     }
     assert medicines(folder / "out.csv")[:5] == ["ibuprofen"] * 3 + ["naproxen"] * 2
     assert totals(folder) == {"local": Total(2, 1_400_000_000)}
@@ -117,7 +120,7 @@ def test_a_dry_run_knows_no_values(pacas: Any) -> None:
     assert [(p["level"], p["value"], p["written"], p["price"]) for p in found["purchases"]] == [
         (1, None, None, 0.7)
     ] * 2
-    assert "output" not in found and "journal" not in found
+    assert not {"output", "journal", "report"} & set(found)
 
 
 # ---- what is bought and written -------------------------------------------------------------------------------------
@@ -152,6 +155,82 @@ def test_the_truth_gives_a_repair_error(pacas: Any, folder: Path) -> None:
     again = pacas(*CLEAN, "--resume", "--truth", "client.clean.csv", "--json").document
     assert again["repair_error"] == 0
     assert pacas(*CLEAN, "--resume", "--truth", "client.csv", "--json").document["repair_error"] > 0
+
+
+def test_the_truth_gives_a_score(pacas: Any, folder: Path) -> None:
+    text = (folder / "client.csv").read_text()
+    (folder / "truth.csv").write_text(text.replace("intropes", "ibuprofen").replace("addaprin", "ibuprofen"))
+    result = pacas(*CLEAN, "--truth", "truth.csv")
+    start = result.lines.index("MED            1        2              3    1.4") + 2
+    assert result.lines[start:-2] == [
+        "against the truth   repair error  wrong cells  precision  recall     F1",
+        "MED                5.123 → 3.224        2 → 1      0.667   1.000  0.800",
+        "",
+        "repairs by level  level 0  level 1  level 2  level 3",
+        "MED                100.0%     0.0%     0.0%     0.0%",
+        "",
+        "repairs by distance  0 – ¼  ¼ – ½  ½ – ¾  ¾ – 1",
+        "MED                  66.7%   0.0%   0.0%  33.3%",
+    ]
+    found = pacas(*CLEAN, "--resume", "--truth", "truth.csv", "--json").document
+    score = found["score"]
+    assert found["repair_error"] == score["repair_error"] == pytest.approx(3.224, abs=0.001)
+    assert (score["wrong"], score["wrong_after"], score["changed"], score["correct"]) == (2, 1, 3, 2)
+    assert list(score["attributes"]) == ["MED"]
+
+
+def test_a_score_with_nothing_wrong_and_nothing_changed_is_a_line(pacas: Any) -> None:
+    lines = pacas(*CLEAN, "--budget", "0", "--truth", "client.csv").lines
+    assert "in total           0.000 → 0.000        0 → 0          –       –   –" in lines
+    assert not any(line.startswith("repairs by") for line in lines)
+
+
+# ---- why, and the report ------------------------------------------------------------------------------------------
+
+
+def test_a_cell_is_explained(pacas: Any) -> None:
+    lines = pacas(*CLEAN, "--explain", "4", "MED").lines
+    start = lines.index("row 4, MED: 'tylenol' was given, 'naproxen' stands there now")
+    assert lines[start + 1] == "class: 2 cells that must agree, rows 3, 4"
+    assert lines[-3].startswith("look at it: this row's own quotes were others")
+
+
+def test_a_run_that_is_done_can_be_explained_for_nothing(pacas: Any, folder: Path) -> None:
+    assert pacas(*CLEAN, "--json").document["explanation"] is None
+    found = pacas(*CLEAN, "--resume", "--explain", "1", "MED", "--json").document["explanation"]
+    assert (found["row"], found["given"], found["value"]) == (1, "intropes", "ibuprofen")
+    assert found["steps"][0]["purchase"] == {"row": 1, "level": 1, "value": "NSAID", "price": 0.7}
+    assert totals(folder) == {"local": Total(2, 1_400_000_000)}
+
+
+def test_a_report_is_written(pacas: Any, folder: Path) -> None:
+    result = pacas(*CLEAN, "--report", "report.html")
+    assert result.lines[-1] == "report.html written; open it in a browser."
+    page = (folder / "report.html").read_text("utf-8")
+    assert "What was cleaned: client.csv" in page and "Against the truth" not in page
+    found = pacas(*CLEAN, "--resume", "--truth", "client.csv", "--report", "report.html", "--json").document
+    assert found["report"] == "report.html"
+    assert "Against the truth" in (folder / "report.html").read_text("utf-8")
+
+
+def test_a_dry_run_writes_no_report(pacas: Any, folder: Path) -> None:
+    assert pacas(*CLEAN, "--dry-run", "--report", "report.html").code == 0
+    assert not (folder / "report.html").exists()
+
+
+def test_a_report_that_fails_after_all_is_paid_says_how_to_get_it(
+    pacas: Any, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: Any, **__: Any) -> Any:
+        raise FileError("report.html cannot be written (no space)")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("pacas.cli.clean_review.write_report", full)
+        said = pacas(*CLEAN, "--report", "report.html").complaint
+    assert said.endswith("(no space); the table is in client.clean.csv: with --resume the report costs nothing")
+    assert pacas(*CLEAN, "--report", "report.html", "--resume").code == 0
+    assert (folder / "report.html").exists()
+    assert totals(folder) == {"local": Total(2, 1_400_000_000)}
 
 
 def test_a_provider_that_refuses_everything_is_no_error(pacas: Any, folder: Path) -> None:
@@ -227,10 +306,10 @@ def test_a_fault_says_how_to_go_on_and_the_rest_is_bought(
 ) -> None:
     append = SqliteLedger.append
 
-    def full_after_the_first(ledger: SqliteLedger, purchase: Any) -> Any:
+    def full_after_the_first(ledger: SqliteLedger, purchase: Any, **how: Any) -> Any:
         if ledger.head().entries == 2:
             raise StorageError("the disk is full")
-        return append(ledger, purchase)
+        return append(ledger, purchase, **how)
 
     with monkeypatch.context() as patched:
         patched.setattr(SqliteLedger, "append", full_after_the_first)
@@ -250,7 +329,7 @@ def test_a_fault_says_how_to_go_on_and_the_rest_is_bought(
 
 
 def test_ctrl_c_says_how_to_go_on(pacas: Any, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(*_: Any) -> Any:
+    def interrupted(*_: Any, **__: Any) -> Any:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
@@ -291,6 +370,15 @@ def test_a_mistake_that_is_found_before_anything_is_paid_leaves_no_journal(pacas
         (("--cells", "med.csv"), "no column 'row' in med.csv"),
         (("--truth", "sp.csv"), "--truth: sp.csv has 6 rows and client.csv has 8"),
         (("--truth", "none.csv"), "none.csv does not exist"),
+        (("--report", "no/report.html"), "there is no folder no"),
+        (("--report", "client.csv"), "client.csv: a report is a page of HTML"),
+        (("--report", "."), "a report is a page of HTML"),
+        (("--explain", "8", "MED"), "--explain: no row 8 in client.csv; its rows are 0 to 7"),
+        (("--explain", "-1", "MED"), "no row is '-1'"),
+        (("--explain", "MED", "4"), "no row is 'MED'"),
+        (("--explain", "4", "MEDS"), "no column 'MEDS' in client.csv; did you mean 'MED'?"),
+        (("--explain", "4"), "--explain"),
+        (("--explain", "4", "MED", "--dry-run"), "a dry run writes none"),
         (("--provider", "https://example.org"), "a provider at a URL cannot be asked yet"),
         (("--provider", "none.toml"), "none.toml cannot be read"),
         (("--as", ""), "buyer"),

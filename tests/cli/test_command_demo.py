@@ -10,8 +10,11 @@ from typing import Any
 
 import pytest
 
-from pacas import example, read_hierarchy, read_relation
+from pacas import Refusal, check, example, read_hierarchy, read_relation
 from pacas.cli.demo_files import COMMANDS
+from pacas.cli.demo_market import POLICY, possible, trade
+from pacas.cli.demo_table import FD, make_tables
+from pacas.engine.duck import DuckEngine
 
 
 def test_the_json_has_the_example_s_numbers(pacas: Any) -> None:
@@ -23,21 +26,66 @@ def test_the_json_has_the_example_s_numbers(pacas: Any) -> None:
         {"levels": {"MED": 1}, "k": 1, "holds": False},
     ]
     assert document["answers"] == [["female", "NSAID"], ["male", "acetaminophen"]]
+    assert document["quotes"][4] == {
+        "row": 4,
+        "levels": [{"refused": "unsafe"}, {"refused": "unsafe"}, {"price": 0.4}, {"price": 0}],
+    }
+    assert [(p["value"], p["written"]) for p in document["cleaning"]["purchases"]] == [
+        ("NSAID", "ibuprofen"),
+        ("NSAID", "naproxen"),
+    ]
 
 
-def test_for_people_it_walks_through_the_example(pacas: Any) -> None:
+def test_a_larger_table_is_cleaned_and_reported(pacas: Any, folder: Path) -> None:
+    document = pacas("demo", "--report", "larger.html", "--json").document
+    found = document["synthetic"]
+    assert found["rows"] == 20_000 and found["violations_after"] < found["violations_before"] / 10
+    assert 0 < found["spent"] <= found["budget"]
+    assert found["score"]["repair_error"] < found["score"]["repair_error_before"] / 10
+    assert document["report"] == "larger.html"
+    assert "a synthetic table of 20,000 rows" in (folder / "larger.html").read_text("utf-8")
+    assert not (folder / "pacas-demo-report.html").exists()
+
+
+def test_its_synthetic_table_follows_from_the_seed() -> None:
+    one, again, other = make_tables(100), make_tables(100), make_tables(100, seed=8)
+    assert one.dirty.table.equals(again.dirty.table) and one.truth.table.equals(again.truth.table)
+    assert not one.dirty.table.equals(other.dirty.table)
+    assert check(one.truth, [FD]).consistent and not check(one.dirty, [FD]).consistent
+
+
+def test_what_is_said_of_refusals_is_what_the_provider_does() -> None:
+    ladders = trade(DuckEngine()).ladders
+    for row, value in ((0, "ibuprofen"), (1, "ibuprofen"), (3, "naproxen"), (4, "tylenol")):
+        for level, told in enumerate(ladders[row]):
+            assert isinstance(told, Refusal) == (possible(value, level)[1] < POLICY.k), (row, level)
+
+
+def test_for_people_it_walks_through_the_example(pacas: Any, folder: Path) -> None:
     result = pacas("demo")
     assert result.code == 0
     titles = [line.strip("─ ") for line in result.lines if line.endswith("──")]
-    assert [title[:2] for title in titles] == ["1.", "2.", "3.", "4.", "5."]
+    assert [title[:2] for title in titles] == [f"{n}." for n in range(1, 9)]
     assert all(len(line) <= 120 for line in result.lines)
     for shown in (
         "t7  female  32   pylorospasm     appaprtin",
         "g1  *    [31,60]  P*",
         "δ(45, 51) = 1.585",
         "└── intropes",
+        "t5       unsafe    unsafe       0.4         0",
+        "t5, level 1: acetaminophen leaves 2 medications possible: refused",
+        "  bought   NSAID (level 1) for 0.7",
+        "t2  male    79   osteoarthritis  ibuprofen",
+        "Look at t5: its own quotes were others than t4's",
+        "pacas-demo-report.html written",
     ):
         assert shown in result.out
+    assert (folder / "pacas-demo-report.html").exists()
+
+
+def test_a_report_that_cannot_be_written_is_found_before_anything_else(pacas: Any) -> None:
+    assert "there is no folder no" in pacas("demo", "--report", "no/report.html").complaint
+    assert "a report is a page of HTML" in pacas("demo", "--report", "client.csv").complaint
 
 
 def test_files_writes_what_the_example_holds(pacas: Any, folder: Path) -> None:

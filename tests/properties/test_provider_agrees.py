@@ -15,8 +15,8 @@ from pacas.protocol.messages import Answer, Quote, Refusal
 from pacas.provider.known import Known
 from pacas.provider.provider import Provider
 
-MANY = settings(max_examples=300)
-SOME = settings(max_examples=60)
+MANY = settings(max_examples=200)
+SOME = settings(max_examples=40)
 ENGINE = DuckEngine(threads=1)
 HIGH = 10**18
 

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from pacas.cli.clean_job import Job, Options, make_job
+from pacas.cli.clean_review import Review, make_review, print_review
 from pacas.cli.clean_run import continuable, run_clean, run_dry
 from pacas.cli.clean_summary import as_json, print_plan, print_summary
 from pacas.cli.opening import BUYER, BuyerOption, opened_provider, provider_path
@@ -51,6 +52,13 @@ def command(
     truth: Annotated[
         Path | None, typer.Option(metavar="FILE", help="The true table, row by row, to score the repairs by.")
     ] = None,
+    report: Annotated[
+        Path | None, typer.Option(metavar="FILE.html", help="Write a page on it all, to read in a browser, offline.")
+    ] = None,
+    explain: Annotated[
+        tuple[str, str] | None,
+        typer.Option(metavar="ROW ATTR", help="Say why a cell, its row counted from 0, has the value it has then."),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Repair a table: buy a value for each class of cells that should be equal, most errors first.
@@ -59,7 +67,8 @@ def command(
     --resume goes on from there, and ends with the same table.
 
     JSON: budget, spent, violations_before, violations_after, rounds, purchases (attribute, rows, level, value, price,
-    written), unrepaired (attribute, rows, reason), repair_error (null without --truth), dry_run; output, journal
+    written), unrepaired (attribute, rows, reason), repair_error, score (both null without --truth), explanation (null
+    without --explain), dry_run; output, journal, report (not in a dry run)
 
     Example: pacas clean client.toml --provider provider.toml --budget 2 --output clean.csv
     """
@@ -75,6 +84,8 @@ def command(
             cells=cells,
             output=output,
             truth=truth,
+            report=report,
+            explain=explain,
             dry_run=dry_run,
         )
         path = provider_path(provider)
@@ -89,21 +100,25 @@ def command(
                 cleaning, was_done = run_dry(job, marketplace, engine, tell), False
             else:
                 cleaning, was_done = run_clean(job, marketplace, buyer, resume, engine, tell)
-        score = None if job.truth is None or dry_run else cleaning.score(job.truth, engine=engine)
-    repair_error = None if score is None else score.repair_error
+        review = Review() if dry_run else make_review(job, cleaning, engine)
     if json:
-        files = {} if dry_run else {"output": str(job.output), "journal": str(job.journal)}
-        print_json(as_json(cleaning, repair_error=repair_error, dry=dry_run) | files)
+        print_json(as_json(cleaning, dry=dry_run) | review.as_json() | ({} if dry_run else _files(job)))
     elif dry_run:
         print_plan(cleaning)
     else:
         print_summary(cleaning)
-        _print_end(job, repair_error, was_done)
+        print_review(review)
+        _print_end(job, was_done)
 
 
-def _print_end(job: Job, repair_error: float | None, was_done: bool) -> None:
-    if repair_error is not None:
-        out.print(f"\nrepair error: {repair_error:.6g}")
+def _files(job: Job) -> dict[str, str | None]:
+    report = None if job.report is None else str(job.report)
+    return {"output": str(job.output), "journal": str(job.journal), "report": report}
+
+
+def _print_end(job: Job, was_done: bool) -> None:
     out.print(f"\n{job.output} written; {job.journal.name} is the record of what was bought.")
+    if job.report is not None:
+        out.print(f"{job.report} written; open it in a browser.")
     if was_done:
         out.print("That run was done already; nothing was bought now.")

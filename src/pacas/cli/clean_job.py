@@ -12,11 +12,12 @@ from pacas.client.safe_clean import SafeClean
 from pacas.core.money import nanocredits
 from pacas.core.relation import Relation
 from pacas.engine.contract import Engine, RelationFile
-from pacas.errors import InputError, did_you_mean
+from pacas.errors import InputError, SchemaError, did_you_mean
 from pacas.formats.cells_file import read_cells
 from pacas.formats.cleaned import check_output, default_output
 from pacas.formats.client_file import ClientFile, read_client_file
 from pacas.formats.relations import PARQUET, read_relation, scan_relation
+from pacas.formats.report import check_report
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +34,8 @@ class Options:
     cells: Path | None
     output: Path | None
     truth: Path | None
+    report: Path | None
+    explain: tuple[str, str] | None
     dry_run: bool
 
 
@@ -47,6 +50,9 @@ class Job:
     """The options that decide what is bought and written, as they were given."""
     output: Path
     truth: RelationFile | None
+    report: Path | None
+    cell: tuple[int, str] | None
+    """The row and attribute to explain."""
 
     @property
     def journal(self) -> Path:
@@ -71,10 +77,10 @@ def make_job(options: Options, engine: Engine[Any]) -> Job:
         cells=cells,
     )
     output = options.output or default_output(file)
-    if not options.dry_run:
-        check_output(output, file)
+    _check_paths(options, output, file)
     table = _read(file, engine)
     truth = None if options.truth is None else _truth(options.truth, table, file, engine)
+    cell = None if options.explain is None else explained_cell(options.explain, table, file)
     choices = {
         "max_level": max_level,
         "allocation": options.allocation,
@@ -82,7 +88,30 @@ def make_job(options: Options, engine: Engine[Any]) -> Job:
         "repair": options.repair,
         "rounds": options.rounds,
     }
-    return Job(file, table, cleaner, choices, output, truth)
+    return Job(file, table, cleaner, choices, output, truth, options.report, cell)
+
+
+def _check_paths(options: Options, output: Path, file: RelationFile) -> None:
+    """A dry run writes nothing, and has bought nothing that could be explained."""
+    if not options.dry_run:
+        check_output(output, file)
+        if options.report is not None:
+            check_report(options.report)
+    elif options.explain is not None:
+        raise InputError("--explain tells why a value was written, and a dry run writes none; leave out one of the two")
+
+
+def explained_cell(given: tuple[str, str], table: Relation, file: RelationFile) -> tuple[int, str]:
+    """The cell of `--explain ROW ATTR`."""
+    row, attribute = given
+    if not (row.isascii() and row.isdigit() and len(row) < 19):
+        raise InputError(f"--explain takes a row, counted from 0, and an attribute, such as 4 MED; no row is {row!r}")
+    if attribute not in table.columns:
+        raise SchemaError.missing(attribute, table.columns, file.name)
+    if int(row) >= len(table):
+        rows = f"its rows are 0 to {len(table) - 1:,}" if len(table) else "it has no rows"
+        raise InputError(f"--explain: no row {int(row):,} in {file.name}; {rows}")
+    return int(row), attribute
 
 
 def check_budget(budget: str) -> None:

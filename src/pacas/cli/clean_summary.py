@@ -16,7 +16,7 @@ SHOWN = 20
 """Rows of the list of a dry run, and of the reasons."""
 
 
-def as_json(cleaning: Cleaning, *, repair_error: float | None = None, dry: bool = False) -> dict[str, Any]:
+def as_json(cleaning: Cleaning, *, dry: bool = False) -> dict[str, Any]:
     """The whole outcome; money in credits, rows counted from 0."""
     return {
         "budget": cleaning.budget,
@@ -29,7 +29,6 @@ def as_json(cleaning: Cleaning, *, repair_error: float | None = None, dry: bool 
             {"attribute": left.attribute, "rows": left.rows.tolist(), "reason": left.reason}
             for left in cleaning.unrepaired
         ],
-        "repair_error": repair_error,
         "dry_run": dry,
     }
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from pacas.client.cleaning import Cleaning, Purchase, Repair, Unrepaired, Why
+from pacas.client.explain_words import in_words
 from pacas.core.dependency import FunctionalDependency
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.histogram import Ints
@@ -66,9 +67,9 @@ class Step:
     """Did the value that was written stand only in rows that are flagged?"""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Explanation:
-    """The story of one cell, from the value it was given to the one it has."""
+    """The story of one cell, from the value it was given to the one it has; printed, it is told in sentences."""
 
     row: int
     attribute: str
@@ -82,6 +83,12 @@ class Explanation:
     @property
     def flagged(self) -> bool:
         return any(step.flagged for step in self.steps)
+
+    def __str__(self) -> str:
+        return "\n".join(in_words(self))
+
+    def __repr__(self) -> str:
+        return f"Explanation({in_words(self)[0]})"
 
 
 def explain(cleaning: Cleaning, row: int, attribute: str, *, engine: Engine[Any] | None = None) -> Explanation:

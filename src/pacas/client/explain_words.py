@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pacas.client.cleaning import Why
-from pacas.client.explain import Explanation, Step, Tie, Value
 from pacas.core.money import credits_text, in_credits
+
+if TYPE_CHECKING:  # an explanation prints itself with these words
+    from pacas.client.explain import Explanation, Step, Tie, Value
 
 MOST_LISTED = 8
 """Of values and rows, in sentences."""
@@ -40,7 +42,7 @@ def _step(step: Step) -> Iterator[str]:
         f"bought: {_value(purchase.value)}, level {purchase.level}, for {credits_text(purchase.price)} credits, "
         f"by asking about row {purchase.row}"
     )
-    yield f"written: {_value(repair.new)}, {_BECAUSE[repair.why]}"
+    yield f"written: {_value(repair.new)}, {BECAUSE[repair.why]}"
     others = f"quotes were others than those of row {purchase.row}"
     if step.flagged:
         yield f"look at it: this row's own {others}; it may not belong to the class"
@@ -50,7 +52,7 @@ def _step(step: Step) -> Iterator[str]:
         yield f"in the class there are rows whose {others}: {_listed(purchase.differing.tolist())}"
 
 
-_BECAUSE = {
+BECAUSE = {
     Why.BOUGHT: "the value bought",
     Why.EVIDENCE: "the class's most frequent value at or below the one bought",
     Why.COLUMN: "the column's most frequent ground value below the one bought",

@@ -17,6 +17,7 @@ from string import Template
 from pacas.client.cleaning import Cleaning
 from pacas.client.score import Score
 from pacas.errors import FileError
+from pacas.formats.replacing import check_writable, replacing
 from pacas.formats.report_cells import written_cells
 from pacas.formats.report_sections import sections
 
@@ -25,11 +26,17 @@ def write_report(
     path: str | PathLike[str], cleaning: Cleaning, *, score: Score | None = None, subject: str | None = None
 ) -> None:
     """Write the page; `subject` is what was cleaned, such as a file's name."""
+    check_writable(Path(path))
     page = report_page(cleaning, score=score, subject=subject)
-    try:
-        Path(path).write_text(page, "utf-8", newline="\n")
-    except OSError as error:
-        raise FileError(f"{path} cannot be written ({error.strerror})") from None
+    with replacing(Path(path)) as partial:
+        partial.write_text(page, "utf-8", newline="\n")
+
+
+def check_report(path: Path) -> None:
+    """Raise if a report could not be written there. Its name says that it is a page, so that no table is lost to it."""
+    if path.suffix.lower() not in (".html", ".htm"):
+        raise FileError(f"{path}: a report is a page of HTML; give it a name such as report.html")
+    check_writable(path)
 
 
 def report_page(cleaning: Cleaning, *, score: Score | None = None, subject: str | None = None) -> str:
