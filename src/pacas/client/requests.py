@@ -56,7 +56,7 @@ def _differing(
     """The rows with other quotes than the tuple chosen. All cells of a class should describe one provider's value."""
     if len(tuples) == 1:
         return no_rows()
-    others: NDArray[np.bool_] = (~_alike(ladders.prices, ladders.prices[at])).any(axis=1)
+    others = np.asarray((~_alike(ladders.prices, ladders.prices[at])).any(axis=1))
     if not others.any():
         return no_rows()
     if len(tuples) == len(rows):
