@@ -66,7 +66,7 @@ def test_for_people_it_walks_through_the_example(pacas: Any, folder: Path) -> No
     assert result.code == 0
     titles = [line.strip("─ ") for line in result.lines if line.endswith("──")]
     assert [title[:2] for title in titles] == [f"{n}." for n in range(1, 9)]
-    assert all(len(line) <= 120 for line in result.lines)
+    assert all(len(line) <= 80 for line in result.lines)
     for shown in (
         "t7  female  32   pylorospasm     appaprtin",
         "g1  *    [31,60]  P*",

@@ -163,22 +163,25 @@ def test_an_error_of_ours_shows_its_kind_and_no_values(monkeypatch: pytest.Monke
     def broken(*_: object, **__: object) -> None:
         raise KeyError("SECRET-1234")
 
-    monkeypatch.setattr("pacas.cli.demo.check", broken)
+    monkeypatch.setattr("pacas.cli.demo_values.check", broken)
     assert run(["demo"]) == 2
     assert capsys.readouterr().err == ("pacas: an error inside PACAS (KeyError); PACAS_TRACEBACK=1 shows where\n")
 
 
-def test_a_terminal_that_lacks_a_character_gets_another_one() -> None:
+def test_a_terminal_that_lacks_a_character_gets_another_one(tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
-    done = subprocess.run([str(PACAS), "demo"], env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [str(PACAS), "demo"], env=environment, cwd=tmp_path, capture_output=True, text=True, check=False
+    )
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_a_full_disk_is_said_in_one_line() -> None:
+def test_a_full_disk_is_said_in_one_line(tmp_path: Path) -> None:
     if not Path("/dev/full").exists():
         pytest.skip("this system has no /dev/full")
     with Path("/dev/full").open("w") as full:
-        done = subprocess.run([str(PACAS), "demo", "--json"], stdout=full, stderr=subprocess.PIPE, text=True)
+        command = [str(PACAS), "demo", "--json"]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, cwd=tmp_path, text=True)
     assert done.returncode == 2
     assert done.stderr.splitlines()[0].startswith("pacas: the system refused: No space left")
     assert "Traceback" not in done.stderr

@@ -49,7 +49,7 @@ def command(
         demo_values.tell(values, engine)
         demo_market.tell(market, engine)
         demo_large.tell(demo_large.clean(report, engine), report)
-    out.print("\nNext: pacas demo --files example writes the example as files, to try every command on.")
+    out.print("\nNext: pacas demo --files example writes files to try every command on.")
 
 
 def _write(folder: Path, json: bool) -> None:
