@@ -92,13 +92,19 @@ class Book:
         """A buyer has bought something of these rows: the price of their slots is no longer a fresh buyer's."""
         if self._attribute not in known.marked:
             known.marked[self._attribute] = np.zeros(len(self.sizes), dtype=np.bool_)
-        slots = self._slot_of_row[rows]
-        known.marked[self._attribute][slots[slots >= 0]] = True
+        known.marked[self._attribute][self._slots_of(rows)] = True
 
     def forget(self, rows: Ints | slice) -> None:
         """These rows' X-groups have changed."""
-        slots = self._slot_of_row[rows]
-        self._finest[slots[slots >= 0]] = UNKNOWN
+        self._finest[self._slots_of(rows)] = UNKNOWN
+
+    def _slots_of(self, rows: Ints | slice) -> Ints | int:
+        """The slots that rows are in. A row with a null in a match column is in none."""
+        if not isinstance(rows, slice) and len(rows) == 1:
+            slot = int(self._slot_of_row[rows[0]])
+            return slot if slot >= 0 else _NONE
+        slots: Ints = self._slot_of_row[rows]
+        return slots[slots >= 0]
 
     def _find(self, slot: int, state: State) -> int:
         finest = state.current().finest_of_few(self._attribute, self._rows.one(slot).tolist())
@@ -128,4 +134,5 @@ class State(Protocol):
         ...
 
 
+_NONE = np.empty(0, dtype=np.int64)
 _UNSAFE, _AMBIGUOUS, _NO_MATCH = (refused(r) for r in (Reason.UNSAFE, Reason.AMBIGUOUS, Reason.NO_MATCH))

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 from pacas.errors import StorageError
@@ -32,15 +31,22 @@ def damaged(path: Path) -> StorageError:
     return fault(path, _DAMAGED)
 
 
-@contextmanager
-def faults_as_storage_errors(path: Path, undo: Callable[[], None] | None = None) -> Iterator[None]:
+class faults_as_storage_errors:  # it reads as the verb it is; a class, as it is on the way of every sale
     """SQLite's errors as ours, after undoing what was begun. Their messages may quote values, so none is kept."""
-    try:
-        yield
-    except sqlite3.Error as error:
-        if undo is not None:
-            undo()
-        raise fault(path, _problem(error)) from None
+
+    __slots__ = ("_path", "_undo")
+
+    def __init__(self, path: Path, undo: Callable[[], None] | None = None) -> None:
+        self._path, self._undo = path, undo
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, sqlite3.Error):
+            if self._undo is not None:
+                self._undo()
+            raise fault(self._path, _problem(error)) from None
 
 
 def _problem(error: sqlite3.Error) -> str:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from pathlib import Path
 from tempfile import mkstemp
 from threading import RLock
@@ -51,31 +51,15 @@ class SqliteLedger(Ledger):
     def __repr__(self) -> str:
         return f"SqliteLedger({self._path.name!r})"
 
-    @contextmanager
-    def transaction(self) -> Iterator[None]:
-        with self._lock:
-            self._begin()
-            self._depth += 1
-            try:
-                yield
-            except BaseException:
-                if self._depth == 1:
-                    self._roll_back()
-                raise
-            finally:
-                self._depth -= 1
-            if self._depth == 0:
-                self._commit()
+    def transaction(self) -> AbstractContextManager[None]:
+        return _Transaction(self)
 
     def close(self) -> None:
         with self._lock:
             self._connection.close()
 
-    @contextmanager
-    def _store(self) -> Iterator[Store]:
-        with self._lock, faults_as_storage_errors(self._path, self._roll_back):
-            self._check_process()
-            yield self._tables
+    def _store(self) -> AbstractContextManager[Store]:
+        return _Access(self)
 
     @contextmanager
     def _snapshot(self) -> Iterator[Records]:
@@ -106,6 +90,62 @@ class SqliteLedger(Ledger):
     def _check_process(self) -> None:
         if os.getpid() != self._process:
             raise fault(self._path, "was opened before this process was forked; open it again")
+
+
+class _Transaction:
+    """A ledger's transaction; one inside another joins it."""
+
+    __slots__ = ("_ledger",)
+
+    def __init__(self, ledger: SqliteLedger) -> None:
+        self._ledger = ledger
+
+    def __enter__(self) -> None:
+        ledger = self._ledger
+        ledger._lock.acquire()
+        try:
+            ledger._begin()
+        except BaseException:
+            ledger._lock.release()
+            raise
+        ledger._depth += 1
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        ledger = self._ledger
+        try:
+            ledger._depth -= 1
+            if ledger._depth == 0:
+                if error is None:
+                    ledger._commit()
+                else:
+                    ledger._roll_back()
+        finally:
+            ledger._lock.release()
+
+
+class _Access:
+    """A ledger's tables, for one thread at a time; SQLite's errors as ours."""
+
+    __slots__ = ("_faults", "_ledger")
+
+    def __init__(self, ledger: SqliteLedger) -> None:
+        self._ledger = ledger
+        self._faults = faults_as_storage_errors(ledger._path, ledger._roll_back)
+
+    def __enter__(self) -> Store:
+        self._ledger._lock.acquire()
+        try:
+            self._ledger._check_process()
+        except BaseException:
+            self._ledger._lock.release()
+            raise
+        return self._ledger._tables
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        try:
+            self._faults.__exit__(kind, error, trace)
+        finally:
+            self._ledger._lock.release()
 
 
 def _connect(path: Path, patience: float) -> sqlite3.Connection:

@@ -13,6 +13,9 @@ from pacas.engine.grouping import Array, Keys
 
 from .groups import distinct
 
+DENSE = 2
+"""Keys per row up to which an array of all keys is worth its memory."""
+
 
 class ValueNumbers(dict[str | None, int]):
     """A column's values, numbered from 0; −1 for a null and for what the column does not have.
@@ -52,10 +55,14 @@ class EqualityIndex:
         first, *others = [ValueNumbers(column.values, by) for column, by in zip(columns, numeric, strict=True)]
         self._first, self._first_at = first, client_at[0]
         self._others: list[tuple[int, ValueNumbers, int, dict[int, int]]] = []
+        self._tables: list[Array | None] = []
+        """The same pairs as arrays, where they are dense enough: for many tuples that is faster."""
         self.slots = first.of(columns[0])
         for column, numbers, at in zip(columns[1:], others, client_at[1:], strict=True):
+            keys = self.slots.space * (numbers.count + 1)
             self.slots, pairs = _paired(self.slots, numbers.of(column))
             self._others.append((at, numbers, numbers.count + 1, pairs))
+            self._tables.append(_table(pairs, keys) if keys <= DENSE * len(self.slots.key) else None)
 
     def slot(self, values: Sequence[str | None]) -> int:
         """The slot of the rows that have a client's values, −1 where there are none."""
@@ -67,14 +74,24 @@ class EqualityIndex:
     def slots_of(self, columns: Sequence[Sequence[str | None]]) -> Array:
         """The slot of each of many tuples, which come by column."""
         slot = _numbers(self._first, columns[self._first_at])
-        for at, numbers, stride, pairs in self._others:
+        for (at, numbers, stride, pairs), table in zip(self._others, self._tables, strict=True):
             keys = slot * stride + _numbers(numbers, columns[at])
-            slot = np.fromiter(map(pairs.get, keys.tolist(), repeat(-1)), np.int64, len(keys))
+            if table is None:
+                slot = np.fromiter(map(pairs.get, keys.tolist(), repeat(-1)), np.int64, len(keys))
+            else:
+                slot = np.where(keys >= 0, table[keys], -1)
         return slot
 
 
 def _numbers(numbers: ValueNumbers, values: Sequence[str | None]) -> Array:
     return np.fromiter(map(numbers.__getitem__, values), np.int64, len(values))
+
+
+def _table(pairs: dict[int, int], keys: int) -> Array:
+    """The slot of each key, −1 for one that no pair has."""
+    table = np.full(keys, -1, dtype=np.int64)
+    table[np.fromiter(pairs, np.int64, len(pairs))] = np.fromiter(pairs.values(), np.int64, len(pairs))
+    return table
 
 
 def _paired(left: Keys, right: Keys) -> tuple[Keys, dict[int, int]]:
