@@ -35,7 +35,8 @@ HIGH = 10**18
 INTRODUCTION = f"""
 A relation of 29 columns, `drug` for sale (73 values, {HEIGHT + 1} levels), found by {len(KEY)} columns that single out
 about one row, 10 neighbours a cell, one policy over the same columns with k = 3 at level 1. Prices and refusals are
-those of Alg. 1 and 2, which the tests hold them to.
+those of Alg. 1 and 2, which the tests hold them to. Safety is judged for everything at load and kept until a sale
+touches it, so a quote mostly looks it up.
 """.strip()
 
 
