@@ -157,9 +157,6 @@ def test_tuples_are_answered_in_order_and_equal_ones_share_their_rows() -> None:
     assert [rows.tolist() for rows in found] == [[0, 2, 3], [], [1], [0, 2, 3], []]
     assert len(found) == 5
     assert len(found.rows) == 4
-    offsets, every = found.csr()
-    assert offsets.tolist() == [0, 3, 3, 4, 7, 7]
-    assert every.tolist() == [0, 2, 3, 1, 0, 2, 3]
 
 
 def test_no_tuples_and_no_rows() -> None:

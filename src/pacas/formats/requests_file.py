@@ -9,18 +9,16 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from decimal import Decimal, InvalidOperation
-from math import isfinite
-from typing import Any, NoReturn
+from decimal import Decimal
+from typing import Any
 
-from pacas.errors import FileError, HierarchyError, InputError, did_you_mean
+from pacas.errors import HierarchyError, InputError, did_you_mean
+from pacas.formats.json_lines import MISTAKES, LineReader
 from pacas.protocol.messages import Offer, Request
 from pacas.provider.entry import check_key
 
 SHAPE = '{"tuple": {…}, "attribute": "MED", "level": 1}'
 KEYS = ("tuple", "attribute", "level", "key")
-EXACT = 10**15
-"""From here on a float is not exact, and stays as it is written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +42,8 @@ def read_requests(lines: Iterable[bytes], name: str, catalogue: Mapping[str, Off
     return [_Line(name, n).read(line, catalogue) for n, line in enumerate(lines, start=1) if line.strip()]
 
 
-class _Line:
-    """One line, which knows where it stands."""
-
-    def __init__(self, name: str, number: int) -> None:
-        self._name, self._number = name, number
+class _Line(LineReader):
+    """One line."""
 
     def read(self, line: bytes, catalogue: Mapping[str, Offer]) -> Asked:
         found = self._parsed(line)
@@ -69,30 +64,12 @@ class _Line:
             self._key(found["key"]) if "key" in found else None,
         )
 
-    def _fail(self, problem: str) -> NoReturn:
-        raise FileError(f"{self._name}, line {self._number}: {problem}") from None
-
     def _parsed(self, line: bytes) -> Any:
         try:
             text = line.decode().removeprefix("\ufeff")
             return json.loads(text, parse_float=Decimal, parse_constant=self._constant, object_pairs_hook=self._object)
-        except UnicodeDecodeError:
-            self._fail("bytes that are not UTF-8; convert the file, for example with iconv")
-        except json.JSONDecodeError as error:
-            self._fail(f"not JSON ({error.msg.lower()}, column {error.colno}); write one request a line, {SHAPE}")
-        except (ValueError, InvalidOperation):
-            self._fail("a number that is too long to be read; write it shorter, or as text")
-        except RecursionError:
-            self._fail("nested too deeply to be read")
-
-    def _constant(self, name: str) -> NoReturn:
-        self._fail(f"not JSON ({name} is no JSON value); write a number, a text or null")
-
-    def _object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        if len(found) < len(pairs):
-            self._fail("a key stands twice in one object; write it once")
-        return found
+        except MISTAKES as error:
+            self._mistaken(error, f"write one request a line, {SHAPE}")
 
     def _offer(self, attribute: Any, catalogue: Mapping[str, Offer]) -> Offer:
         if not isinstance(attribute, str):
@@ -110,22 +87,6 @@ class _Line:
                 near = did_you_mean(column, values)
                 self._fail(f"the tuple lacks {column!r}, by which {offer.attribute} is found; {near}")
         return {column: self._text(column, values[column]) for column in offer.columns}
-
-    def _text(self, column: str, value: Any) -> str | None:
-        match value:
-            case None:
-                return None
-            case str():
-                if any("\ud800" <= character <= "\udfff" for character in value):
-                    self._fail(f"the value of {column!r} has half of a surrogate pair; write whole characters")
-                return value or None
-            case bool():
-                self._fail(f"the value of {column!r} must be a text, a number or null, not true or false")
-            case int():
-                return str(value)
-            case Decimal() if isfinite(number := float(value)):
-                return str(int(number)) if number.is_integer() and abs(number) < EXACT else repr(number)
-        self._fail(f"the value of {column!r} must be a text, a number or null")
 
     def _level(self, level: Any, offer: Offer) -> int:
         if type(level) is not int:  # true is an int, too

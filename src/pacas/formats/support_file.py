@@ -10,17 +10,16 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from decimal import Context, Decimal, Inexact, InvalidOperation
-from math import isfinite
+from decimal import Context, Decimal, Inexact
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from pacas.core.hierarchy import canonical_number
 from pacas.core.money import CREDIT, credits_text
 from pacas.errors import FileError, did_you_mean
+from pacas.formats.json_lines import MISTAKES, LineReader
 from pacas.provider.neighbour import GivenSupport, Neighbour, Values
 from pacas.provider.weights import MOST_TOTAL
 
@@ -71,13 +70,13 @@ def _operations(neighbour: Neighbour) -> Iterator[dict[str, Any]]:
     yield from ({"insert": dict(values)} for values in neighbour.inserted)
 
 
-class _Reader:
+class _Reader(LineReader):
     """Takes line after line, and knows which one it is at."""
 
     def __init__(self, name: str, columns: Iterable[str], rows: int) -> None:
-        self._name, self._rows = name, rows
+        super().__init__(name)
+        self._rows = rows
         self._columns = dict.fromkeys(columns)
-        self._number = 0
         self._texts: dict[Any, str | None] = {}
         self._amounts: dict[Decimal | int, int] = {}
         self._neighbours: list[Neighbour] = []
@@ -113,37 +112,21 @@ class _Reader:
         if text.count(":") != _keys(found):  # a key that stands twice, or a colon in a value: look again
             self._parsed(self._strict_json, text)
 
-    def _fail(self, problem: str) -> NoReturn:
-        raise FileError(f"{self._name}, line {self._number}: {problem}") from None
-
     # ---- JSON ----------------------------------------------------------------------------------------------------
 
     def _decoded(self, line: bytes) -> str:
         try:
             return line.decode().removeprefix("\ufeff").strip()
-        except UnicodeDecodeError:
-            self._fail("bytes that are not UTF-8; convert the file, for example with iconv")
+        except UnicodeDecodeError as error:
+            self._mistaken(error, SHAPE)
 
     def _parsed(self, parse: Callable[[str], tuple[Any, int]], text: str) -> Any:
         try:
             found, end = parse(text)
-        except json.JSONDecodeError as error:
-            self._fail(f"not JSON ({error.msg.lower()}, column {error.colno}); write one neighbour a line, {SHAPE}")
-        except (ValueError, InvalidOperation):
-            self._fail("a number that is too long to be read; write it shorter, or as text")
-        except RecursionError:
-            self._fail("nested too deeply to be read")
+        except MISTAKES as error:
+            self._mistaken(error, f"write one neighbour a line, {SHAPE}")
         if end < len(text):
             self._fail(f"something after the neighbour, at column {end + 1}; write one neighbour a line, {SHAPE}")
-        return found
-
-    def _constant(self, name: str) -> NoReturn:
-        self._fail(f"not JSON ({name} is no JSON value); write a number, a text or null")
-
-    def _object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        if len(found) < len(pairs):
-            self._fail("a key stands twice in one object; write it once")
         return found
 
     # ---- operations ----------------------------------------------------------------------------------------------
@@ -214,21 +197,9 @@ class _Reader:
         return values
 
     def _text(self, column: str, value: Any) -> str | None:
-        """A value as text; each text is kept once, however many neighbours have it."""
-        match value:
-            case None:
-                return None
-            case str():
-                if any("\ud800" <= character <= "\udfff" for character in value):
-                    self._fail(f"the value of {column!r} has half of a surrogate pair; write whole characters")
-                return self._texts.setdefault(value, value or None)
-            case bool():
-                self._fail(f"the value of {column!r} must be a text, a number or null, not true or false")
-            case int():
-                return str(value)
-            case Decimal() if isfinite(number := float(value)):
-                return canonical_number(repr(number))
-        self._fail(f"the value of {column!r} must be a text, a number or null")
+        """Each text is kept once, however many neighbours have it."""
+        text = super()._text(column, value)
+        return self._texts.setdefault(value, text) if isinstance(value, str) else text
 
     # ---- weights -------------------------------------------------------------------------------------------------
 

@@ -53,7 +53,7 @@ class Book:
         rows = self._rows.one(slot)
         return without_edits(self._attribute, np.array([0, len(rows)]), rows)
 
-    def quote(self, slot: int, level: int, known: Known | None, state: State) -> int:
+    def quote(self, slot: int, level: int, known: Known, state: State) -> int:
         """One slot's price at a level, or a refusal; −1 is the slot of a tuple that matches nothing."""
         if slot < 0 or not self.sizes[slot]:  # a value that no row has, but a neighbour, has an empty slot
             return _NO_MATCH
@@ -62,18 +62,18 @@ class Book:
         finest = int(self._finest[slot]) if state.steady(self._most_rows) else UNKNOWN
         if level < (self._find(slot, state) if finest == UNKNOWN else finest):
             return _UNSAFE
-        if known is not None and self._attribute in known.marked and known.marked[self._attribute][slot]:
+        if self._attribute in known.marked and known.marked[self._attribute][slot]:
             rows = self._rows.one(slot).tolist()
             return sum(self._prices.of_cell(self._attribute, row, level, known, self._height) for row in rows)
         return int(self._fresh[slot, level])
 
-    def ladders(self, slots: Ints, known: Known | None, state: State) -> Ints:
+    def ladders(self, slots: Ints, known: Known, state: State) -> Ints:
         """Prices and refusals at all levels for many slots, −1 for a tuple that matches nothing."""
         if not len(self.sizes):
             return np.full((len(slots), self._height + 1), _NO_MATCH)
         self._find_missing(slots, state)
         prices: Ints = self._fresh[slots]
-        if known is not None and self._attribute in known.marked:
+        if self._attribute in known.marked:
             bought = np.flatnonzero(known.marked[self._attribute][slots] & (slots >= 0))
             if len(bought):
                 prices[bought] = self._prices.ladders(self.sets(slots[bought]), known, self._height)

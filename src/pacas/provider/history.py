@@ -38,10 +38,6 @@ class Sales:
         """What a buyer has bought: the price counts what that has left."""
         return self._known.get(buyer, self._nothing)
 
-    def known_if_any(self, buyer: str) -> Known | None:
-        """The same, or None if it is nothing."""
-        return self._known.get(buyer)
-
     def judged(self, buyer: str) -> Surviving:
         """What a sale to this buyer is judged on: what all buyers have left, or, if so agreed, this one alone."""
         return self.current() if self._pooled else self._of.get(buyer, self._stock.untouched)

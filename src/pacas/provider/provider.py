@@ -124,7 +124,7 @@ class Provider:
         if book is not None:
             slots = inquiry.matcher.slots(tuples)
             with self._state:
-                return Ladders(book.ladders(slots, self._sales.known_if_any(buyer), self._sales))
+                return Ladders(book.ladders(slots, self._sales.known(buyer), self._sales))
         asked = inquiry.ask(tuples)
         with self._state:
             return Ladders(self._ladders(asked, buyer))
@@ -193,7 +193,7 @@ class Provider:
     def _look_up(self, book: Book, slot: int, level: int, buyer: str) -> _Sale | Refusal:
         """The same where quotes are kept."""
         with self._state:
-            price = book.quote(slot, level, self._sales.known_if_any(buyer), self._sales)
+            price = book.quote(slot, level, self._sales.known(buyer), self._sales)
         return _Sale(price, book, slot) if price >= 0 else Refusal(_REASONS[price])
 
     def _ladders(self, asked: Asked, buyer: str) -> np.ndarray[Any, np.dtype[np.int64]]:

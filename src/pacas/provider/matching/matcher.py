@@ -22,7 +22,7 @@ from pacas.protocol.marketplace import Columns
 
 from .build import clause_index, combinations, equality_index
 from .constraint import Clause, Demand, InSlot, LikeValue, Slots
-from .groups import NONE, Groups, Numbers, spread
+from .groups import NONE, Groups, Numbers
 
 Tuple = Mapping[str, str | None]
 Values = tuple[str | None, ...]
@@ -51,10 +51,6 @@ class Matches:
         if not 0 <= i < len(self):
             raise IndexError(f"no tuple {i} among {len(self)}")
         return self.rows[self.starts[i] : self.starts[i] + self.sizes[i]]
-
-    def csr(self) -> tuple[Numbers, Numbers]:
-        """(offsets, rows) with tuple i's rows at `rows[offsets[i] : offsets[i + 1]]`, nothing shared."""
-        return np.append(0, np.cumsum(self.sizes)), self.rows[spread(self.starts, self.sizes)]
 
 
 class Matcher:
