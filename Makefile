@@ -34,7 +34,7 @@ bench: $(VENV)/.dev  ## measure, and write benchmarks/RESULTS.md (minutes)
 
 lock: $(VENV)/.dev  ## renew the lock files from pyproject.toml
 	$(BIN)/python -m uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header pyproject.toml -o requirements/runtime.lock
-	$(BIN)/python -m uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --group dev -c requirements/runtime.lock pyproject.toml -o requirements/dev.lock
+	$(BIN)/python -m uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --all-extras --group dev -c requirements/runtime.lock pyproject.toml -o requirements/dev.lock
 
 clean:  ## remove the environment and everything made
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist benchmarks/.data pacas-demo-report.html
