@@ -24,7 +24,7 @@ from pacas.protocol.marketplace import Columns
 from pacas.protocol.messages import Answer, Ladders, Offer, Quote, Reason, Refusal, Request, refused
 from pacas.provider.book import Book
 from pacas.provider.conflicts import Asked, Inquiry
-from pacas.provider.entry import Purchase, check_buyer
+from pacas.provider.entry import Entry, Purchase, check_buyer
 from pacas.provider.fingerprint import fingerprint
 from pacas.provider.history import Sales
 from pacas.provider.known import ConflictSets
@@ -142,12 +142,19 @@ class Provider:
         self, request: Request, ceiling: int, key: str, *, buyer: str = LOCAL, credit: int | None = None
     ) -> Answer | Refusal:
         """Pay: sell at the price of this moment, if it is within the ceiling and, with what was spent, the credit."""
+        sold = self.sell(request, ceiling, key, buyer=buyer, credit=credit)
+        return sold if isinstance(sold, Refusal) else _answer(sold.purchase)
+
+    def sell(
+        self, request: Request, ceiling: int, key: str, *, buyer: str = LOCAL, credit: int | None = None
+    ) -> Entry | Refusal:
+        """Pay, with the ledger's entry for an answer: what a receipt is made from."""
         check_buyer(buyer)
         with self._selling:
             with self._ledger.transaction():
                 sold = self._ledger.find(buyer, key, request)
                 if sold is not None:
-                    return _answer(sold.purchase)
+                    return sold
                 self._catch_up()
                 sale = self._judge(request, buyer)
                 if isinstance(sale, Refusal):
@@ -159,10 +166,10 @@ class Provider:
                 sets = sale.sets
                 rows = tuple(sets.rows.tolist())
                 purchase = Purchase(buyer, key, request, sale.price, self._value(request, rows[0]), rows)
-                self._ledger.append(purchase, is_new=True)
+                entry = self._ledger.append(purchase, is_new=True)
             with self._state:  # it is durable now; quotes may know
                 self._sales.add(purchase, sets)
-            return _answer(purchase)
+            return entry
 
     def as_buyer(self, buyer: str) -> Buyer:
         """The marketplace as one buyer sees it."""
