@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+pytest_plugins = ("postgres",)
+
 settings.register_profile("ci", deadline=None, derandomize=True)
 settings.load_profile("ci")
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from pacas.protocol.messages import Request
 from pacas.provider.entry import Purchase
-from pacas.storage.sqlite import SqliteLedger
+from pacas.storage.url import open_ledger
 
 
 def purchase(buyer: str, number: int) -> Purchase:
@@ -24,11 +24,11 @@ def purchase(buyer: str, number: int) -> Purchase:
     return Purchase(buyer, f"{buyer}-{number}", request, number, "ibuprofen", (number, number + 3))
 
 
-def append(path: Path, processes: int, each: int) -> None:
+def append(url: str, processes: int, each: int) -> None:
     """Several processes append at the same time; each reads, inside a transaction, what it then relies on."""
 
     def work(name: str) -> None:
-        ledger = SqliteLedger(path)
+        ledger = open_ledger(url, Path())
         for number in range(each):
             with ledger.transaction():
                 expected = ledger.head().entries
@@ -39,13 +39,13 @@ def append(path: Path, processes: int, each: int) -> None:
         sys.exit("a child failed")
 
 
-def kill(path: Path, rounds: int, at_once: int) -> None:
+def kill(url: str, rounds: int, at_once: int) -> None:
     """In every round some processes append until they are killed; what they acknowledged is printed."""
     chance = random.Random(7)
     for round_ in range(rounds):
         reading, writing = os.pipe()
         children = [
-            fork(lambda n=n, w=writing, r=round_: append_until_killed(path, f"{r}.{n}", w))  # type: ignore[misc]
+            fork(lambda n=n, w=writing, r=round_: append_until_killed(url, f"{r}.{n}", w))  # type: ignore[misc]
             for n in range(at_once)
         ]
         os.close(writing)
@@ -58,8 +58,8 @@ def kill(path: Path, rounds: int, at_once: int) -> None:
         print("\n".join(seen.decode().split()))
 
 
-def append_until_killed(path: Path, name: str, acknowledged: int) -> None:
-    ledger = SqliteLedger(path)
+def append_until_killed(url: str, name: str, acknowledged: int) -> None:
+    ledger = open_ledger(url, Path())
     number = 0
     while True:
         entry = ledger.append(purchase(name, number))
@@ -89,4 +89,4 @@ def fork(work: Callable[[], None]) -> int:
 
 
 if __name__ == "__main__":
-    {"append": append, "kill": kill}[sys.argv[1]](Path(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]))
+    {"append": append, "kill": kill}[sys.argv[1]](sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))

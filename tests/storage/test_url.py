@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
 
 from pacas.errors import ConfigError
+from pacas.provider.accounts import MemoryAccounts
 from pacas.provider.ledger import MemoryLedger
 from pacas.storage.sqlite import SqliteLedger
-from pacas.storage.url import ledger_path, open_ledger, sqlite_path
+from pacas.storage.sqlite_accounts import SqliteAccounts
+from pacas.storage.url import ledger_path, open_accounts, open_ledger, sqlite_path
+
+NO_NAME = "takes one name of at most 63 small letters"
 
 
 @pytest.mark.parametrize(
@@ -44,7 +49,8 @@ def test_a_ledger_in_memory(url: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("url", "message"),
     [
-        ("postgresql://ann:hunter2@host/db", "sqlite and memory are known"),
+        ("mysql://ann:hunter2@host/db", "sqlite, postgresql and memory are known"),
+        ("postgresq://ann:hunter2@host/db", "did you mean 'postgresql'"),
         ("sqlit:///x.db", "did you mean 'sqlite'"),
         ("provider.ledger.db", "such as sqlite:///provider.ledger.db"),
         ("", "such as sqlite:///provider.ledger.db"),
@@ -58,14 +64,59 @@ def test_a_ledger_in_memory(url: str, tmp_path: Path) -> None:
     ],
 )
 def test_another_url_is_an_error_that_says_what_to_write(url: str, message: str, tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"^ledger\.url: ") as caught:
-        open_ledger(url, tmp_path)
-    assert message in str(caught.value)
-    assert "hunter2" not in str(caught.value)
+    for opening in (open_ledger, open_accounts):
+        with pytest.raises(ConfigError, match=r"^ledger\.url: ") as caught:
+            opening(url, tmp_path)
+        assert message in str(caught.value)
+        assert "hunter2" not in str(caught.value)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("?ledger=", NO_NAME),
+        ("?ledger=Shop", NO_NAME),
+        ("?ledger=a;drop", NO_NAME),
+        ("?ledger=a%22b", NO_NAME),
+        ("?ledger=pg_shop", NO_NAME),
+        ("?ledger=public", NO_NAME),
+        (f"?ledger={'x' * 64}", NO_NAME),
+        ("?ledger=a&ledger=b", NO_NAME),
+        ("?colour=hunter2", "PostgreSQL can't read this URL; it is written postgresql://"),
+        ("%zz", "PostgreSQL can't read this URL"),
+    ],
+)
+def test_a_postgresql_url_that_is_none_is_an_error_before_anything_is_asked(options: str, message: str) -> None:
+    pytest.importorskip("psycopg", reason="psycopg is not installed")
+    for opening in (open_ledger, open_accounts):
+        with pytest.raises(ConfigError, match=r"^ledger\.url: ") as caught:
+            opening(f"postgresql://ann:hunter2@nowhere.invalid/db{options}", Path())
+        assert message in str(caught.value)
+        assert "hunter2" not in str(caught.value)
+        assert caught.value.__suppress_context__ or caught.value.__context__ is None
+
+
+@pytest.mark.parametrize("url", ["postgresql://ann:hunter2@host/db", "postgres://ann:hunter2@host/db"])
+def test_without_psycopg_it_is_said_what_to_install(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in sys.modules if name.startswith("pacas.storage.postgres")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    for opening in (open_ledger, open_accounts):
+        with pytest.raises(ConfigError, match=r"needs psycopg; pip install 'pacas\[postgres\]'$"):
+            opening(url, Path())
+
+
+def test_accounts_are_kept_where_the_ledger_is(tmp_path: Path) -> None:
+    assert isinstance(open_accounts("memory:", tmp_path), MemoryAccounts)
+    kept = open_accounts("sqlite:///l.db", tmp_path)
+    assert isinstance(kept, SqliteAccounts)
+    kept.close()
+    assert [file.name for file in tmp_path.iterdir()] == ["l.db"]
 
 
 def test_where_a_ledger_is_kept() -> None:
     assert ledger_path("sqlite:///x.db", Path("shop")) == Path("shop/x.db")
     assert ledger_path("SQLite:////x.db", Path("shop")) == Path("/x.db")
     assert ledger_path("memory:", Path("shop")) is None
+    assert ledger_path("postgresql://host/db", Path("shop")) is None

@@ -17,7 +17,7 @@ from pacas.errors import InputError
 from pacas.formats.provider_file import read_provider_file
 from pacas.provider.audit import Audit, PolicyAudit, audit
 from pacas.provider.chain import Head, Verification
-from pacas.storage.url import ledger_path, open_ledger
+from pacas.storage.url import ledger_kind, ledger_path, open_ledger
 
 UNTRUE = "nothing else was looked at: it would follow from a ledger that does not hold"
 _HEAD = re.compile(r"(\d{1,18}):([0-9a-f]{64})")
@@ -122,7 +122,7 @@ def _verified_ledger(path: Path, noted: Head | None) -> Verification | None:
     """Whether the ledger holds, before a provider is made from it; None if there is none yet, or it is in memory."""
     file = read_provider_file(path)
     kept = ledger_path(file.ledger_url, file.folder)
-    if kept is None or not kept.exists():
+    if ledger_kind(file.ledger_url) == "memory" or (kept is not None and not kept.exists()):
         return None
     with closing(open_ledger(file.ledger_url, file.folder)) as ledger:
         return ledger.verify(noted)

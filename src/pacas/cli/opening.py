@@ -16,13 +16,16 @@ from pacas.engine.duck import DuckEngine
 from pacas.errors import InputError
 from pacas.formats.provider_file import ProviderFile, read_provider_file
 from pacas.formats.provider_terms import make_provider
+from pacas.provider.entry import check_buyer
 from pacas.provider.ledger import Ledger
 from pacas.provider.provider import LOCAL, Provider
 from pacas.storage.url import ledger_path, open_ledger
 
 ProviderArgument = Annotated[str, typer.Argument(metavar="PROVIDER", help="The provider's file, provider.toml.")]
-BuyerOption = Annotated[str, typer.Option("--as", metavar="BUYER", help="The buyer's name.")]
-BUYER = LOCAL
+BuyerOption = Annotated[
+    str | None,
+    typer.Option("--as", metavar="BUYER", help="With a file: the buyer's name.", show_default=LOCAL),
+]
 
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
@@ -36,7 +39,8 @@ def open_provider(
 ) -> Provider:
     """The provider that a file describes, with the ledger that the file names unless one is given.
 
-    Where a mistake keeps the provider from opening a ledger that was not there before, none is left behind.
+    Where a mistake keeps the provider from opening a ledger whose file was not there before, none is left behind; a
+    schema of a database is left as it is, with nothing in it.
     """
     tell(f"reading {path.name}")
     file = read_provider_file(path)
@@ -45,7 +49,7 @@ def open_provider(
         given = ledger
         return make_provider(file, engine, lambda: given, tell)
     opened: list[Ledger] = []
-    was_there = _files(file)
+    makes_a_file = ledger_path(file.ledger_url, file.folder) is not None and not _files(file)
 
     def open_file() -> Ledger:
         opened.append(open_ledger(file.ledger_url, file.folder))
@@ -55,7 +59,7 @@ def open_provider(
         return make_provider(file, engine, open_file, tell)
     except BaseException as error:
         for unused in opened:
-            for_nothing = isinstance(error, InputError) and not was_there and unused.opening() is None
+            for_nothing = isinstance(error, InputError) and makes_a_file and unused.opening() is None
             unused.close()
             if for_nothing:
                 _remove(file)
@@ -72,11 +76,23 @@ def opened_provider(path: Path, ledger: Ledger | None = None) -> Iterator[Provid
             yield provider
 
 
+def is_url(named: str) -> bool:
+    """Whether a provider is named by where it answers, not by its file."""
+    return bool(_URL.match(named))
+
+
 def provider_path(named: str) -> Path:
-    """The file that names a provider; one at a URL cannot be asked yet."""
-    if _URL.match(named):
-        raise InputError("a provider at a URL cannot be asked yet; give its provider.toml")
+    """The file that names a provider, for what only its owner can do."""
+    if is_url(named):
+        raise InputError("this is for the provider's owner, where its data is; give its provider.toml, not a URL")
     return Path(named)
+
+
+def buyer_name(given: str | None) -> str:
+    """Who buys from a provider in this process."""
+    name = LOCAL if given is None else given
+    check_buyer(name)
+    return name
 
 
 def _files(file: ProviderFile) -> list[Path]:

@@ -15,44 +15,33 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from pathlib import Path
 from tempfile import mkstemp
-from threading import RLock
 
 from pacas.provider.chain import Records
-from pacas.provider.ledger import Ledger, Store
+from pacas.provider.ledger import Store
 
 from .faults import damaged, fault, faults_as_storage_errors
 from .tables import CREATE, SqliteTables
+from .transaction import FORKED, PATIENCE, UNDONE, DatabaseLedger
 
 APPLICATION_ID = int.from_bytes(b"PACS", "big")
 """What SQLite keeps in the file's header to say whose file it is."""
 SCHEMA_VERSION = 1
 SMALLEST = 512
 """The bytes of SQLite's smallest page: a file with fewer was cut, as a ledger is never seen before it is whole."""
-PATIENCE = 30.0
-"""Seconds to wait for another process's transaction."""
-
-_UNDONE = "could not be written, and the whole transaction was undone"
 
 
-class SqliteLedger(Ledger):
+class SqliteLedger(DatabaseLedger):
     """A ledger in a SQLite file that only its owner can read; the file is made if it is not there."""
 
     def __init__(self, path: Path, *, patience: float = PATIENCE) -> None:
+        super().__init__()
         self._path = path
         self._patience = patience
-        self._lock = RLock()
-        self._depth = 0
-        self._process = os.getpid()
-        if not os.path.lexists(path):
-            _create(path)
-        self._connection = _connect(path, patience)
+        self._connection = open_file(path, patience)
         self._tables = SqliteTables(self._connection)
 
     def __repr__(self) -> str:
         return f"SqliteLedger({self._path.name!r})"
-
-    def transaction(self) -> AbstractContextManager[None]:
-        return _Transaction(self)
 
     def close(self) -> None:
         with self._lock:
@@ -75,11 +64,11 @@ class SqliteLedger(Ledger):
             with faults_as_storage_errors(self._path):
                 self._connection.execute("BEGIN IMMEDIATE")
         elif not self._connection.in_transaction:
-            raise fault(self._path, _UNDONE)
+            raise fault(self._path, UNDONE)
 
     def _commit(self) -> None:
         if not self._connection.in_transaction:
-            raise fault(self._path, _UNDONE)
+            raise fault(self._path, UNDONE)
         with faults_as_storage_errors(self._path, self._roll_back):
             self._connection.execute("COMMIT")
 
@@ -89,38 +78,7 @@ class SqliteLedger(Ledger):
 
     def _check_process(self) -> None:
         if os.getpid() != self._process:
-            raise fault(self._path, "was opened before this process was forked; open it again")
-
-
-class _Transaction:
-    """A ledger's transaction; one inside another joins it."""
-
-    __slots__ = ("_ledger",)
-
-    def __init__(self, ledger: SqliteLedger) -> None:
-        self._ledger = ledger
-
-    def __enter__(self) -> None:
-        ledger = self._ledger
-        ledger._lock.acquire()
-        try:
-            ledger._begin()
-        except BaseException:
-            ledger._lock.release()
-            raise
-        ledger._depth += 1
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        ledger = self._ledger
-        try:
-            ledger._depth -= 1
-            if ledger._depth == 0:
-                if error is None:
-                    ledger._commit()
-                else:
-                    ledger._roll_back()
-        finally:
-            ledger._lock.release()
+            raise fault(self._path, FORKED)
 
 
 class _Access:
@@ -146,6 +104,13 @@ class _Access:
             self._faults.__exit__(kind, error, trace)
         finally:
             self._ledger._lock.release()
+
+
+def open_file(path: Path, patience: float = PATIENCE) -> sqlite3.Connection:
+    """A connection to a ledger's file, which is made if it is not there."""
+    if not os.path.lexists(path):
+        _create(path)
+    return _connect(path, patience)
 
 
 def _connect(path: Path, patience: float) -> sqlite3.Connection:

@@ -32,6 +32,13 @@ CREATE = (
     f"INSERT INTO head VALUES (1, {EMPTY.entries}, '{EMPTY.hash}')",
 )
 
+OF_ONE_BUYER = {
+    True: "buyer = ? AND sequence > ? ORDER BY sequence + 0 LIMIT ?",
+    False: "buyer || '' = ? AND sequence > ? ORDER BY sequence LIMIT ?",
+}
+"""A buyer's entries: by the index of buyers and keys if they are few, else by that of sequence numbers. What is not a
+plain column is looked up in no index."""
+
 _ENTRY = "SELECT sequence, previous, hash, buyer, idempotency_key, price, details FROM entry"
 
 
@@ -47,6 +54,10 @@ class SqliteTables:
 
     def bought(self, buyer: str, idempotency_key: str) -> Record | None:
         return self._first(f"{_ENTRY} WHERE buyer = ? AND idempotency_key = ?", (buyer, idempotency_key))
+
+    def bought_by(self, buyer: str, after: int, limit: int, *, few: bool) -> list[Record]:
+        rows = self._connection.execute(f"{_ENTRY} WHERE {OF_ONE_BUYER[few]}", (buyer, after, limit))
+        return list(map(Record._make, rows))
 
     def page(self, start: int, limit: int) -> list[Record]:
         rows = self._connection.execute(f"{_ENTRY} WHERE sequence >= ? ORDER BY sequence LIMIT ?", (start, limit))

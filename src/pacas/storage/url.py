@@ -1,15 +1,20 @@
-"""`ledger.url`: where a ledger is kept."""
+"""`ledger.url`: where a ledger and its accounts are kept."""
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 from pacas.errors import ConfigError, did_you_mean
+from pacas.provider.accounts import Accounts, MemoryAccounts
 from pacas.provider.ledger import Ledger, MemoryLedger
 
 from .sqlite import SqliteLedger
+from .sqlite_accounts import SqliteAccounts
 
-SCHEMES = ("sqlite", "memory")
+SCHEMES = ("sqlite", "postgresql", "memory")
+_SAME = {"postgres": "postgresql"}
 _SQLITE = "sqlite:///"
 
 
@@ -17,18 +22,46 @@ def open_ledger(url: str, folder: Path) -> Ledger:
     """The ledger that a URL names; a relative path starts at `folder`.
 
     `sqlite:///file.db` is a file, and is made if it is not there; `sqlite:////var/lib/file.db` is an absolute path;
-    `memory:` keeps nothing.
+    `postgresql://user:password@host/database?ledger=NAME` is a schema of a database, and is made, too; `memory:` keeps
+    nothing.
+    """
+    match ledger_kind(url):
+        case "memory":
+            return MemoryLedger()
+        case "postgresql":
+            ledger: Ledger = _with_psycopg("postgres").PostgresLedger(url)
+            return ledger
+        case _:
+            return SqliteLedger(sqlite_path(url, folder))
+
+
+def open_accounts(url: str, folder: Path) -> Accounts:
+    """The accounts that are kept with the ledger that a URL names."""
+    match ledger_kind(url):
+        case "memory":
+            return MemoryAccounts()
+        case "postgresql":
+            accounts: Accounts = _with_psycopg("postgres_accounts").PostgresAccounts(url)
+            return accounts
+        case _:
+            return SqliteAccounts(sqlite_path(url, folder))
+
+
+def ledger_kind(url: str) -> str:
+    """One of SCHEMES.
+
+    >>> ledger_kind("postgres://host/database"), ledger_kind("memory:")
+    ('postgresql', 'memory')
     """
     scheme, colon, rest = url.partition(":")
-    if not colon or scheme.lower() not in SCHEMES:
-        known = f"{' and '.join(SCHEMES)} are known"
+    kind = _SAME.get(scheme.lower(), scheme.lower())
+    if not colon or kind not in SCHEMES:
+        known = f"{', '.join(SCHEMES[:-1])} and {SCHEMES[-1]} are known"
         near = f", {did_you_mean(scheme, SCHEMES)}" if colon else ""
         raise ConfigError(f"ledger.url: no such kind of ledger; {known}, such as {_SQLITE}provider.ledger.db{near}")
-    if scheme.lower() == "memory":
-        if rest.strip("/"):
-            raise ConfigError("ledger.url: a ledger in memory is written memory: and has no name")
-        return MemoryLedger()
-    return SqliteLedger(sqlite_path(url, folder))
+    if kind == "memory" and rest.strip("/"):
+        raise ConfigError("ledger.url: a ledger in memory is written memory: and has no name")
+    return kind
 
 
 def sqlite_path(url: str, folder: Path) -> Path:
@@ -50,5 +83,15 @@ def sqlite_path(url: str, folder: Path) -> Path:
 
 
 def ledger_path(url: str, folder: Path) -> Path | None:
-    """The file that a ledger is kept in, or None if it is in memory."""
+    """The file that a ledger is kept in, or None if it is in memory or in a server."""
     return sqlite_path(url, folder) if url.partition(":")[0].lower() == "sqlite" else None
+
+
+def _with_psycopg(module: str) -> ModuleType:
+    """A module of this room that needs psycopg, which not everybody has, and which takes a moment to load."""
+    try:
+        return import_module(f".{module}", __package__)
+    except ImportError as error:
+        if (error.name or "").partition(".")[0] != "psycopg" and "libpq" not in str(error):
+            raise
+        raise ConfigError("ledger.url: a ledger in PostgreSQL needs psycopg; pip install 'pacas[postgres]'") from None

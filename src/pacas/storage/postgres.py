@@ -1,0 +1,130 @@
+"""Ledgers in PostgreSQL, for providers on several machines; each in a schema of its own.
+
+Every purchase is a transaction of its own, durable before it counts. Writers wait for each other by an advisory lock,
+readers for nobody. A connection that was lost is one error; the next use makes another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, closing, contextmanager
+
+import psycopg
+
+from pacas.provider.chain import Records
+from pacas.provider.ledger import Store
+
+from .postgres_faults import LOST, fault, problem
+from .postgres_place import PostgresPlace
+from .postgres_session import Session, what_failed
+from .postgres_tables import PREPARE, PostgresTables
+from .transaction import PATIENCE, UNDONE, DatabaseLedger
+
+
+class PostgresLedger(DatabaseLedger):
+    """A ledger in a schema of a PostgreSQL database; the schema is made if it is not there."""
+
+    def __init__(self, url: str, *, patience: float = PATIENCE) -> None:
+        super().__init__()
+        self._place = PostgresPlace.parse(url)
+        self._session = Session(self._place, patience)
+        self._known_tables: PostgresTables | None = None
+        self._is_undone = False
+
+    def __repr__(self) -> str:
+        return f"PostgresLedger({str(self._place)!r})"
+
+    def close(self) -> None:
+        with self._lock:
+            self._session.close()
+
+    def _store(self) -> AbstractContextManager[Store]:
+        return _Access(self)
+
+    @contextmanager
+    def _snapshot(self) -> Iterator[Records]:
+        with closing(self._session.another()) as connection:
+            try:
+                connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+                tables = PostgresTables(connection, self._place.lock)
+                tables.head()  # the moment is that of the first read
+                yield tables
+            except psycopg.Error as error:
+                raise fault(self._place, LOST if connection.closed else problem(error)) from None
+
+    def _tables(self) -> PostgresTables:
+        """The tables, over the connection that there is now."""
+        connection = self._session.connection
+        if self._known_tables is None or self._known_tables.connection is not connection:
+            try:
+                connection.execute(PREPARE.encode())
+            except psycopg.Error as error:
+                failed = what_failed(self._session, error)
+                self._session.drop()
+                raise failed from None
+            self._known_tables = PostgresTables(connection, self._place.lock)
+        return self._known_tables
+
+    def _begin(self) -> None:
+        if self._depth == 0:
+            self._session.drop_if_busy()
+            self._tables().begin()
+            self._is_undone = False
+        else:
+            self._check_not_undone()
+
+    def _commit(self) -> None:
+        self._check_not_undone()
+        assert self._known_tables is not None  # those that the transaction began with
+        try:
+            self._known_tables.commit()
+        except psycopg.Error as error:
+            raise self._failed(error) from None
+
+    def _roll_back(self) -> None:
+        """Undo what was begun; if not even that can be said to the server, it will do so when the connection ends."""
+        if self._is_undone or self._known_tables is None:
+            return
+        self._is_undone = True
+        try:
+            self._known_tables.roll_back()
+        except psycopg.Error:
+            self._session.drop()
+
+    def _failed(self, error: psycopg.Error) -> Exception:
+        """A statement failed, and with it the whole transaction around it."""
+        failed = what_failed(self._session, error)
+        self._roll_back()
+        return failed
+
+    def _check_not_undone(self) -> None:
+        self._session.check_process()
+        if self._is_undone:
+            raise fault(self._place, UNDONE)
+
+
+class _Access:
+    """A ledger's tables, for one thread at a time; PostgreSQL's errors as ours."""
+
+    __slots__ = ("_ledger",)
+
+    def __init__(self, ledger: PostgresLedger) -> None:
+        self._ledger = ledger
+
+    def __enter__(self) -> Store:
+        ledger = self._ledger
+        ledger._lock.acquire()
+        try:
+            if ledger._depth:
+                ledger._check_not_undone()
+            return ledger._tables()
+        except BaseException:
+            ledger._lock.release()
+            raise
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        try:
+            if isinstance(error, psycopg.Error):
+                raise self._ledger._failed(error) from None
+        finally:
+            self._ledger._lock.release()

@@ -1,0 +1,157 @@
+"""`pacas account`."""
+
+from __future__ import annotations
+
+import re
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pacas.provider.accounts import Account, Role, token_hash
+from pacas.storage.url import open_accounts
+
+LEDGER = "sqlite:///provider.ledger.db"
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def url(request: pytest.FixtureRequest, folder: Path) -> str:
+    """Where the provider's file says that its ledger is."""
+    if request.param == "sqlite":
+        return LEDGER
+    named: str = request.getfixturevalue("postgres_url")
+    set_url(folder, named)
+    return named
+
+
+def set_url(folder: Path, url: str) -> None:
+    text = (folder / "provider.toml").read_text()
+    assert "[ledger]" not in text
+    (folder / "provider.toml").write_text(f'{text}\n[ledger]\nurl = "{url}"\n')
+
+
+def kept(folder: Path, url: str = LEDGER) -> list[Account]:
+    with closing(open_accounts(url, folder)) as accounts:
+        return accounts.list()
+
+
+def test_a_token_is_given_and_only_its_hash_is_kept(pacas: Any, folder: Path, url: str) -> None:
+    result = pacas("account", "add", "ann", "provider.toml", "--credit", "10", "--json")
+    assert result.code == 0
+    document = result.document
+    token = document.pop("token")
+    assert document == {"account": "ann", "role": "client", "credit": 10}
+    assert re.fullmatch(r"[\w-]{43}", token)
+    assert kept(folder, url) == [Account("ann", Role.CLIENT, 10 * 10**9, False, token_hash(token))]
+
+
+def test_what_is_bought_is_listed(pacas: Any, folder: Path, url: str) -> None:
+    pacas("account", "add", "ann", "provider.toml", "--credit", "10.5")
+    pacas("account", "add", "zoe", "provider.toml", "--role", "operator")
+    bought = pacas("buy", "provider.toml", "--requests", "requests.jsonl", "--as", "ann", "--json")
+    assert (bought.code, bought.document["spent"]) == (0, 1.1)
+    assert pacas("account", "list", "provider.toml", "--json").document == {
+        "accounts": [
+            {"account": "ann", "role": "client", "credit": 10.5, "spent": 1.1, "purchases": 2, "revoked": False},
+            {"account": "zoe", "role": "operator", "credit": None, "spent": 0, "purchases": 0, "revoked": False},
+        ]
+    }
+
+
+def test_for_people_the_token_is_shown_once_with_a_note(pacas: Any, folder: Path) -> None:
+    first, token, note = pacas("account", "add", "ann", "provider.toml", "--credit", "10").lines
+    assert first == "ann: a client, may spend 10 credits in all"
+    assert token_hash(token.removeprefix("token: ")) == kept(folder)[0].token_hash
+    assert note.startswith("It is shown this once")
+    pacas("account", "revoke", "ann", "provider.toml")
+    pacas("account", "add", "bob", "provider.toml")
+    assert pacas("account", "list", "provider.toml").lines == [
+        "account  role      credit  spent  purchases",
+        "ann      client        10      0          0  revoked",
+        "bob      client  no limit      0          0",
+    ]
+
+
+def test_the_provider_is_not_built(pacas: Any, folder: Path) -> None:
+    (folder / "sp.csv").unlink()
+    assert pacas("account", "list", "provider.toml").lines == ["no accounts; pacas account add makes one"]
+    assert pacas("account", "add", "ann", "provider.toml").code == 0
+    assert pacas("account", "list", "provider.toml", "--json").document["accounts"][0]["account"] == "ann"
+
+
+def test_accounts_that_are_there_before_the_first_sale_stay(pacas: Any, folder: Path) -> None:
+    """A provider that cannot start takes away a ledger file that it made for nothing, and no other."""
+    pacas("account", "add", "ann", "provider.toml")
+    table = (folder / "sp.csv").read_text()
+    (folder / "sp.csv").write_text(table + "m7,male,33,P0T2T0,ulcer,aspirin\n")
+    assert "'MED' has 1 unknown" in pacas("buy", "provider.toml", "--requests", "requests.jsonl").complaint
+    assert [account.name for account in kept(folder)] == ["ann"]
+
+
+def test_credit_is_set(pacas: Any, folder: Path, url: str) -> None:
+    pacas("account", "add", "ann", "provider.toml", "--credit", "10")
+    assert pacas("account", "credit", "ann", "provider.toml", "0.5", "--json").document == {
+        "account": "ann",
+        "credit": 0.5,
+    }
+    assert kept(folder, url)[0].credit == 500_000_000
+    assert pacas("account", "credit", "ann", "provider.toml", "none").lines == ["ann: may spend without a limit"]
+    assert kept(folder, url)[0].credit is None
+
+
+def test_a_revoked_account_gets_a_new_token_by_adding_it_again(pacas: Any, folder: Path) -> None:
+    first = pacas("account", "add", "ann", "provider.toml", "--json").document["token"]
+    assert "there is an account 'ann' already" in pacas("account", "add", "ann", "provider.toml").complaint
+    assert pacas("account", "revoke", "ann", "provider.toml", "--json").document == {"account": "ann", "revoked": True}
+    assert kept(folder)[0].revoked
+    second = pacas("account", "add", "ann", "provider.toml", "--json").document["token"]
+    assert first != second
+    assert [(one.revoked, one.token_hash) for one in kept(folder)] == [(False, token_hash(second))]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("add", "", "provider.toml"), "1 to 256 printable characters"),
+        (("add", "ann", "provider.toml", "--credit", "much"), "--credit must be a number of credits"),
+        (("add", "ann", "provider.toml", "--credit=-1"), "--credit must not be negative"),
+        (("add", "ann", "provider.toml", "--credit", "1e30"), "a credit must be a whole number of nanocredits"),
+        (("add", "ann", "provider.toml", "--role", "king"), "'king'"),
+        (("add", "ann", "nowhere.toml"), "nowhere.toml cannot be read"),
+        (("revoke", "ann", "provider.toml"), "there is no account 'ann'"),
+        (("credit", "ann", "provider.toml", "1"), "there is no account 'ann'"),
+        (("credit", "ann", "provider.toml", "lots"), "CREDITS must be a number of credits"),
+    ],
+)
+def test_bad_input_is_one_line(pacas: Any, arguments: tuple[str, ...], said: str) -> None:
+    assert said in pacas("account", *arguments).complaint
+
+
+def test_a_ledger_in_memory_keeps_no_accounts(pacas: Any, folder: Path) -> None:
+    set_url(folder, "memory:")
+    for arguments in (("add", "ann", "provider.toml"), ("list", "provider.toml")):
+        assert "a ledger in memory keeps no accounts" in pacas("account", *arguments).complaint
+
+
+def test_a_server_that_is_away_is_one_line_without_the_password(pacas: Any, folder: Path) -> None:
+    pytest.importorskip("psycopg", reason="psycopg is not installed")
+    set_url(folder, "postgresql://ann:hunter2@127.0.0.1:1/shop")
+    for command in (("account", "list", "provider.toml"), ("buy", "provider.toml", "--requests", "requests.jsonl")):
+        said = pacas(*command).complaint
+        assert said == (
+            "the ledger pacas in the database shop at 127.0.0.1 cannot be opened: "
+            "PostgreSQL is not running at this host and port"
+        )
+
+
+def test_a_mistake_in_the_data_leaves_an_empty_ledger_in_postgresql(
+    pacas: Any, folder: Path, postgres_url: str
+) -> None:
+    set_url(folder, postgres_url)
+    table = (folder / "sp.csv").read_text()
+    (folder / "sp.csv").write_text(table + "m7,male,33,P0T2T0,ulcer,aspirin\n")
+    assert "'MED' has 1 unknown" in pacas("buy", "provider.toml", "--requests", "requests.jsonl").complaint
+    (folder / "sp.csv").write_text(table)
+    assert pacas("buy", "provider.toml", "--requests", "requests.jsonl", "--json").document["spent"] == 1.1
+    assert pacas("audit", "provider.toml", "--json").document["ledger"]["entries"] == 3

@@ -1,0 +1,244 @@
+"""What every store of accounts must do."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+
+from pacas.errors import InputError
+from pacas.protocol.messages import Request
+from pacas.provider.accounts import (
+    Account,
+    Accounts,
+    MemoryAccounts,
+    RememberedAccounts,
+    Role,
+    new_token,
+    token_hash,
+)
+from pacas.provider.entry import LARGEST, Purchase
+from pacas.storage.sqlite import SqliteLedger
+from pacas.storage.url import open_accounts, open_ledger
+
+
+def account(name: str = "ann", **changes: Any) -> Account:
+    return replace(Account(name, Role.CLIENT, 10, False, token_hash(f"token of {name}")), **changes)
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Where a ledger and its accounts are."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'provider.ledger.db'}"
+    named: str = request.getfixturevalue("postgres_url")
+    return named
+
+
+@pytest.fixture(params=["memory", "remembered", "sqlite", "postgres"])
+def accounts(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Accounts]:
+    made: Accounts
+    match request.param:
+        case "memory":
+            made = MemoryAccounts()
+        case "remembered":
+            made = RememberedAccounts(MemoryAccounts(), lambda: 0.0)
+        case "sqlite":
+            made = open_accounts("sqlite:///provider.ledger.db", tmp_path)
+        case _:
+            made = open_accounts(request.getfixturevalue("postgres_url"), tmp_path)
+    with closing(made):
+        yield made
+
+
+def test_there_are_none_at_first(accounts: Accounts) -> None:
+    assert accounts.list() == []
+    assert accounts.find("ann") is None
+    assert accounts.by_token(token_hash("token of ann")) is None
+
+
+@pytest.mark.parametrize(
+    "added",
+    [
+        account(),
+        account(credit=None),
+        account(credit=0),
+        account(credit=LARGEST),
+        account(role=Role.OPERATOR),
+        account("Zoë O'Neil; DROP TABLE account"),
+    ],
+)
+def test_an_account_reads_as_it_was_added(accounts: Accounts, added: Account) -> None:
+    accounts.add(added)
+    assert accounts.list() == [added]
+    assert accounts.find(added.name) == added
+    assert accounts.by_token(added.token_hash) == added
+    assert accounts.by_token(token_hash("another")) is None
+
+
+def test_accounts_are_listed_by_name(accounts: Accounts) -> None:
+    for name in ("bob", "Zoë", "ann", "Ann"):
+        accounts.add(account(name))
+    assert [one.name for one in accounts.list()] == ["Ann", "Zoë", "ann", "bob"]
+
+
+def test_a_name_that_is_taken_is_an_error_and_changes_nothing(accounts: Accounts) -> None:
+    accounts.add(account())
+    with pytest.raises(InputError, match="there is an account 'ann' already"):
+        accounts.add(account(credit=99, token_hash=token_hash("another")))
+    assert accounts.list() == [account()]
+
+
+def test_a_revoked_account_is_known_as_such(accounts: Accounts) -> None:
+    accounts.add(account())
+    accounts.add(account("bob"))
+    accounts.revoke("ann")
+    assert accounts.by_token(account().token_hash) == account(revoked=True)
+    assert accounts.find("bob") == account("bob")
+    accounts.revoke("ann")
+
+
+def test_a_revoked_account_can_be_given_a_new_token(accounts: Accounts) -> None:
+    accounts.add(account())
+    accounts.revoke("ann")
+    again = account(credit=None, token_hash=token_hash("a new token"))
+    accounts.add(again)
+    assert accounts.list() == [again]
+    assert accounts.by_token(account().token_hash) is None
+
+
+def test_credit_can_be_set(accounts: Accounts) -> None:
+    accounts.add(account())
+    for credit in (0, LARGEST, None):
+        accounts.set_credit("ann", credit)
+        assert accounts.find("ann") == account(credit=credit)
+
+
+def test_a_name_that_is_not_there_is_an_error(accounts: Accounts) -> None:
+    accounts.add(account())
+    for change in (accounts.revoke, lambda name: accounts.set_credit(name, 1)):
+        with pytest.raises(InputError, match=r"there is no account 'anna'; did you mean 'ann'\?"):
+            change("anna")
+
+
+def test_threads_may_share_them(accounts: Accounts) -> None:
+    threads = [Thread(target=lambda n=n: accounts.add(account(f"buyer {n}"))) for n in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(accounts.list()) == 6
+
+
+# ---- in the ledger's database ----------------------------------------------------------------------------------------
+
+
+def test_they_are_there_again_and_beside_the_ledger(url: str) -> None:
+    with closing(open_accounts(url, Path())) as accounts, closing(open_ledger(url, Path())) as ledger:
+        accounts.add(account())
+        ledger.open({"relation": "ab"}, b"seed")
+        ledger.append(Purchase("ann", "key", Request({}, "MED", 0), 3, "x"))
+        accounts.set_credit("ann", 77)
+        assert ledger.verify().holds
+    with closing(open_accounts(url, Path())) as accounts, closing(open_ledger(url, Path())) as ledger:
+        assert accounts.list() == [account(credit=77)]
+        assert ledger.totals() == {"ann": (1, 3)}
+
+
+def test_what_one_process_changes_another_sees(url: str) -> None:
+    with closing(open_accounts(url, Path())) as one, closing(open_accounts(url, Path())) as other:
+        assert other.by_token(account().token_hash) is None
+        one.add(account())
+        assert other.by_token(account().token_hash) == account()
+        one.revoke("ann")
+        assert other.by_token(account().token_hash) == account(revoked=True)
+
+
+def test_a_file_from_before_there_were_accounts_gets_their_table_with_the_first(tmp_path: Path) -> None:
+    path = tmp_path / "l.db"
+    SqliteLedger(path).close()
+    assert tables(path) == {"entry", "head", "total"}
+    with closing(open_accounts("sqlite:///l.db", tmp_path)) as accounts:
+        assert accounts.list() == []
+        assert tables(path) == {"entry", "head", "total"}
+        accounts.add(account())
+    assert tables(path) == {"account", "entry", "head", "total"}
+    with closing(SqliteLedger(path)) as ledger:
+        assert ledger.verify().holds
+
+
+def tables(path: Path) -> set[str]:
+    with closing(sqlite3.connect(path)) as connection:
+        return {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+
+
+# ---- tokens ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_token_has_256_bits_and_is_never_given_twice() -> None:
+    tokens = {new_token() for _ in range(100)}
+    assert len(tokens) == 100
+    assert all(len(token) == 43 and token.isascii() for token in tokens)
+
+
+def test_only_the_hash_of_a_token_is_on_the_disk(tmp_path: Path) -> None:
+    token = new_token()
+    with closing(open_accounts("sqlite:///l.db", tmp_path)) as accounts:
+        accounts.add(account(token_hash=token_hash(token)))
+    content = (tmp_path / "l.db").read_bytes()
+    assert token.encode() not in content and token_hash(token).encode() in content
+
+
+def test_no_repr_shows_a_hash() -> None:
+    assert account().token_hash not in repr(account())
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"name": ""},
+        {"name": "a\nb"},
+        {"name": "\x00"},
+        {"credit": -1},
+        {"credit": LARGEST + 1},
+        {"credit": 1.0},
+        {"token_hash": ""},
+        {"token_hash": "token"},
+    ],
+)
+def test_an_account_that_no_store_could_keep_is_refused(changes: dict[str, Any]) -> None:
+    with pytest.raises(InputError):
+        account(**changes)
+
+
+# ---- remembered ------------------------------------------------------------------------------------------------------
+
+
+class Counted(MemoryAccounts):
+    reads = 0
+
+    def list(self) -> list[Account]:
+        self.reads += 1
+        return super().list()
+
+
+def test_remembered_accounts_are_read_once_in_a_while() -> None:
+    kept, clock = Counted(), [0.0]
+    accounts = RememberedAccounts(kept, lambda: clock[0], seconds=1.0)
+    kept.add(account())
+    for _ in range(5):
+        assert accounts.by_token(account().token_hash) == account()
+        assert accounts.by_token(token_hash("another")) is None
+    assert kept.reads == 1
+    kept.revoke("ann")
+    clock[0] = 0.9
+    assert accounts.find("ann") == account()
+    clock[0] = 1.0
+    assert accounts.find("ann") == account(revoked=True)
+    assert kept.reads == 2
