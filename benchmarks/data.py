@@ -23,10 +23,10 @@ def hierarchy(name: str) -> Hierarchy:
     return Hierarchy.from_rows([(f"{name}-{i}", f"{name}-family-{i // 5}", "*") for i in range(VALUES[name])])
 
 
-def table(rows: int, columns: int, dirty: float, seed: int = 7) -> pa.Table:
+def table(rows: int, columns: int, dirty: float, per_group: int = ROWS_PER_GROUP, seed: int = 7) -> pa.Table:
     """A relation with groups of about 20 rows in which `dirty` of the tuples have another right-hand side."""
     rng = np.random.default_rng(seed)
-    groups = max(rows // ROWS_PER_GROUP, 1)
+    groups = max(rows // per_group, 1)
     side = max(round((groups / 3) ** 0.5), 2)
     age, status, gender = (rng.integers(0, n, rows) for n in (side, side, 3))
     timeframe = rng.integers(0, max(groups // side, 2), rows)
@@ -57,12 +57,20 @@ def _texts(name: str, codes: np.ndarray) -> pa.DictionaryArray:
     return pa.DictionaryArray.from_arrays(pa.array(codes.astype(np.int32)), labels)
 
 
-def file(folder: Path, rows: int, columns: int, dirty: float, format_: str, general: int = 0) -> Path:
+def file(
+    folder: Path,
+    rows: int,
+    columns: int,
+    dirty: float,
+    format_: str,
+    general: int = 0,
+    per_group: int = ROWS_PER_GROUP,
+) -> Path:
     """The table as a file, made once; with `general`, every so many rows hold a family instead of a value."""
-    path = folder / f"{rows}x{columns}-{dirty}-{general}.{format_}"
+    path = folder / f"{rows}x{columns}-{dirty}-{general}-{per_group}.{format_}"
     if not path.exists():
         folder.mkdir(parents=True, exist_ok=True)
-        made = table(rows, columns, dirty)
+        made = table(rows, columns, dirty, per_group)
         plain = made.cast(pa.schema([(name, pa.string()) for name in made.column_names]))
         for name in VALUES if general else ():
             plain = plain.set_column(plain.column_names.index(name), name, _generalized(plain[name], name, general))

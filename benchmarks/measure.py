@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import sqlite3
 import statistics
 import subprocess
 import sys
@@ -36,6 +37,27 @@ def peak_memory(code: str, *arguments: str) -> int:
     report = "\nprint(next(line.split()[1] for line in open('/proc/self/status') if line.startswith('VmHWM')))"
     done = subprocess.run([sys.executable, "-c", code + report, *arguments], capture_output=True, text=True, check=True)
     return int(done.stdout.split()[-1]) * 1024
+
+
+class BareCommits:
+    """A SQLite file of one table; a call inserts one row and commits, synced as the ledger is."""
+
+    def __init__(self, path: Path) -> None:
+        self._connection = sqlite3.connect(path, isolation_level=None)
+        self._connection.execute("PRAGMA journal_mode = WAL")
+        self._connection.execute("PRAGMA synchronous = FULL")
+        self._connection.execute("CREATE TABLE t (n INTEGER PRIMARY KEY, details TEXT)")
+
+    def __enter__(self) -> Callable[[], None]:
+        return self._commit
+
+    def __exit__(self, *_: object) -> None:
+        self._connection.close()
+
+    def _commit(self) -> None:
+        self._connection.execute("BEGIN IMMEDIATE")
+        self._connection.execute("INSERT INTO t (details) VALUES (?)", ("x" * 400,))
+        self._connection.execute("COMMIT")
 
 
 def machine() -> str:

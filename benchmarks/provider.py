@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import sqlite3
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from itertools import count
 from pathlib import Path
@@ -162,7 +161,7 @@ def _purchases(path: Path, most: int) -> Iterator[str]:
     """A sale that is on disk before its answer is given, beside a bare commit of as many bytes on the same disk."""
     with (
         tempfile.TemporaryDirectory(dir=path.parent) as folder,
-        _Bare(Path(folder) / "bare.db") as bare,
+        measure.BareCommits(Path(folder) / "bare.db") as bare,
         closing(SqliteLedger(Path(folder) / "ledger.db")) as ledger,
     ):
         provider = open_provider(path, ledger=ledger)
@@ -187,27 +186,6 @@ def _buy(provider: Provider, asked: Iterator[Request], keys: Iterator[int], buye
     """Buy the next request that is not refused."""
     while not isinstance(provider.pay(next(asked), HIGH, str(next(keys)), buyer=buyer), Answer):
         pass
-
-
-class _Bare:
-    """A SQLite file of one table; a call inserts one row and commits, synced as the ledger is."""
-
-    def __init__(self, path: Path) -> None:
-        self._connection = sqlite3.connect(path, isolation_level=None)
-        self._connection.execute("PRAGMA journal_mode = WAL")
-        self._connection.execute("PRAGMA synchronous = FULL")
-        self._connection.execute("CREATE TABLE t (n INTEGER PRIMARY KEY, details TEXT)")
-
-    def __enter__(self) -> Callable[[], None]:
-        return self._commit
-
-    def __exit__(self, *_: object) -> None:
-        self._connection.close()
-
-    def _commit(self) -> None:
-        self._connection.execute("BEGIN IMMEDIATE")
-        self._connection.execute("INSERT INTO t (details) VALUES (?)", ("x" * 400,))
-        self._connection.execute("COMMIT")
 
 
 def _audit(path: Path, most: int) -> str:

@@ -12,12 +12,19 @@ import sys
 from importlib.metadata import version
 from pathlib import Path
 
+import budget
+import clean
 import core
 import measure
 import provider
 
 FOLDER = Path(__file__).parent
-CHAPTERS = {"core": core.chapter, "provider": provider.chapter}
+CHAPTERS = {
+    "core": core.chapter,
+    "provider": provider.chapter,
+    "clean": clean.chapter,
+    "budget": budget.chapter,
+}
 LIBRARIES = ("duckdb", "numpy", "pyarrow", "scipy")
 
 

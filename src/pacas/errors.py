@@ -7,10 +7,12 @@
     │   ├── HierarchyError      a generalization hierarchy that is not a tree, or a level it lacks
     │   ├── FileError           a file that cannot be read as what it should be
     │   ├── ConfigError         a key or value in provider.toml or client.toml
-    │   └── KeyReusedError      an idempotency key that was used before, for another request
-    └── StorageError            a ledger that cannot be opened, read or written where it is kept
-        ├── LedgerChangedError  a provider whose data or rules are not those its ledger was opened with
-        └── LedgerBrokenError   a ledger with an entry that is missing, altered or moved
+    │   ├── KeyReusedError      an idempotency key that was used before, for another request
+    │   └── ReplayError         a step of a cleaning that does not fit its record, or its quote
+    ├── StorageError            a ledger that cannot be opened, read or written where it is kept
+    │   ├── LedgerChangedError  a provider whose data or rules are not those its ledger was opened with
+    │   └── LedgerBrokenError   a ledger with an entry that is missing, altered or moved
+    └── RemoteError             a provider at a URL that is away, lets nobody in, or is none
 
 Each message is one line: what is wrong, where, and what to try. A message never holds a cell value of a
 provider's relation; attributes, levels, row numbers and counts are fine.
@@ -71,6 +73,10 @@ class KeyReusedError(InputError):
         return cls(f"the idempotency key was used before, for another request (entry {sequence}); give a new one")
 
 
+class ReplayError(InputError):
+    """A step of a cleaning that does not fit its record, or its quote: part of the record may be lost."""
+
+
 class StorageError(PacasError):
     """A ledger that cannot be opened, read or written where it is kept."""
 
@@ -91,6 +97,10 @@ class LedgerBrokenError(StorageError):
         super().__init__(f"the ledger is broken: {problem}")
         self.problem = problem
         self.sequence = sequence
+
+
+class RemoteError(PacasError):
+    """A provider at a URL that does not answer, does not let us in, or answers as no provider would."""
 
 
 def did_you_mean(name: str, known: Iterable[str], most: int = 12) -> str:

@@ -122,6 +122,24 @@ def test_a_row_is_found_by_its_number_and_an_empty_cell_is_told_from_the_word(pa
     assert page.locator("#cells td.empty").inner_text() == "empty"
 
 
+def test_a_row_is_found_by_its_number_as_the_page_writes_it(browser: Browser, tmp_path: Path) -> None:
+    n = 2500
+    dirty = {"K": [f"k{i}" for i in range(n)], "A": [f"a{i // 2}" for i in range(n)], "B": ["x"] * (n - 1) + ["y"]}
+    tree = Hierarchy.flat(["x", "y", "z"])
+    sold = {"K": dirty["K"][-2:], "B": ["z", "z"]}
+    provider = Provider(sold, hierarchies={"B": tree}, match={"B": "K = K"}, total=1, seed=1)
+    result = SafeClean("A -> B", 1).clean(dirty, provider, engine=DuckEngine(threads=1))
+    write_report(tmp_path / "report.html", result)
+    opened = browser.new_page()
+    opened.goto((tmp_path / "report.html").as_uri())
+    assert column(opened, 1) == ["2,498", "2,499"]
+    for text in ("2,498", "2498"):
+        opened.fill("#search", text)
+        found(opened, "1 of 2 cells")
+        assert column(opened, 1) == ["2,498"]
+    opened.close()
+
+
 def test_the_attribute_and_the_flag_filter(page: Page) -> None:
     page.select_option("#attribute", label="B")
     assert page.inner_text("#found") == "150 of 150 cells"
@@ -136,6 +154,21 @@ def test_it_fits_the_window(page: Page, width: int) -> None:
     if width == 1200:
         cut_off = "[...document.querySelectorAll('.scroll')].filter((e) => e.scrollWidth > e.clientWidth).length"
         assert page.evaluate(cut_off) == 0
+
+
+def test_on_a_narrow_window_sentences_and_the_curve_can_be_read(browser: Browser, tmp_path: Path) -> None:
+    """A sentence is not squeezed into a column of single words; the curve's labels do not shrink with it."""
+    table = {"A": ["a", "a", "c", "c"], "B": ["b", "x", "d", "y"], "C": ["e", "z", "f", "f"]}
+    provider = Provider({"A": ["a", "c"], "B": ["b", "d"]}, match={"B": "A = A"}, total=2, seed=1)
+    result = SafeClean(["A -> B", "A -> C"], 2).clean(table, provider, engine=DuckEngine(threads=1))
+    write_report(tmp_path / "report.html", result)
+    opened = browser.new_page(viewport={"width": 390, "height": 844})
+    opened.goto((tmp_path / "report.html").as_uri())
+    sentence = opened.locator("td", has_text="nobody offers the attribute").bounding_box()
+    label = opened.locator("svg text", has_text="credits spent").bounding_box()
+    opened.close()
+    assert sentence is not None and sentence["width"] > 150
+    assert label is not None and label["height"] > 12
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -75,7 +75,7 @@ def test_for_people_it_prints_a_summary(pacas: Any, folder: Path) -> None:
         "spent       1.4 of 2 credits",
         "repaired    2 classes, 3 cells changed",
         "unrepaired  1 class",
-        "to look at  2 cells changed whose own quotes were others",
+        "to look at  2 cells changed whose class or value is doubtful",
         "",
         "attribute  level  classes  cells changed  spent",
         "MED            1        2              3    1.4",
@@ -213,9 +213,13 @@ def test_a_report_is_written(pacas: Any, folder: Path) -> None:
     assert "Against the truth" in (folder / "report.html").read_text("utf-8")
 
 
-def test_a_dry_run_writes_no_report(pacas: Any, folder: Path) -> None:
-    assert pacas(*CLEAN, "--dry-run", "--report", "report.html").code == 0
-    assert not (folder / "report.html").exists()
+def test_the_terminal_and_the_report_count_the_same_cells_to_look_at(pacas: Any, folder: Path) -> None:
+    """Row 4 is the one asked about, and was given the value of row 3, whose own quotes were others."""
+    lines = pacas(*CLEAN, "--budget", "0.9", "--explain", "4", "MED", "--report", "r.html").lines
+    assert "to look at  2 cells changed whose class or value is doubtful" in lines
+    assert any(line.startswith("look at it: the value stood only in rows whose quotes") for line in lines)
+    page = (folder / "r.html").read_text("utf-8")
+    assert "To be looked at</dt><dd>2<small>cells whose class or value is doubtful" in page
 
 
 def test_a_report_that_fails_after_all_is_paid_says_how_to_get_it(
@@ -259,6 +263,21 @@ def test_what_is_not_repaired_stays_byte_for_byte(pacas: Any, folder: Path) -> N
     assert (folder / "out.csv").read_bytes().decode() == content.replace("intropes", "ibuprofen")
 
 
+def test_a_text_that_is_written_anew_keeps_its_delimiter(pacas: Any, folder: Path) -> None:
+    lines = ["ID|GEN|AGE|DIAG|MED|NOTE", 't1|male|51|ost|ibuprofen|5" pipe', "t2|male|79|ost|intropes|a,b"]
+    (folder / "d.csv").write_text("\n".join([*lines, "t3|female|32|flu|naproxen|", ""]))
+    client(folder, data="d.csv")
+    assert pacas(*CLEAN, "--output", "out.csv").code == 0
+    assert (folder / "out.csv").read_text().splitlines() == [
+        "ID|GEN|AGE|DIAG|MED|NOTE",
+        't1|male|51|ost|ibuprofen|"5"" pipe"',
+        "t2|male|79|ost|ibuprofen|a,b",
+        "t3|female|32|flu|naproxen|",
+    ]
+    assert pacas(*CLEAN, "--output", "out.tsv").code == 0
+    assert (folder / "out.tsv").read_text().splitlines()[2] == "t2\tmale\t79\tost\tibuprofen\ta,b"
+
+
 def test_compressed_texts_stay_compressed(pacas: Any, folder: Path) -> None:
     (folder / "c.tsv.gz").write_bytes(gzip.compress((folder / "client.csv").read_bytes().replace(b",", b"\t")))
     client(folder, data="c.tsv.gz")
@@ -299,6 +318,87 @@ def test_a_run_that_is_done_is_not_bought_again_but_written_again(pacas: Any, fo
 def test_a_new_run_replaces_the_journal_of_one_that_is_done(pacas: Any) -> None:
     pacas(*CLEAN)
     assert pacas(*CLEAN, "--repair", "replace", "--json").document["spent"] == 0, "the same buyer has it already"
+
+
+@pytest.mark.parametrize("cells", ["999,MED", "1,MEDS"])
+def test_a_new_run_that_fails_leaves_the_journal_of_one_that_is_done(pacas: Any, folder: Path, cells: str) -> None:
+    first = pacas(*CLEAN, "--json").document
+    record = (folder / "client.clean.csv.journal").read_bytes()
+    (folder / "cells.csv").write_text(f"row,attribute\n{cells}\n")
+    assert "no " in pacas(*CLEAN, "--cells", "cells.csv").complaint
+    assert (folder / "client.clean.csv.journal").read_bytes() == record
+    assert pacas(*CLEAN, "--resume", "--json").document == first
+
+
+def test_ctrl_c_before_anything_is_ordered_leaves_that_journal_too(
+    pacas: Any, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pacas(*CLEAN)
+    record = (folder / "client.clean.csv.journal").read_bytes()
+
+    def interrupted(*_: Any, **__: Any) -> Any:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr("pacas.client.safe_clean.generate_eqs", interrupted)
+        result = pacas(*CLEAN, "--repair", "replace")
+    assert (result.code, result.err) == (130, ""), "this run has nothing to be continued"
+    assert (folder / "client.clean.csv.journal").read_bytes() == record
+
+
+def test_a_journal_that_lost_lines_says_to_begin_anew(pacas: Any, folder: Path) -> None:
+    pacas(*CLEAN)
+    journal = folder / "client.clean.csv.journal"
+    journal.write_bytes(b"".join(journal.read_bytes().splitlines(keepends=True)[:2]))
+    said = pacas(*CLEAN, "--resume").complaint
+    assert said.endswith(
+        "; remove client.clean.csv.journal and begin anew: what was bought costs this buyer nothing again"
+    )
+    journal.unlink()
+    assert pacas(*CLEAN, "--json").document["spent"] == 0
+    assert totals(folder)["local"].spent == 1_400_000_000
+
+
+def test_resuming_nothing_is_a_new_run_and_says_so(pacas: Any) -> None:
+    result = pacas(*CLEAN, "--resume")
+    assert (result.code, result.err) == (
+        0,
+        "pacas: there is no journal client.clean.csv.journal to continue; this is a new run\n",
+    )
+    assert pacas(*CLEAN, "--resume").err == ""
+
+
+def test_a_hierarchy_without_what_may_be_bought_is_told_of(pacas: Any, folder: Path) -> None:
+    own = (folder / "med.csv").read_text().replace("NSAID", "painkiller")
+    (folder / "own.csv").write_text(own)
+    (folder / "client.toml").write_text(
+        'data = "client.csv"\nfds = ["GEN, DIAG -> MED"]\n[hierarchies]\nMED = "own.csv"\n'
+    )
+    for more in ((), ("--dry-run",)):
+        result = pacas(*CLEAN, *more)
+        assert result.code == 0
+        assert result.err == (
+            "pacas: your hierarchy of MED lacks 1 of the provider's 11 values that may be bought; where one of them is "
+            "bought, no value of yours fits it\n"
+        )
+    assert pacas(*CLEAN, "--max-level", "0").err == "", "no NSAID is bought then"
+
+
+def test_counts_of_one_are_in_the_singular(pacas: Any, folder: Path) -> None:
+    table = (folder / "client.csv").read_text().splitlines()
+    (folder / "client.csv").write_text("\n".join([table[0], *table[4:6]]) + "\n")
+    assert "1 credits" not in (dry := pacas(*CLEAN, "--budget", "1", "--dry-run").out)
+    assert "It would repair 1 class for about 0.7 of 1 credit." in dry
+    lines = pacas(*CLEAN, "--budget", "1", "--report", "r.html").lines
+    assert lines[1:5] == [
+        "spent       0.7 of 1 credit",
+        "repaired    1 class, 1 cell changed",
+        "unrepaired  0 classes",
+        "to look at  1 cell changed whose class or value is doubtful",
+    ]
+    page = (folder / "r.html").read_text("utf-8")
+    assert ">1 class repaired<" in page and ">of 1 credit<" in page and ">1 violation<" in page
+    assert ">a cell whose class or value is doubtful<" in page
 
 
 def test_a_fault_says_how_to_go_on_and_the_rest_is_bought(
@@ -378,8 +478,15 @@ def test_a_mistake_that_is_found_before_anything_is_paid_leaves_no_journal(pacas
         (("--explain", "MED", "4"), "no row is 'MED'"),
         (("--explain", "4", "MEDS"), "no column 'MEDS' in client.csv; did you mean 'MED'?"),
         (("--explain", "4"), "--explain"),
-        (("--explain", "4", "MED", "--dry-run"), "a dry run writes none"),
-        (("--provider", "https://example.org"), "a provider at a URL cannot be asked yet"),
+        (
+            ("--explain", "4", "MED", "--dry-run"),
+            "--explain tells why a value was written, and a dry run writes nothing",
+        ),
+        (("--report", "report.html", "--dry-run"), "--report tells what was written, and a dry run writes nothing"),
+        (("--truth", "client.csv", "--dry-run"), "--truth scores what was written, and a dry run writes nothing"),
+        (("--provider", "http://example.org"), "give its https:// address"),
+        (("--provider", "https://127.0.0.1:1", "--as", "ann"), "--as is for a provider's file"),
+        (("--receipts", "receipts"), "--receipts goes with a provider at a URL"),
         (("--provider", "none.toml"), "none.toml cannot be read"),
         (("--as", ""), "buyer"),
     ],
@@ -388,6 +495,48 @@ def test_bad_options_cost_nothing(pacas: Any, folder: Path, options: tuple[str, 
     assert said in pacas(*CLEAN, *options).complaint
     assert totals(folder) == {}
     assert not list(folder.glob("*.journal"))
+
+
+@pytest.mark.parametrize("options", [(), ("--truth", "truth.csv"), ("--cells", "cells.csv")])
+def test_the_output_takes_the_place_of_no_file_that_is_read(pacas: Any, folder: Path, options: tuple[str, ...]) -> None:
+    (folder / "truth.csv").write_text((folder / "client.csv").read_text())
+    (folder / "cells.csv").write_text("row,attribute\n5,MED\n")
+    output = folder / (options[1] if options else "med.csv")
+    before = output.read_text()
+    said = f"{output.name} is read by this run; give another --output, and it stays as it is"
+    assert pacas(*CLEAN, *options, "--output", output.name).complaint == said
+    assert output.read_text() == before
+    assert totals(folder) == {}
+
+
+PROVIDER = """\
+[relation]
+data = "sp.csv"
+[relations.more]
+data = "more.csv"
+[hierarchies]
+MED = "tree.csv"
+[match]
+MED = "GEN = GEN, AGE = AGE"
+[pricing]
+support = { file = "support.csv" }
+[ledger]
+url = "sqlite:///ledger.csv"
+[service]
+signing_key = "key.csv"
+"""
+
+
+@pytest.mark.parametrize("name", ["sp.csv", "more.csv", "tree.csv", "support.csv", "ledger.csv", "key.csv", "link.csv"])
+def test_the_output_takes_the_place_of_no_file_of_the_provider(pacas: Any, folder: Path, name: str) -> None:
+    (folder / "provider.toml").write_text(PROVIDER)
+    for file in ("more.csv", "tree.csv", "support.csv"):  # the ledger and the key are made where they are not there
+        (folder / file).write_text("as it was\n")
+    (folder / "link.csv").symlink_to("sp.csv")
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    said = f"{name} is read by this run; give another --output, and it stays as it is"
+    assert pacas(*CLEAN, "--output", name).complaint == said
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
 def test_an_fd_with_a_column_that_is_not_there(pacas: Any, folder: Path) -> None:

@@ -248,7 +248,32 @@ def test_a_question_that_makes_no_sense(pacas: Any, options: tuple[str, ...], sa
     assert said in pacas(*QUOTE, *options).complaint
 
 
-@pytest.mark.parametrize("command", ["quote", "buy", "audit"])
-def test_a_provider_at_a_url_is_for_later(pacas: Any, command: str) -> None:
-    options = () if command == "audit" else ("--requests", "requests.jsonl")
-    assert "cannot be asked yet" in pacas(command, "https://example.org/provider", *options).complaint
+def test_an_audit_is_for_who_has_the_file(pacas: Any) -> None:
+    assert "give its provider.toml, not a URL" in pacas("audit", "https://example.org").complaint
+
+
+@pytest.mark.parametrize("command", ["quote", "buy"])
+@pytest.mark.parametrize(
+    ("provider", "options", "said"),
+    [
+        ("https://127.0.0.1:1", ("--as", "ann"), "--as is for a provider's file"),
+        ("https://127.0.0.1:1", ("--cert", "a.pem"), "--cert and --cert-key go together"),
+        ("https://127.0.0.1:1", ("--ca", "none.pem"), "none.pem holds no certificates of an authority"),
+        ("http://example.org", (), "give its https:// address"),
+        ("ftp://example.org", (), "is no URL of a provider"),
+        ("https://", (), "is no URL of a provider"),
+        ("https://ann:secret@example.org", (), "holds no name and no password"),
+        ("provider.toml", ("--ca", "none.pem"), "--ca goes with a provider at a URL"),
+        ("provider.toml", ("--insecure",), "--insecure goes with a provider at a URL"),
+    ],
+)
+def test_a_url_and_a_file_have_options_of_their_own(
+    pacas: Any, command: str, provider: str, options: tuple[str, ...], said: str
+) -> None:
+    complaint = pacas(command, provider, "--requests", "requests.jsonl", *options).complaint
+    assert said in complaint
+    assert "secret" not in complaint
+
+
+def test_only_single_values_are_asked_for_at_a_url(pacas: Any) -> None:
+    assert "sells single values only" in pacas("quote", "https://127.0.0.1:1", "--select", "MED:1").complaint

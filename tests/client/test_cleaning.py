@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from io import StringIO
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -12,12 +14,15 @@ import pytest
 from rich.console import Console
 
 from pacas import example
-from pacas.client.cleaning import Cleaning, Purchase
+from pacas.client.cleaning import Cleaning, Look, Purchase, Repair, Why, looks
 from pacas.client.safe_clean import SafeClean
+from pacas.client.score import Score, score
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.money import nanocredits
 from pacas.core.relation import Relation
+from pacas.engine.codes import CodedColumn
 from pacas.engine.duck import DuckEngine
+from pacas.errors import SchemaError
 from pacas.provider.provider import Provider
 
 ENGINE = DuckEngine(threads=1)
@@ -51,6 +56,13 @@ def test_any_kind_of_table_may_be_cleaned(of: Any) -> None:
     assert result.relation.table.column("MED").to_pylist()[:3] == ["ibuprofen"] * 3
 
 
+def test_a_table_with_a_column_twice_is_refused() -> None:
+    frame = example.client.to_pandas()
+    frame.columns = ["MED" if name == "ID" else name for name in frame.columns]
+    with pytest.raises(SchemaError, match="column 'MED' stands 2 times in the table"):
+        cleaned(frame)
+
+
 def test_the_score_compares_the_table_before_and_after() -> None:
     score = cleaned().score(TRUTH, engine=ENGINE)
     assert list(score.attributes) == ["MED"]
@@ -75,7 +87,7 @@ def test_a_repair_knows_what_it_wrote_and_what_it_left() -> None:
     assert first.round == second.round == 1
 
 
-def text(result: Cleaning) -> str:
+def text(result: Cleaning | Score) -> str:
     console = Console(file=StringIO(), width=100, color_system=None)
     console.print(result)
     return console.file.getvalue()  # type: ignore[attr-defined,no-any-return]
@@ -90,6 +102,19 @@ def test_a_terminal_shows_a_short_table() -> None:
 def test_a_notebook_shows_the_same() -> None:
     shown = cleaned()._repr_html_()
     assert shown.startswith("<table>") and "4 → 0" in shown and shown.count("<tr>") <= 20
+
+
+def test_a_score_is_shown_in_the_same_way() -> None:
+    found = cleaned().score(TRUTH, engine=ENGINE)
+    for shown in (text(found), found._repr_html_()):
+        assert "Score" in shown and "2 → 1 of 8" in shown and "0.667" in shown and "repair error of MED" in shown
+    assert found._repr_html_().startswith("<table>")
+    bare = score({"MED": ["x"]}, {"MED": ["y"]}, engine=ENGINE)
+    assert "precision" not in text(bare) and "repair error" in text(bare)
+    many = {f"<b>{i}": ["x", "y"] for i in range(40)}
+    wide = score(many, {name: ["y", "x"] for name in many}, many, engine=ENGINE)
+    assert len(text(wide).splitlines()) <= 20 and "34 attributes more" in text(wide)
+    assert "<b>" not in wide._repr_html_()
 
 
 def test_what_is_shown_stays_short_and_escaped_whatever_was_cleaned() -> None:
@@ -110,10 +135,28 @@ def test_what_is_shown_stays_short_and_escaped_whatever_was_cleaned() -> None:
     assert len(text(result).splitlines()) <= 20
 
 
+def test_one_is_in_the_singular() -> None:
+    result = cleaned({"GEN": ["male"] * 2, "AGE": [51, 79], "DIAG": ["a"] * 2, "MED": ["dolex", "tylenol"]}, 1)
+    assert repr(result).startswith("Cleaning(1 purchase, 0 classes unrepaired, 1 violation before and 0 after, ")
+    assert repr(result).endswith(" of 1 credit spent)") and "of 1 credit" in text(result)
+    assert "1 credits" not in text(result)
+
+
 def test_a_cleaning_without_money_shows_zeros() -> None:
     result = cleaned(budget=0)
     assert (result.spent, result.written, result.flagged) == (0.0, 0, 0)
     assert "0 of 0 credits" in text(result)
+
+
+def test_a_cell_with_a_doubtful_value_is_to_be_looked_at() -> None:
+    """Rows 0 and 2 got the value of row 1, whose own quotes were others than those of row 0, which was asked about."""
+    rows = np.array([0, 1, 2], dtype=np.int64)
+    purchase = Purchase("B", rows, 0, 1, "x", 1, "key", differing=rows[1:2])
+    column = CodedColumn(np.array([1, 0, 2]), ["x", "y", "z"])
+    repair = Repair("B", rows, column, "x", Why.EVIDENCE, rows[[0, 2]], 1, 0)
+    assert looks(purchase, repair) == [Look.EVIDENCE, Look.EVIDENCE]
+    assert looks(purchase, replace(repair, why=Why.BOUGHT)) == [Look.NOT_NEEDED] * 2
+    assert looks(replace(purchase, differing=rows[2:]), repair) == [Look.NOT_NEEDED, Look.OWN_QUOTES]
 
 
 def test_a_purchase_made_by_hand_has_no_flags() -> None:

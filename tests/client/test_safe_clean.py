@@ -513,10 +513,17 @@ def test_the_repr_shows_counts_and_no_values() -> None:
         ({"budget": "much"}, "the budget must be a number"),
         ({"fds": []}, "nothing to repair by"),
         ({"rounds": 0}, "at least one round"),
+        ({"rounds": 1.5}, "at least one round is needed, a whole number of them, not 1.5"),
+        ({"rounds": "2"}, "at least one round is needed, a whole number of them, not '2'"),
         ({"max_level": -1}, "the maximal level"),
         ({"max_level": {"B": -2}}, "the maximal level"),
+        ({"max_level": "2"}, "the maximal level must be a whole number, 0 .* not '2'"),
+        ({"max_level": {"B": 1.0}}, "the maximal level must be a whole number, 0 .* not 1.0"),
+        ({"max_level": True}, "the maximal level must be a whole number"),
         ({"allocation": "error"}, "no allocation 'error'; did you mean 'errors'"),
         ({"prefer": "good"}, "no preference 'good'; there is finest, coarsest"),
+        ({"repair": None}, "no way to repair None; there is "),
+        ({"prefer": ["finest"]}, "no preference "),
         ({"repair": "refined"}, "no way to repair 'refined'; did you mean 'refine'"),
     ],
 )
@@ -533,6 +540,8 @@ def test_a_choice_that_makes_no_sense_is_refused_at_once(given: dict[str, Any], 
         ({"cells": [(-1, "B")]}, {}, InputError, "no row -1"),
         ({"cells": [(0, "Q")]}, {}, SchemaError, "no column 'Q' in the table"),
         ({"hierarchies": {"Q": MED}}, {}, SchemaError, "no column 'Q' in the table"),
+        ({"max_level": {"q": 1}}, {}, InputError, "level of 'q': neither the table nor the provider has it; "),
+        ({"max_level": {"b": 1}}, {}, InputError, "has it; did you mean 'B'"),
         ({}, {"B": Offer("B", ("KEY",), MED)}, InputError, "finds 'B' by a column 'KEY' that the table does not have"),
     ],
 )
@@ -543,6 +552,28 @@ def test_what_cannot_be_cleaned_is_refused_before_anything_is_bought(
     with pytest.raises(kind, match=message):
         clean(TABLE, shop, **options)
     assert (shop.asked, shop.paid) == ([], [])
+
+
+def test_a_level_for_what_is_not_sold_or_not_needed_is_no_mistake() -> None:
+    offers = {"B": KEYED, "E": Offer("E", ("KEY",), MED)}
+    assert clean(TABLE, Shop(TRUTH, offers=offers), max_level={"A": 1, "E": 1}).violations_after == 0
+
+
+@pytest.mark.parametrize("shop", ["provider.toml", None, 3])
+def test_what_sells_nothing_is_no_provider(shop: Any) -> None:
+    with pytest.raises(InputError, match=f"cannot buy from {type(shop).__name__}; give a pacas.Provider"):
+        SafeClean("A -> B", 1).clean(TABLE, shop, engine=ENGINE)
+
+
+def test_a_budget_that_is_a_sum_of_floats_is_what_was_meant() -> None:
+    assert SafeClean("A -> B", 0.1 + 0.2).budget == 300_000_000
+    with pytest.raises(InputError, match="nine decimals"):
+        SafeClean("A -> B", "0.30000000000000004")
+
+
+def test_a_table_without_rows_has_none_to_be_named() -> None:
+    with pytest.raises(InputError, match="no row 0 in the table; it has no rows"):
+        clean({"K": [], "A": [], "B": []}, Shop(TRUTH), cells=[(0, "B")])
 
 
 def test_an_offer_that_nobody_needs_asks_for_no_columns() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,6 +21,9 @@ from pacas.formats.journal import Journal
 from pacas.protocol.marketplace import Columns
 from pacas.protocol.messages import Answer, Ladders, Offer, Quote, Reason, Refusal, Request, refused
 
+if sys.platform != "win32":
+    import fcntl
+
 ENGINE = DuckEngine(threads=1)
 PARTS = {"data": "d", "budget": 10}
 ROWS = np.array([2, 5], dtype=np.int64)
@@ -29,6 +34,10 @@ BOUGHT = Purchase("B", ROWS, 5, 1, 'X, "Y"', 6, "run:0", ORDER.differing)
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     return tmp_path / "out.csv.journal"
+
+
+class Ended(BaseException):
+    """The run is over, wherever it was."""
 
 
 def begun(path: Path, *steps: Callable[[Journal], None]) -> str:
@@ -129,11 +138,105 @@ def test_a_done_run_is_replaced_or_replayed(path: Path) -> None:
     assert fresh.run != run and fresh.recall(0) is None
 
 
+def done(path: Path) -> bytes:
+    """The content of a journal of a run that was done."""
+    begun(path, lambda j: j.ordering(ORDER), lambda j: j.settled(0, BOUGHT), lambda j: j.finish(1, 6))
+    return path.read_bytes()
+
+
+def test_a_done_run_is_replaced_with_the_first_order_and_not_before(path: Path) -> None:
+    content = done(path)
+    journal = Journal(path, PARTS)
+    journal.settled(0, Unrepaired("C", ROWS, "too_expensive"))
+    assert path.read_bytes() == content and not journal.ordered
+    second = Order(1, "B", 5, ORDER.request, 7, f"{journal.run}:1")
+    journal.ordering(second)
+    assert journal.ordered
+    with pytest.raises(FileError, match="another run is writing it"):
+        resumed(path)
+    journal.close()
+    assert [p.name for p in path.parent.iterdir()] == [path.name]
+    again = resumed(path)
+    assert again.run == journal.run
+    assert isinstance(again.recall(0), Unrepaired) and same(again.recall(1), second)
+
+
+def test_a_done_run_is_replaced_at_the_end_of_one_that_ordered_nothing(path: Path) -> None:
+    content = done(path)
+    run = begun(path, lambda j: j.settled(0, Unrepaired("C", ROWS, "no_match")), lambda j: j.finish(0, 0))
+    assert path.read_bytes() != content
+    assert resumed(path).run == run
+
+
+@pytest.mark.parametrize("call", ["replace", "fsync", "write"])
+@pytest.mark.parametrize("error", [OSError(28, "no space"), Ended()])
+def test_a_done_run_stays_if_its_successor_cannot_be_written(
+    path: Path, monkeypatch: pytest.MonkeyPatch, call: str, error: BaseException
+) -> None:
+    content = done(path)
+    journal = Journal(path, PARTS)
+
+    def fails(*_: Any) -> Any:
+        raise error
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, call, fails)
+        with pytest.raises((FileError, Ended)):
+            journal.ordering(ORDER)
+    assert not journal.ordered
+    journal.discard()
+    assert path.read_bytes() == content
+    assert [p.name for p in path.parent.iterdir()] == [path.name]
+
+
+def test_at_every_moment_the_old_journal_or_the_new_one_is_there_whole(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content = done(path)
+    journal = Journal(path, PARTS)
+    seen: list[bytes] = []
+    with monkeypatch.context() as patched:
+        for name in ("write", "fsync", "fdatasync", "replace", "ftruncate", "open", "close"):
+            call = getattr(os, name)
+            patched.setattr(os, name, lambda *what, call=call: (call(*what), seen.append(path.read_bytes()))[0])
+        journal.ordering(ORDER)
+    journal.close()
+    assert len(seen) > 3 and seen[0] == content
+    assert set(seen) == {content, path.read_bytes()}
+    assert same(resumed(path).recall(0), ORDER)
+
+
+def test_what_a_killed_run_left_beside_a_journal_is_no_part_of_the_next(path: Path) -> None:
+    done(path)
+    path.with_name(f".partial-{path.name}").write_bytes(b'{"journal":1,"run":"killed')
+    run = begun(path, lambda j: j.ordering(ORDER))
+    assert resumed(path).run == run
+    assert [p.name for p in path.parent.iterdir()] == [path.name]
+
+
 def test_two_runs_do_not_share_a_journal(path: Path) -> None:
     first = Journal(path, PARTS)
     with pytest.raises(FileError, match="another run is writing it"):
         resumed(path)
     first.close()
+    resumed(path).close()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="files are not locked there")
+def test_a_journal_that_another_run_replaces_at_this_moment_is_not_shared(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done(path)
+    flock = fcntl.flock
+
+    def too_late(file: int, how: int) -> None:
+        path.write_bytes(path.rename(path.with_name("old")).read_bytes())
+        flock(file, how)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(fcntl, "flock", too_late)
+        with pytest.raises(FileError, match="another run is writing it"):
+            resumed(path)
     resumed(path).close()
 
 
@@ -194,10 +297,6 @@ def test_a_journal_that_cannot_be_written(tmp_path: Path) -> None:
 
 
 # ---- a run that ends at every moment ------------------------------------------------------------------------------
-
-
-class Ended(BaseException):
-    """The run is over, wherever it was."""
 
 
 class Shop:

@@ -45,6 +45,39 @@ def test_the_ledger_is_by_default_beside_the_file_and_named_after_it(path: Path)
     assert read(path, f'{RELATION}[ledger]\nurl = "memory:"\n').ledger_url == "memory:"
 
 
+def test_the_service_has_limits_and_a_key_beside_the_file(path: Path) -> None:
+    file = read(path, RELATION)
+    service = file.service
+    assert (service.quotes_per_minute, service.max_body_bytes, service.max_batch) == (600_000, 16 * 2**20, 100_000)
+    assert file.signing_key == path.parent / "shop.key.pem"
+    text = '[service]\nquotes_per_minute = 5\nmax_body_bytes = 2000\nmax_batch = 7\nsigning_key = "keys/k.pem"\n'
+    file = read(path, RELATION + text)
+    assert (file.service.quotes_per_minute, file.service.max_body_bytes, file.service.max_batch) == (5, 2000, 7)
+    assert file.signing_key == path.parent / "keys" / "k.pem"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[service]\nquotes_per_minutes = 5", "did you mean 'quotes_per_minute'?"),
+        ("[service]\nmax_batch = 0", "'service.max_batch': input should be greater than or equal to 1"),
+        ("[service]\nmax_body_bytes = 10", "'service.max_body_bytes': input should be greater than or equal to 1024"),
+        ('[service]\nsigning_key = ""', "'service.signing_key': string should have at least 1 character"),
+        ("[[service]]\n", "'service': give a section, [service] with quotes_per_minute = 600000"),
+        ("[service]\nreasons = true", "'reasons' stands at the top of the file"),
+    ],
+)
+def test_limits_that_are_none(path: Path, text: str, said: str) -> None:
+    with pytest.raises(ConfigError) as problem:
+        read(path, f"{RELATION}{text}\n")
+    assert said in str(problem.value)
+
+
+def test_hierarchies_that_are_made_from_sold_columns_are_known(path: Path) -> None:
+    text = '[match]\nA = "B = B"\nB = "C = C"\n[hierarchies]\nA = { build = "prefix" }\nC = { build = "prefix" }\n'
+    assert read(path, RELATION + text).built_hierarchies == ["A"]
+
+
 def test_keys_at_the_top(path: Path) -> None:
     file = read(path, f'history = "per_buyer"\nreasons = true\nmax_matches = 5\n{RELATION}')
     assert (file.history, file.reasons, file.max_matches) == ("per_buyer", True, 5)

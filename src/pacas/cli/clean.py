@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from contextlib import closing
 from pathlib import Path
 from typing import Annotated
@@ -10,17 +11,26 @@ import typer
 
 from pacas.cli.clean_job import Job, Options, make_job
 from pacas.cli.clean_review import Review, make_review, print_review
-from pacas.cli.clean_run import continuable, run_clean, run_dry
+from pacas.cli.clean_run import continuable, notes, run_clean, run_dry
 from pacas.cli.clean_summary import as_json, print_plan, print_summary
-from pacas.cli.opening import BUYER, BuyerOption, opened_provider, provider_path
+from pacas.cli.opening import BuyerOption
 from pacas.cli.options import Json, out, print_json, progress
+from pacas.cli.reaching import (
+    CaOption,
+    CertKeyOption,
+    CertOption,
+    InsecureOption,
+    Reach,
+    TokenOption,
+    opened_market,
+)
+from pacas.cli.receipts import ReceiptsOption, check_receipts
 from pacas.engine.duck import DuckEngine
-from pacas.provider.entry import check_buyer
 
 
 def command(
     client: Annotated[Path, typer.Argument(metavar="CLIENT.toml", help="The client's file: table and dependencies.")],
-    provider: Annotated[str, typer.Option(metavar="PROVIDER", help="The provider's file, provider.toml.")],
+    provider: Annotated[str, typer.Option(metavar="PROVIDER", help="The provider's file, or its URL, https://….")],
     budget: Annotated[str, typer.Option(metavar="CREDITS", help="The most that all values together may cost.")],
     max_level: Annotated[
         list[str] | None,
@@ -48,7 +58,13 @@ def command(
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue an interrupted run; pay nothing twice.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be bought; pay, write nothing.")] = False,
-    buyer: BuyerOption = BUYER,
+    buyer: BuyerOption = None,
+    token: TokenOption = None,
+    ca: CaOption = None,
+    cert: CertOption = None,
+    cert_key: CertKeyOption = None,
+    insecure: InsecureOption = False,
+    receipts: ReceiptsOption = None,
     truth: Annotated[
         Path | None, typer.Option(metavar="FILE", help="The true table, row by row, to score the repairs by.")
     ] = None,
@@ -75,6 +91,7 @@ def command(
     with closing(DuckEngine()) as engine:
         options = Options(
             client=client,
+            provider=provider,
             budget=budget,
             max_level=max_level or (),
             repair=repair,
@@ -88,18 +105,21 @@ def command(
             explain=explain,
             dry_run=dry_run,
         )
-        path = provider_path(provider)
-        check_buyer(buyer)
+        reach = Reach(provider, buyer, token, ca, cert, cert_key, insecure)
+        check_receipts(provider, receipts)
         with progress() as tell:
             tell(f"reading {client.name}")
             job = make_job(options, engine)
-        with continuable(job.journal), opened_provider(path) as opened, progress() as tell:
-            tell("checking the dependencies")
-            marketplace = opened.as_buyer(buyer)
-            if dry_run:
-                cleaning, was_done = run_dry(job, marketplace, engine, tell), False
-            else:
-                cleaning, was_done = run_clean(job, marketplace, buyer, resume, engine, tell)
+        market = opened_market(reach, None if dry_run else receipts)
+        with continuable(), market as (marketplace, name):
+            for note in notes(job, marketplace, resume and not dry_run):
+                print(f"pacas: {note}", file=sys.stderr)
+            with progress() as tell:
+                tell("checking the dependencies")
+                if dry_run:
+                    cleaning, was_done = run_dry(job, marketplace, engine, tell), False
+                else:
+                    cleaning, was_done = run_clean(job, marketplace, name, resume, engine, tell)
         review = Review() if dry_run else make_review(job, cleaning, engine)
     if json:
         print_json(as_json(cleaning, dry=dry_run) | review.as_json() | ({} if dry_run else _files(job)))

@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pacas.cli.clean_paths import check_written, client_files, journal_of, provider_files
 from pacas.client.offers import MaxLevel
 from pacas.client.safe_clean import SafeClean
 from pacas.core.money import nanocredits
-from pacas.core.relation import Relation
+from pacas.core.relation import Relation, no_such_row
 from pacas.engine.contract import Engine, RelationFile
 from pacas.errors import InputError, SchemaError, did_you_mean
 from pacas.formats.cells_file import read_cells
-from pacas.formats.cleaned import check_output, default_output
+from pacas.formats.cleaned import default_output
 from pacas.formats.client_file import ClientFile, read_client_file
 from pacas.formats.relations import PARQUET, read_relation, scan_relation
-from pacas.formats.report import check_report
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +25,7 @@ class Options:
     """What the command line says."""
 
     client: Path
+    provider: str
     budget: str
     max_level: Sequence[str]
     repair: str
@@ -56,7 +57,7 @@ class Job:
 
     @property
     def journal(self) -> Path:
-        return self.output.with_name(f"{self.output.name}.journal")
+        return journal_of(self.output)
 
 
 def make_job(options: Options, engine: Engine[Any]) -> Job:
@@ -77,7 +78,11 @@ def make_job(options: Options, engine: Engine[Any]) -> Job:
         cells=cells,
     )
     output = options.output or default_output(file)
-    _check_paths(options, output, file)
+    if options.dry_run:
+        _check_dry(options)
+    else:
+        read = [*client_files(options.client, client, options.cells), *provider_files(options.provider)]
+        check_written(output, options.report, file, options.truth, read)
     table = _read(file, engine)
     truth = None if options.truth is None else _truth(options.truth, table, file, engine)
     cell = None if options.explain is None else explained_cell(options.explain, table, file)
@@ -91,14 +96,16 @@ def make_job(options: Options, engine: Engine[Any]) -> Job:
     return Job(file, table, cleaner, choices, output, truth, options.report, cell)
 
 
-def _check_paths(options: Options, output: Path, file: RelationFile) -> None:
-    """A dry run writes nothing, and has bought nothing that could be explained."""
-    if not options.dry_run:
-        check_output(output, file)
-        if options.report is not None:
-            check_report(options.report)
-    elif options.explain is not None:
-        raise InputError("--explain tells why a value was written, and a dry run writes none; leave out one of the two")
+def _check_dry(options: Options) -> None:
+    """A dry run writes nothing and buys nothing: there is nothing to look back at."""
+    asked = {
+        "--explain tells why a value was written": options.explain,
+        "--report tells what was written": options.report,
+        "--truth scores what was written": options.truth,
+    }
+    for what, given in asked.items():
+        if given is not None:
+            raise InputError(f"{what}, and a dry run writes nothing; leave out one of the two")
 
 
 def explained_cell(given: tuple[str, str], table: Relation, file: RelationFile) -> tuple[int, str]:
@@ -109,8 +116,7 @@ def explained_cell(given: tuple[str, str], table: Relation, file: RelationFile) 
     if attribute not in table.columns:
         raise SchemaError.missing(attribute, table.columns, file.name)
     if int(row) >= len(table):
-        rows = f"its rows are 0 to {len(table) - 1:,}" if len(table) else "it has no rows"
-        raise InputError(f"--explain: no row {int(row):,} in {file.name}; {rows}")
+        raise InputError(f"--explain: {no_such_row(int(row), table, file.name)}")
     return int(row), attribute
 
 

@@ -10,12 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from pacas.cli.clean_job import Job
+from pacas.cli.options import printable
 from pacas.client.check import Progress as Tell
 from pacas.client.cleaning import Cleaning, Observer, Order, Progress, Purchase, Unrepaired
 from pacas.client.dry_run import dry_run
-from pacas.core.money import credits_text
+from pacas.client.offers import find_offers, unknown_labels
+from pacas.core.money import credits_words
+from pacas.core.words import counted
 from pacas.engine.contract import Engine
-from pacas.errors import PacasError
+from pacas.errors import KeyReusedError, PacasError, ReplayError
 from pacas.formats.cleaned import write_cleaned
 from pacas.formats.journal import Journal
 from pacas.formats.journal_parts import run_parts
@@ -23,6 +26,24 @@ from pacas.protocol.marketplace import Marketplace
 
 SECONDS = 0.1
 """How often the terminal is told of the progress."""
+
+
+def notes(job: Job, marketplace: Marketplace, resume: bool) -> Iterator[str]:
+    """What the buyer should know before anything is bought, a line each."""
+    if resume and not job.journal.exists():
+        yield f"there is no journal {job.journal} to continue; this is a new run"
+    cleaner = job.cleaner
+    wanted = {fd.rhs for fd in cleaner.fds} | {attribute for _, attribute in cleaner.cells}
+    for attribute, offered in find_offers(
+        marketplace.catalogue(), wanted, job.table, cleaner.max_level, cleaner.prefer
+    ).items():
+        own = cleaner.hierarchies.get(attribute)
+        unknown, labels = (0, 0) if own is None else unknown_labels(own, offered)
+        if unknown:
+            yield (
+                f"your hierarchy of {printable(attribute)} lacks {unknown:,} of the provider's "
+                f"{counted(labels, 'value')} that may be bought; where one of them is bought, no value of yours fits it"
+            )
 
 
 def run_dry(job: Job, marketplace: Marketplace, engine: Engine[Any], tell: Tell) -> Cleaning:
@@ -56,6 +77,10 @@ def _never_losing(journal: Journal) -> Iterator[None]:
             journal.discard()
             raise
         match error:
+            case KeyboardInterrupt():
+                raise KeyboardInterrupt(_kept(journal.path)) from None
+            case ReplayError() | KeyReusedError():
+                raise PacasError(f"{error}; {_lost(journal.path)}") from None
             case PacasError():
                 raise PacasError(f"{error}; {_kept(journal.path)}") from None
             case OSError():
@@ -65,18 +90,23 @@ def _never_losing(journal: Journal) -> Iterator[None]:
 
 
 @contextmanager
-def continuable(journal: Path) -> Iterator[None]:
+def continuable() -> Iterator[None]:
     """Say how to go on after Ctrl-C, once the progress is off the terminal."""
     try:
         yield
-    except KeyboardInterrupt:
-        if journal.exists():
-            print(f"pacas: {_kept(journal)}", file=sys.stderr)
+    except KeyboardInterrupt as interrupt:
+        for how in interrupt.args:
+            print(f"pacas: {how}", file=sys.stderr)
         raise
 
 
 def _kept(journal: Path) -> str:
     return f"what was bought is in {journal}: continue with --resume"
+
+
+def _lost(journal: Path) -> str:
+    """The journal cannot be continued: it lacks what was ordered, or is not of what stands here now."""
+    return f"remove {journal} and begin anew: what was bought costs this buyer nothing again"
 
 
 class Watched(Observer):
@@ -107,6 +137,6 @@ def described(progress: Progress) -> str:
     """How far a cleaning has come, in a line."""
     rounds = f"round {progress.round}: " if progress.round > 1 else ""
     return (
-        f"{rounds}{progress.done:,} of {progress.classes:,} classes, {credits_text(progress.spent)} credits spent, "
-        f"{progress.violations:,} violations left"
+        f"{rounds}{progress.done:,} of {counted(progress.classes, 'class', 'classes')}, "
+        f"{credits_words(progress.spent)} spent, {counted(progress.violations, 'violation')} left"
     )

@@ -10,7 +10,8 @@ from rich.text import Text
 
 from pacas.cli.options import out, printable
 from pacas.client.cleaning import Cleaning, Purchase, Repair, Unrepaired
-from pacas.core.money import credits_text, in_credits
+from pacas.core.money import credits_text, credits_words, in_credits
+from pacas.core.words import counted
 
 SHOWN = 20
 """Rows of the list of a dry run, and of the reasons."""
@@ -50,11 +51,13 @@ def print_summary(cleaning: Cleaning) -> None:
     before, after = cleaning.violations_before, cleaning.violations_after
     left = Text(f"{after:,}", style="green" if after == 0 else "yellow")
     table.add_row("violations", Text.assemble(f"{before:,} → ", left))
-    table.add_row("spent", f"{credits_text(cleaning.spent_nanocredits)} of {_budget(cleaning)} credits")
+    table.add_row(
+        "spent", f"{credits_text(cleaning.spent_nanocredits)} of {credits_words(cleaning.budget_nanocredits)}"
+    )
     table.add_row("repaired", f"{_classes(len(cleaning.purchases))}, {_cells(cleaning.written)} changed")
     table.add_row("unrepaired", _classes(len(cleaning.unrepaired)))
     if cleaning.flagged:
-        table.add_row("to look at", f"{_cells(cleaning.flagged)} changed whose own quotes were others")
+        table.add_row("to look at", f"{_cells(cleaning.flagged)} changed whose class or value is doubtful")
     if cleaning.rounds > 1:
         table.add_row("rounds", str(cleaning.rounds))
     out.print(table)
@@ -87,9 +90,9 @@ def print_plan(cleaning: Cleaning) -> None:
     if cleaning.unrepaired:
         out.print()
         out.print(_by_reason(cleaning.unrepaired))
-    spent = credits_text(cleaning.spent_nanocredits)
+    spent, budget = credits_text(cleaning.spent_nanocredits), credits_words(cleaning.budget_nanocredits)
     out.print(
-        f"\nIt would repair {_classes(len(cleaning.purchases))} for about {spent} of {_budget(cleaning)} credits.\n"
+        f"\nIt would repair {_classes(len(cleaning.purchases))} for about {spent} of {budget}.\n"
         "Nothing was paid. Prices are those of now; with each purchase later ones may fall, or be refused."
     )
 
@@ -136,16 +139,12 @@ def _grid() -> Table:
     return table
 
 
-def _budget(cleaning: Cleaning) -> str:
-    return credits_text(cleaning.budget_nanocredits)
-
-
 def _classes(n: int) -> str:
-    return "1 class" if n == 1 else f"{n:,} classes"
+    return counted(n, "class", "classes")
 
 
 def _cells(n: int) -> str:
-    return "1 cell" if n == 1 else f"{n:,} cells"
+    return counted(n, "cell")
 
 
 def _some(rows: list[int]) -> str:

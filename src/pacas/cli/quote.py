@@ -9,22 +9,31 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from pacas.cli.opening import BUYER, BuyerOption, ProviderArgument, opened_provider, provider_path
+from pacas.cli.opening import BuyerOption, buyer_name, is_url, opened_provider, provider_path
 from pacas.cli.options import Json, out, print_json, printable
+from pacas.cli.reaching import (
+    AnyProvider,
+    CaOption,
+    CertKeyOption,
+    CertOption,
+    InsecureOption,
+    Reach,
+    TokenOption,
+    opened_remote,
+)
 from pacas.cli.requests import Requests, RequestsOption, as_json, shown
 from pacas.core.query import MAIN, GeneralizedQuery
 from pacas.errors import InputError
 from pacas.formats.requests_file import Asked
+from pacas.protocol.marketplace import Marketplace
 from pacas.protocol.messages import Quote, Refusal
-from pacas.provider.entry import check_buyer
-from pacas.provider.provider import Provider
 
 Told = Quote | Refusal | list[Quote | Refusal]
 """A quote, or one for each level from ground to root."""
 
 
 def command(
-    provider: ProviderArgument,
+    provider: AnyProvider,
     requests: RequestsOption = None,
     select: Annotated[
         str | None, typer.Option(metavar="'GEN:0, MED:1'", help="Instead: any query's output columns and levels.")
@@ -33,7 +42,12 @@ def command(
     from_: Annotated[
         str, typer.Option("--from", metavar="'relation, doctors d'", help="Its relations; also 'join … on …'.")
     ] = MAIN,
-    buyer: BuyerOption = BUYER,
+    buyer: BuyerOption = None,
+    token: TokenOption = None,
+    ca: CaOption = None,
+    cert: CertOption = None,
+    cert_key: CertKeyOption = None,
+    insecure: InsecureOption = False,
     json: Json = False,
 ) -> None:
     """Say what requests would cost now, or why they are refused. Nothing is sold.
@@ -45,30 +59,37 @@ def command(
 
     Example: pacas quote provider.toml --requests requests.jsonl
     """
-    path = provider_path(provider)
-    check_buyer(buyer)
+    reach = Reach(provider, buyer, token, ca, cert, cert_key, insecure)
     question = _question(requests, select, where, from_)
-    with opened_provider(path) as opened:
+    if is_url(provider):
         if isinstance(question, GeneralizedQuery):
-            _show_query(opened.quote_query(question, buyer=buyer), json)
-            return
-        asked = question.among(opened.catalogue())
-        told = quotes(opened, asked, buyer)
+            raise InputError("a provider at a URL sells single values only; price queries with its provider.toml")
+        with opened_remote(reach) as remote:
+            asked = question.among(remote.catalogue())
+            told = quotes(remote, asked)
+    else:
+        path, name = provider_path(provider), buyer_name(buyer)
+        with opened_provider(path) as opened:
+            if isinstance(question, GeneralizedQuery):
+                _show_query(opened.quote_query(question, buyer=name), json)
+                return
+            asked = question.among(opened.catalogue())
+            told = quotes(opened.as_buyer(name), asked)
     if json:
         print_json({"quotes": [_as_json(one) for one in told]})
     else:
         _print(asked, told)
 
 
-def quotes(provider: Provider, asked: Sequence[Asked], buyer: str) -> list[Told]:
+def quotes(marketplace: Marketplace, asked: Sequence[Asked]) -> list[Told]:
     """A quote for each request, in their order; each attribute's tuples are matched in one go."""
     told: dict[int, Told] = {}
-    for attribute, offer in provider.catalogue().items():
+    for attribute, offer in marketplace.catalogue().items():
         mine = [number for number, one in enumerate(asked) if one.attribute == attribute]
         if not mine:
             continue
         tuples = {column: [asked[number].tuple[column] for number in mine] for column in offer.columns}
-        ladders = provider.quote_batch(attribute, tuples, buyer=buyer)
+        ladders = marketplace.quote_batch(attribute, tuples)
         for place, number in enumerate(mine):
             ladder, level = ladders[place], asked[number].level
             told[number] = ladder if level is None else ladder[level]

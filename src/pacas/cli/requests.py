@@ -14,6 +14,7 @@ from pacas.core.money import credits_text, in_credits
 from pacas.errors import FileError
 from pacas.formats.requests_file import Asked, read_requests
 from pacas.protocol.messages import Answer, Offer, Quote, Refusal
+from pacas.service.receipt_document import ReceiptDocument
 
 RequestsOption = Annotated[
     str | None,
@@ -49,8 +50,9 @@ def as_json(told: Quote | Answer | Refusal) -> dict[str, Any]:
     match told:
         case Quote(price):
             return {"price": in_credits(price)}
-        case Answer(value, _, price):
-            return {"price": in_credits(price), "answer": value}
+        case Answer(value, _, price, receipt):
+            signed = {} if receipt is None else {"receipt": ReceiptDocument.of(receipt).model_dump()}
+            return {"price": in_credits(price), "answer": value, **signed}
         case Refusal(reason):
             return {"refused": reason.value}
 

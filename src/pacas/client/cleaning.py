@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import Enum
+from enum import Enum, IntEnum
 from functools import cached_property
 from typing import Any
 
@@ -21,8 +21,10 @@ from pacas.client.summary import Lines, html_table, rich_table
 from pacas.core.dependency import FunctionalDependency
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.histogram import Ints
-from pacas.core.money import credits_text, in_credits
+from pacas.core.money import credits_text, credits_words, in_credits
 from pacas.core.relation import Relation
+from pacas.core.words import counted
+from pacas.engine.codes import CodedColumn
 from pacas.engine.contract import Engine
 from pacas.engine.questions import Data
 from pacas.protocol.messages import Request
@@ -73,7 +75,8 @@ class Repair:
 
     attribute: str
     rows: Ints
-    old: tuple[str | None, ...]
+    before: CodedColumn
+    """The attribute's column as it was when the round began; a cell is repaired once in a round."""
     new: str
     why: Why
     written: Ints
@@ -81,6 +84,37 @@ class Repair:
     round: int
     violations: int
     """The violating pairs that were left after it, in the whole relation."""
+
+    @property
+    def old(self) -> tuple[str | None, ...]:
+        return tuple(self.before.values[code] for code in self.before.codes[self.rows].tolist())
+
+
+class Look(IntEnum):
+    """Whether somebody should look at a cell that was written, and why."""
+
+    NOT_NEEDED = 0
+    OWN_QUOTES = 1
+    """Its row had other quotes than the row that was asked about: it may not belong to the class."""
+    EVIDENCE = 2
+    """It was given a value that only such rows had."""
+
+
+def looks(purchase: Purchase, repair: Repair) -> list[Look]:
+    """Per cell that was written: should somebody look at it?"""
+    if not len(purchase.differing):
+        return [Look.NOT_NEEDED] * len(repair.written)
+    differing = {*purchase.differing.tolist()}
+    otherwise = Look.EVIDENCE if is_doubtful(purchase, repair) else Look.NOT_NEEDED
+    return [Look.OWN_QUOTES if row in differing else otherwise for row in repair.written.tolist()]
+
+
+def is_doubtful(purchase: Purchase, repair: Repair) -> bool:
+    """Is the value that was written the client's own, and only that of rows that may not belong to the class?"""
+    if repair.why is not Why.EVIDENCE or not len(purchase.differing):
+        return False
+    had_it = {*repair.rows.tolist()} - {*repair.written.tolist()}
+    return had_it <= {*purchase.differing.tolist()}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -139,9 +173,9 @@ class Cleaning:
 
     @cached_property
     def flagged(self) -> int:
-        """How many of these cells had other quotes of their own than the row that was asked about."""
+        """How many of these cells somebody should look at: their class is doubtful, or the value that they got."""
         pairs = zip(self.purchases, self.repairs, strict=True)
-        return sum(len({*p.differing.tolist()} & {*r.written.tolist()}) for p, r in pairs if len(p.differing))
+        return sum(sum(map(bool, looks(p, r))) for p, r in pairs if len(p.differing))
 
     def score(self, truth: Data, *, engine: Engine[Any] | None = None) -> Score:
         """How near the repaired relation is to the truth, and how near the dirty one was."""
@@ -151,9 +185,10 @@ class Cleaning:
 
     def __repr__(self) -> str:
         return (
-            f"Cleaning({len(self.purchases):,} purchases, {len(self.unrepaired):,} classes unrepaired, "
-            f"{self.violations_before:,} violations before and {self.violations_after:,} after, "
-            f"{credits_text(self.spent_nanocredits)} of {credits_text(self.budget_nanocredits)} credits spent)"
+            f"Cleaning({counted(len(self.purchases), 'purchase')}, "
+            f"{counted(len(self.unrepaired), 'class', 'classes')} unrepaired, "
+            f"{counted(self.violations_before, 'violation')} before and {self.violations_after:,} after, "
+            f"{credits_text(self.spent_nanocredits)} of {credits_words(self.budget_nanocredits)} spent)"
         )
 
     def __rich__(self) -> Table:
@@ -167,13 +202,13 @@ class Cleaning:
         lines = [
             ("rows", f"{len(self.relation):,}"),
             ("violations", f"{self.violations_before:,} → {self.violations_after:,}"),
-            ("spent", f"{credits_text(self.spent_nanocredits)} of {credits_text(self.budget_nanocredits)} credits"),
+            ("spent", f"{credits_text(self.spent_nanocredits)} of {credits_words(self.budget_nanocredits)}"),
             ("purchases", _listed(len(self.purchases), Counter(f"level {p.level}" for p in self.purchases))),
             ("cells written", _listed(self.written, self._written_by_attribute())),
             ("unrepaired classes", _listed(len(self.unrepaired), self.reasons)),
         ]
         if self.flagged:
-            lines.append(("written, to be looked at", f"{self.flagged:,} with other quotes than the row asked about"))
+            lines.append(("written, to be looked at", f"{self.flagged:,}; their class or their value is doubtful"))
         if self.rounds > 1:
             lines.append(("rounds", str(self.rounds)))
         return lines

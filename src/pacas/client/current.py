@@ -1,4 +1,4 @@
-"""The client's relation as the repairs have left it so far: a column's texts and codes, changed in place.
+"""The client's relation as the repairs have left it so far: a column's spellings and codes, changed in place.
 
 This is the one mutable thing of a cleaning; it belongs to the loop, and nobody else sees it.
 """
@@ -17,38 +17,37 @@ from numpy.typing import NDArray
 from pacas.core.hierarchy import Codes, Hierarchy
 from pacas.core.histogram import Ints
 from pacas.core.relation import Relation
-
-Texts = NDArray[np.object_]
+from pacas.engine.codes import CodedColumn
 
 
 class Column:
     """One attribute's current values."""
 
-    def __init__(self, array: pa.Array, hierarchy: Hierarchy | None) -> None:
-        self._array = array
+    def __init__(self, coded: CodedColumn, hierarchy: Hierarchy | None) -> None:
+        self.before = coded
+        """The column as it was when the cleaning's round began."""
         self._given = hierarchy
+        self._values = list(coded.values)
         self._changed: list[Ints] = []
 
     @cached_property
-    def _distinct(self) -> tuple[list[str | None], NDArray[np.int32]]:
-        """The values that the column begins with, and which of them each row has."""
-        coded = self._array.dictionary_encode()
-        values: list[str | None] = coded.dictionary.to_pylist()
-        indices = coded.indices.fill_null(len(values)).to_numpy()
-        return [*values, None] if coded.indices.null_count else values, indices
+    def spelling(self) -> NDArray[np.integer[Any]]:
+        """Per row: the number of its value as it is written."""
+        return self.before.codes.astype(np.int32)
 
-    @cached_property
-    def texts(self) -> Texts:
-        """Each row's value as it is written, None for null; equal values are one object."""
-        values, indices = self._distinct
-        texts: Texts = np.array(values, dtype=object)[indices]
-        return texts
+    def texts(self, rows: Ints) -> list[str | None]:
+        """Some rows' values as they are written, None for null."""
+        values = self._values
+        return [values[number] for number in self.spelling[rows].tolist()]
+
+    def text(self, row: int) -> str | None:
+        """One row's value as it is written."""
+        return self._values[int(self.spelling[row])]
 
     @cached_property
     def _coded(self) -> tuple[Hierarchy, Codes]:
-        values, indices = self._distinct
-        known = (self._given or Hierarchy.flat(())).admit(values)
-        return known, known.encode(values)[indices]
+        known = (self._given or Hierarchy.flat(())).admit(self.before.values)
+        return known, known.encode(self.before.values)[self.before.codes]
 
     @cached_property
     def codes(self) -> Codes:
@@ -78,6 +77,12 @@ class Column:
         return self.hierarchy.enter.tolist(), self.hierarchy.leave.tolist()
 
     @cached_property
+    def is_evidence(self) -> list[bool]:
+        """Per code: is it a value that the hierarchy knows, and so may speak for itself (D11)?"""
+        null = self.hierarchy.code(None) if None in self.hierarchy else -1
+        return [code < self.known and code != null for code in range(len(self.hierarchy))]
+
+    @cached_property
     def groups(self) -> NDArray[np.bool_]:
         """Per code: is it a ground value, such as those that tuples are grouped by? The null is not."""
         ground = self.hierarchy.is_ground.copy()
@@ -94,7 +99,7 @@ class Column:
         """A value's code; one that stands nowhere yet is admitted."""
         if value not in self.hierarchy:
             self.hierarchy = self.hierarchy.admit([value])
-            for derived in ("spans", "groups", "frequency", "clash_tables"):
+            for derived in ("spans", "is_evidence", "groups", "frequency", "clash_tables"):
                 self.__dict__.pop(derived, None)
         return self.hierarchy.code(value)
 
@@ -105,9 +110,20 @@ class Column:
         if "frequency" in self.__dict__:  # somebody has asked for it, and may again
             np.subtract.at(self.frequency, self.codes[rows], 1)
             self.frequency[code] += len(rows)
-        self.texts[rows] = self.hierarchy.label(code)
+        self.spelling[rows] = self._number(self.hierarchy.label(code))
         self.codes[rows] = code
         self._changed.append(rows)
+
+    @cached_property
+    def _numbers(self) -> dict[str | None, int]:
+        return {value: number for number, value in enumerate(self._values)}
+
+    def _number(self, value: str | None) -> int:
+        """The number of a value as it is written."""
+        number = self._numbers.setdefault(value, len(self._values))
+        if number == len(self._values):
+            self._values.append(value)
+        return number
 
     @property
     def is_changed(self) -> bool:
@@ -118,24 +134,27 @@ class Column:
 
         It keeps its type where all new values have it; else it becomes text.
         """
-        changed = np.zeros(len(self.texts), dtype=np.bool_)
+        changed = np.zeros(len(self.spelling), dtype=np.bool_)
         changed[np.concatenate(self._changed)] = True
         plain = original.combine_chunks()
-        if pa.types.is_dictionary(plain.type):
-            plain = plain.dictionary_decode()
-        new = pa.array(self.texts, pa.string(), mask=~changed)
+        texts = pa.array(self._values, pa.string()).take(pa.array(self.spelling))
+        new = pc.if_else(changed, texts, None)
         try:
+            if pa.types.is_dictionary(plain.type):
+                plain = plain.dictionary_decode()
             return pc.if_else(changed, new.cast(plain.type), plain)
         except pa.ArrowException:
-            return pc.if_else(changed, new, self._array)
+            return texts
 
 
 class CurrentRelation(Mapping[str, Column]):
     """The columns that a cleaning reads or writes, by attribute."""
 
-    def __init__(self, relation: Relation, texts: pa.Table, hierarchies: Mapping[str, Hierarchy]) -> None:
+    def __init__(
+        self, relation: Relation, columns: Mapping[str, CodedColumn], hierarchies: Mapping[str, Hierarchy]
+    ) -> None:
         self._original = relation
-        self._columns = {name: Column(_whole(texts.column(name)), hierarchies.get(name)) for name in texts.column_names}
+        self._columns = {name: Column(column, hierarchies.get(name)) for name, column in columns.items()}
 
     def __getitem__(self, attribute: str) -> Column:
         return self._columns[attribute]
@@ -160,7 +179,3 @@ class CurrentRelation(Mapping[str, Column]):
             at = table.column_names.index(name)
             table = table.set_column(at, name, self[name].into(table.column(at)))
         return Relation(table)
-
-
-def _whole(column: pa.ChunkedArray) -> pa.Array:
-    return pa.concat_arrays(column.chunks) if column.num_chunks != 1 else column.chunk(0)

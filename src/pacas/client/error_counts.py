@@ -39,6 +39,7 @@ class ErrorCounts:
         current: CurrentRelation,
     ) -> None:
         self.current = current
+        self.classes = classes
         self._places = _places(classes)
         self._cells = [classes.cells[a].group(n) for a, n in self._places]
         self._attributes = [a for a, _ in self._places]
@@ -75,20 +76,30 @@ class ErrorCounts:
         if self._moving:
             self._class_of[self._attributes[number]][self._cells[number]] = -1
 
-    def repair(self, number: int, code: int) -> None:
-        """Write a value into all cells of a class that has been dropped."""
+    def repair(self, number: int, code: int) -> Ints:
+        """Write a value into all cells of a class that has been dropped; returned are the rows that had another."""
         attribute, rows = self._attributes[number], self._cells[number]
         column = self.current[attribute]
-        rows = rows[column.codes[rows] != code]
+        rows = np.compress(column.codes[rows] != code, rows)
         self._settled_left -= int(self._settled[number])
         if not len(rows):
-            return
+            return rows
         moving = [groups for groups in self._moving if attribute in groups.fd.attributes]
         for groups in moving:
             groups.leave(rows)
         column.write(rows, code)
         for groups in moving:
             groups.join(rows)
+        return rows
+
+    def numbers(self, attribute: str) -> Ints:
+        """The numbers of an attribute's classes, in the order of `classes.cells`."""
+        groups = self.classes.cells[attribute]
+        return self._class_of[attribute][groups.first_rows] if len(groups) else groups.first_rows
+
+    def is_steady(self, attribute: str) -> bool:
+        """Does the attribute stay as it is in this round?"""
+        return attribute not in self._class_of
 
     def take_altered(self) -> Ints | None:
         """The classes with other counts than when this was last asked, if there are any; one may be named twice."""
@@ -142,7 +153,7 @@ def generate_eqs(
     table = engine.open(relation, columns)
     found = check_table(engine, table, fds, hierarchies, lambda _: None)
     violating = {d.fd: d.violating for d in found.dependencies}
-    current = CurrentRelation(relation, engine.rows(table, None, columns), hierarchies)
+    current = CurrentRelation(relation, engine.columns(table, columns), hierarchies)
     classes = found.classes
     if named:
         classes = add_named(classes, named, violating, relation, current, engine, hierarchies)

@@ -14,15 +14,15 @@ from typing import Any
 
 import numpy as np
 
-from pacas.client.cleaning import Cleaning, Purchase, Repair, Unrepaired, Why
+from pacas.client.cleaning import Cleaning, Purchase, Repair, Unrepaired, is_doubtful
 from pacas.client.explain_words import in_words
 from pacas.core.dependency import FunctionalDependency
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.histogram import Ints
-from pacas.core.relation import Relation
+from pacas.core.relation import Relation, no_such_row
 from pacas.engine.contract import Engine
 from pacas.engine.questions import embedded_engine
-from pacas.errors import InputError, SchemaError
+from pacas.errors import SchemaError
 
 Value = str | None
 
@@ -97,7 +97,7 @@ def explain(cleaning: Cleaning, row: int, attribute: str, *, engine: Engine[Any]
     if attribute not in dirty.columns:
         raise SchemaError.missing(attribute, dirty.columns, dirty.name)
     if not 0 <= row < len(dirty):
-        raise InputError(f"no row {row:,} in {dirty.name}; its rows are 0 to {len(dirty) - 1:,}")
+        raise no_such_row(row, dirty, dirty.name)
     cells = _Cells(cleaning, engine or embedded_engine())
     pairs = zip(cleaning.purchases, cleaning.repairs, strict=True)
     steps = tuple(
@@ -120,14 +120,6 @@ def _step(cells: _Cells, purchase: Purchase, repair: Repair, row: int) -> Step:
         flagged=bool((purchase.differing == row).any()),
         doubtful=is_doubtful(purchase, repair),
     )
-
-
-def is_doubtful(purchase: Purchase, repair: Repair) -> bool:
-    """Is the value that was written the client's own, and only that of rows that may not belong to the class?"""
-    if repair.why is not Why.EVIDENCE or not len(purchase.differing):
-        return False
-    had_it = {*repair.rows.tolist()} - {*repair.written.tolist()}
-    return had_it <= {*purchase.differing.tolist()}
 
 
 def _evidence(old: Sequence[Value], bought: str, hierarchy: Hierarchy | None) -> tuple[Evidence, ...]:

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from pacas.client.cleaning import Why
-from pacas.core.money import credits_text, in_credits
+from pacas.core.money import credits_words, in_credits
+from pacas.core.words import counted
 
 if TYPE_CHECKING:  # an explanation prints itself with these words
     from pacas.client.explain import Explanation, Step, Tie, Value
@@ -23,7 +24,7 @@ def in_words(explanation: Explanation) -> list[str]:
         lines += _step(step)
     if explanation.unrepaired is not None:
         left = explanation.unrepaired
-        lines.append(f"its class of {_cells(len(left.rows))} was left as it is: {left.reason}")
+        lines.append(f"its class of {counted(len(left.rows), 'cell')} was left as it is: {left.reason}")
     elif not explanation.steps:
         lines.append("no dependency and nobody else found anything wrong with it, so it was left alone")
     return lines
@@ -31,15 +32,15 @@ def in_words(explanation: Explanation) -> list[str]:
 
 def _step(step: Step) -> Iterator[str]:
     purchase, repair = step.purchase, step.repair
-    yield f"class: {_cells(len(repair.rows))} that must agree, rows {_listed(repair.rows.tolist())}"
+    yield f"class: {counted(len(repair.rows), 'cell')} that must agree, rows {_listed(repair.rows.tolist())}"
     for tie in step.ties:
         shared = ", ".join(f"{a} = {_value(v)}" for a, v in zip(tie.fd.lhs, tie.values, strict=True))
-        yield f"tied by {tie.fd}: {_cells(len(tie.rows))} with {shared}"
+        yield f"tied by {tie.fd}: {counted(len(tie.rows), 'cell')} with {shared}"
     if not step.ties:
         yield "tied to no other row: the cell was named by itself"
     yield "values: " + _listed([f"{_value(e.value)} × {e.cells}{' (fits)' if e.fits else ''}" for e in step.evidence])
     yield (
-        f"bought: {_value(purchase.value)}, level {purchase.level}, for {credits_text(purchase.price)} credits, "
+        f"bought: {_value(purchase.value)}, level {purchase.level}, for {credits_words(purchase.price)}, "
         f"by asking about row {purchase.row}"
     )
     yield f"written: {_value(repair.new)}, {BECAUSE[repair.why]}"
@@ -61,10 +62,6 @@ BECAUSE = {
 
 def _value(value: Value) -> str:
     return "nothing" if value is None else repr(value)
-
-
-def _cells(n: int) -> str:
-    return f"{n:,} cell{'' if n == 1 else 's'}"
 
 
 def _listed(items: list[Any]) -> str:

@@ -17,9 +17,9 @@ from pacas.client.equivalence import EquivalenceClasses, count_errors
 from pacas.core.consistency import GroupedRows
 from pacas.core.dependency import FunctionalDependency
 from pacas.core.histogram import Ints
-from pacas.core.relation import Relation
+from pacas.core.relation import Relation, no_such_row
 from pacas.engine.contract import Engine, Hierarchies
-from pacas.errors import InputError, SchemaError
+from pacas.errors import SchemaError
 
 Cell = tuple[int, str]
 """t[A]: a row and an attribute."""
@@ -32,7 +32,7 @@ def check_cells(cells: Iterable[Cell], relation: Relation) -> dict[str, Ints]:
         if attribute not in relation.columns:
             raise SchemaError.missing(attribute, relation.columns, relation.name)
         if not 0 <= row < len(relation):
-            raise InputError(f"no row {row:,} in {relation.name}; its rows are 0 to {len(relation) - 1:,}")
+            raise no_such_row(row, relation, relation.name)
         named.setdefault(attribute, set()).add(int(row))
     return {a: np.array(sorted(named[a]), dtype=np.int64) for a in relation.columns if a in named}
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from numbers import Integral
+
+import numpy as np
 
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.relation import Relation
@@ -24,10 +27,19 @@ class Offered:
     levels: list[int]
 
 
+def check_marketplace(marketplace: object) -> None:
+    """Raise if nothing can be bought there: a file's name or a URL is not yet a provider."""
+    if not hasattr(marketplace, "catalogue"):
+        raise InputError(
+            f"cannot buy from {type(marketplace).__name__}; give a pacas.Provider, or a pacas.RemoteProvider for a URL"
+        )
+
+
 def find_offers(
     catalogue: Mapping[str, Offer], wanted: set[str], relation: Relation, max_level: MaxLevel, prefer: str
 ) -> dict[str, Offered]:
     """What is for sale of what may need a repair. The client must have the columns that its tuples are found by."""
+    _check_named(max_level, catalogue, relation)
     offers = {a: offer for a, offer in catalogue.items() if a in wanted}
     for offer in offers.values():
         _check_columns(offer, relation)
@@ -59,8 +71,32 @@ def all_hierarchies(
 
 def check_max_level(max_level: MaxLevel) -> None:
     for level in max_level.values() if isinstance(max_level, Mapping) else [max_level]:
-        if level is not None and level < 0:
-            raise InputError(f"the maximal level must be 0 (ground) or above, not {level}")
+        if level is not None and not (is_whole(level) and level >= 0):
+            raise InputError(f"the maximal level must be a whole number, 0 (ground) or above, not {level!r}")
+
+
+def is_whole(number: object) -> bool:
+    """Whether it is an integer of Python or NumPy; True is none, nor is "2" or 2.0."""
+    return isinstance(number, Integral) and not isinstance(number, bool)
+
+
+def _check_named(max_level: MaxLevel, catalogue: Mapping[str, Offer], relation: Relation) -> None:
+    """A level for an attribute that nobody has is a mistake; for one that is not sold or needed it does no harm."""
+    known = [*relation.columns, *(a for a in catalogue if a not in relation.columns)]
+    for attribute in max_level if isinstance(max_level, Mapping) else ():
+        if attribute not in known:
+            near = did_you_mean(str(attribute), known)
+            raise InputError(
+                f"the maximal level of {attribute!r}: neither {relation.name} nor the provider has it; {near}"
+            )
+
+
+def unknown_labels(own: Hierarchy, offered: Offered) -> tuple[int, int]:
+    """How many of the labels that may be bought the client's own hierarchy does not know, and how many there are."""
+    tree = offered.offer.hierarchy
+    codes = np.flatnonzero(tree.level <= max(offered.levels, default=-1))
+    may_be_bought = [label for code in codes if (label := tree.label(code)) is not None]
+    return sum(label not in own for label in may_be_bought), len(may_be_bought)
 
 
 def _check_columns(offer: Offer, relation: Relation) -> None:

@@ -14,7 +14,7 @@ from pacas.client.current import CurrentRelation
 from pacas.client.offers import Offered
 from pacas.client.requests import generate_request
 from pacas.core.histogram import Ints
-from pacas.errors import InputError, PacasError
+from pacas.errors import ReplayError
 from pacas.protocol.marketplace import Marketplace
 from pacas.protocol.messages import Refusal
 
@@ -38,7 +38,9 @@ class Buyer:
         """The columns that some offer needs."""
         return {column for offered in self.offers.values() for column in offered.offer.columns}
 
-    def buy(self, attribute: str, rows: Ints, allowance: int, current: CurrentRelation) -> Purchase | Unrepaired:
+    def buy(
+        self, attribute: str, rows: Ints, allowance: int, current: CurrentRelation, is_alike: bool
+    ) -> Purchase | Unrepaired:
         """What is bought for a class, or why nothing is. Nothing is written yet."""
         step, self._step = self._step, self._step + 1
         recalled = self.observer.recall(step)
@@ -50,7 +52,7 @@ class Buyer:
                 outcome = self._pay(recalled, rows)
                 self.observer.settled(step, outcome)
             case None:
-                outcome = self._bargain(step, attribute, rows, allowance, current)
+                outcome = self._bargain(step, attribute, rows, allowance, current, is_alike)
                 self.observer.settled(step, outcome)
         if isinstance(outcome, Purchase):
             self.remaining -= outcome.price
@@ -58,12 +60,12 @@ class Buyer:
         return outcome
 
     def _bargain(
-        self, step: int, attribute: str, rows: Ints, allowance: int, current: CurrentRelation
+        self, step: int, attribute: str, rows: Ints, allowance: int, current: CurrentRelation, is_alike: bool
     ) -> Purchase | Unrepaired:
         offered = self.offers.get(attribute)
         if offered is None:
             return Unrepaired(attribute, rows, NOT_SOLD)
-        choice = generate_request(rows, offered, allowance, current, self._marketplace)
+        choice = generate_request(rows, offered, allowance, current, self._marketplace, is_alike)
         if isinstance(choice, str):
             return Unrepaired(attribute, rows, choice)
         key = f"{self._run}:{step}"
@@ -77,7 +79,7 @@ class Buyer:
         if isinstance(answer, Refusal):
             return Unrepaired(order.attribute, rows, answer.reason.value)
         if not 0 <= answer.price <= order.ceiling:
-            raise PacasError(
+            raise ReplayError(
                 f"the provider charged another price than it had quoted, for step {order.step}; nothing is written"
             )
         return Purchase(
@@ -95,4 +97,4 @@ def _check_recalled(recalled: Purchase | Unrepaired | Order | None, step: int, a
         case Purchase() | Unrepaired():
             same = np.array_equal(recalled.rows, rows)
     if recalled.attribute != attribute or not same:
-        raise InputError(f"the record of step {step} is about another class; is it of the same table and run?")
+        raise ReplayError(f"the record of step {step} is about another class; is it of the same table and run?")

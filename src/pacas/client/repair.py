@@ -29,17 +29,12 @@ def replace(column: Column, rows: Ints, bought: int) -> tuple[int, Why]:
 def refine(column: Column, rows: Ints, bought: int) -> tuple[int, Why]:
     """The class's most frequent value at or below the bought one (ties: the one that stands first), if it has any."""
     enter, leave = column.spans
-    counts = Counter(column.codes[rows].tolist())  # in order of first appearance
-    fitting = {
-        code: n
-        for code, n in counts.items()
-        if code < column.known
-        and enter[bought] <= enter[code] < leave[bought]
-        and column.hierarchy.label(code) is not None
-    }
-    if not fitting:
-        return bought, Why.BOUGHT
-    return max(fitting, key=fitting.__getitem__), Why.EVIDENCE
+    first, last, is_evidence = enter[bought], leave[bought], column.is_evidence
+    best, most = bought, 0
+    for code, n in Counter(column.codes[rows].tolist()).items():  # in order of first appearance
+        if n > most and first <= enter[code] < last and is_evidence[code]:
+            best, most = code, n
+    return best, Why.EVIDENCE if most else Why.BOUGHT
 
 
 def ground(column: Column, rows: Ints, bought: int) -> tuple[int, Why]:
@@ -74,8 +69,6 @@ class Repairs(list[Repair]):
         column = counts.current[purchase.attribute]
         rows = purchase.rows
         code, why = self._rule(column, rows, column.code(purchase.value))
-        old = tuple(column.texts[rows].tolist())
-        written = rows[column.codes[rows] != code]
-        counts.repair(number, code)
+        written = counts.repair(number, code)
         new = str(column.hierarchy.label(code))
-        self.append(Repair(purchase.attribute, rows, old, new, why, written, round, counts.violations))
+        self.append(Repair(purchase.attribute, rows, column.before, new, why, written, round, counts.violations))

@@ -6,7 +6,7 @@ provider have the same quotes, so only the last of them, which would win the tie
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,8 +14,10 @@ from numpy.typing import NDArray
 
 from pacas.client.cleaning import TOO_EXPENSIVE, no_rows
 from pacas.client.current import CurrentRelation
+from pacas.client.error_counts import ErrorCounts
 from pacas.client.offers import Offered
 from pacas.core.histogram import Ints, Values
+from pacas.engine.grouping import Keys, combine
 from pacas.protocol.marketplace import Marketplace
 from pacas.protocol.messages import REASONS, Ladders, Request
 
@@ -31,16 +33,38 @@ class Choice:
     """The class's rows that have other quotes than this one."""
 
 
+def classes_of_one_tuple(counts: ErrorCounts, offers: Mapping[str, Offered]) -> NDArray[np.bool_]:
+    """Per class: do all its tuples look alike to the provider, now and for the whole round? Most do."""
+    alike = np.zeros(len(counts), dtype=np.bool_)
+    for attribute, cells in counts.classes.cells.items():
+        if len(cells) and attribute in offers and all(map(counts.is_steady, offers[attribute].offer.columns)):
+            columns = [counts.current[column].before for column in offers[attribute].offer.columns]
+            keys = combine([Keys(column.codes, len(column.values), False) for column in columns]).key[cells.rows]
+            first = cells.offsets[:-1]
+            same = np.minimum.reduceat(keys, first) == np.maximum.reduceat(keys, first)
+            alike[counts.numbers(attribute)] = same
+    return alike
+
+
 def generate_request(
-    rows: Ints, offered: Offered, allowance: int, current: CurrentRelation, marketplace: Marketplace
+    rows: Ints,
+    offered: Offered,
+    allowance: int,
+    current: CurrentRelation,
+    marketplace: Marketplace,
+    is_alike: bool = False,
 ) -> Choice | str:
-    """The affordable request that is preferred, or why there is none."""
+    """The affordable request that is preferred, or why there is none. `is_alike` says that the class has one tuple."""
     offer = offered.offer
-    columns = [current[name].texts[rows].tolist() for name in offer.columns]
-    last = dict(zip(zip(*columns, strict=True), rows.tolist(), strict=True)) if columns else {(): int(rows[-1])}
-    tuples = list(last) if len(last) == len(rows) else sorted(last, key=last.__getitem__)
-    asked = dict(zip(offer.columns, map(list, zip(*tuples, strict=True)), strict=True))
-    ladders = marketplace.quote_batch(offer.attribute, asked)
+    columns: list[list[str | None]] = []
+    if is_alike:
+        last = {tuple([current[name].text(rows[-1]) for name in offer.columns]): int(rows[-1])}
+    else:
+        columns = [current[name].texts(rows) for name in offer.columns]
+        last = dict(zip(zip(*columns, strict=True), rows.tolist(), strict=True))
+    tuples = list(last) if len(last) in (1, len(rows)) else sorted(last, key=last.__getitem__)
+    by_column = dict(zip(offer.columns, map(list, zip(*tuples, strict=True)), strict=True))
+    ladders = marketplace.quote_batch(offer.attribute, by_column)
     found = choose(ladders, allowance, offered.levels)
     if isinstance(found, str):
         return found
@@ -80,11 +104,12 @@ def choose(ladders: Ladders, allowance: int, levels: Sequence[int]) -> tuple[int
 
     As the level is preferred to the price, this is the choice of Alg. 5, which looks for each cell's own level first.
     """
+    prices = ladders.prices.tolist()
     for level in levels:
         at, lowest = -1, allowance
-        for i, price in enumerate(ladders.prices[:, level].tolist()):
-            if 0 <= price <= lowest:
-                at, lowest = i, price
+        for i, ladder in enumerate(prices):
+            if 0 <= ladder[level] <= lowest:
+                at, lowest = i, ladder[level]
         if at >= 0:
             return at, level
     quotes = ladders.prices[:, levels]

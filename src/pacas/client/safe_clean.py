@@ -14,9 +14,18 @@ from pacas.client.allocation import ALLOCATIONS, Turn
 from pacas.client.cleaning import BUDGET_SPENT, NOT_SOLD, Cleaning, Observer, Progress, Purchase, Unrepaired
 from pacas.client.error_counts import ErrorCounts, generate_eqs
 from pacas.client.named_cells import Cell, check_cells, still_named
-from pacas.client.offers import PREFERENCES, MaxLevel, all_hierarchies, check_max_level, find_offers
+from pacas.client.offers import (
+    PREFERENCES,
+    MaxLevel,
+    all_hierarchies,
+    check_marketplace,
+    check_max_level,
+    find_offers,
+    is_whole,
+)
 from pacas.client.purchasing import Buyer
 from pacas.client.repair import REPAIRS, Repairs
+from pacas.client.requests import classes_of_one_tuple
 from pacas.client.selection import Selection
 from pacas.core.dependency import FunctionalDependency
 from pacas.core.hierarchy import Hierarchy
@@ -65,8 +74,8 @@ class SafeClean:
             raise InputError("nothing to repair by; give at least one dependency, such as 'GEN, DIAG -> MED', or cells")
         if self.budget < 0:
             raise InputError(f"the budget must not be negative, and {budget!r} is")
-        if rounds < 1:
-            raise InputError(f"at least one round is needed, not {rounds}")
+        if not is_whole(rounds) or rounds < 1:
+            raise InputError(f"at least one round is needed, a whole number of them, not {rounds!r}")
 
     def clean(
         self,
@@ -81,6 +90,7 @@ class SafeClean:
 
         Purchases are paid under idempotency keys made from `run`, which must be a name of this run and of no other.
         """
+        check_marketplace(marketplace)
         engine = engine or embedded_engine()
         dirty = relation = _in_memory(engine, data)
         for fd in self.fds:
@@ -121,6 +131,7 @@ class SafeClean:
         """The loop of Alg. 3, on the unresolved classes of one round; the classes that it leaves as they are."""
         unrepaired: list[Unrepaired] = []
         eqs = Selection(counts.errors)
+        is_alike = classes_of_one_tuple(counts, buyer.offers)
         iteration = 0
         while buyer.remaining > 0 and (eq := eqs.most_errors()) is not None:
             if not counts.errors[eq]:
@@ -128,7 +139,7 @@ class SafeClean:
             iteration += 1
             turn = Turn(int(counts.errors[eq]), counts.total, len(eqs), iteration)
             allowance = self.allocate(buyer.remaining, turn)
-            outcome = buyer.buy(counts.attribute(eq), counts.rows(eq), allowance, counts.current)
+            outcome = buyer.buy(counts.attribute(eq), counts.rows(eq), allowance, counts.current, bool(is_alike[eq]))
             eqs.drop(eq)
             counts.drop(eq)
             if isinstance(outcome, Purchase):
@@ -152,8 +163,8 @@ def _left_over(eqs: Selection, counts: ErrorCounts, buyer: Buyer) -> list[Unrepa
 
 
 def _one_of(known: Mapping[str, T], name: str, what: str) -> T:
-    if name not in known:
-        raise InputError(f"no {what} {name!r}; {did_you_mean(name, known)}")
+    if not isinstance(name, str) or name not in known:
+        raise InputError(f"no {what} {name!r}; {did_you_mean(str(name), known)}")
     return known[name]
 
 

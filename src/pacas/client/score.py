@@ -14,11 +14,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from rich.table import Table as RichTable
 
 from pacas.client.score_counts import Counts
+from pacas.client.summary import Lines, html_table, rich_table
 from pacas.core.distance import SemanticDistance
 from pacas.core.hierarchy import ROOT, Codes, Hierarchy
 from pacas.core.histogram import Ints
+from pacas.core.words import counted
 from pacas.engine.contract import Engine, Hierarchies, Table
 from pacas.engine.questions import Data, as_source, embedded_engine
 from pacas.errors import InputError
@@ -46,6 +49,12 @@ class AttributeScore:
         """Was or is there anything wrong, or was anything changed?"""
         acted = self.counts is not None and (self.counts.changed > 0 or self.counts.wrong > 0)
         return acted or self.repair_error > 0 or (self.repair_error_before or 0.0) > 0
+
+    @property
+    def change(self) -> str:
+        """The repair error, before if that is known, and after."""
+        before = "" if self.repair_error_before is None else f"{self.repair_error_before:,.3f} → "
+        return f"{before}{self.repair_error:,.3f}"
 
     def as_dict(self) -> dict[str, Any]:
         """Plain numbers, for JSON."""
@@ -84,6 +93,32 @@ class Score:
             f"Score(repair error {total.repair_error_before:,.3f} before and {total.repair_error:,.3f} after, "
             f"precision {precision}, recall {recall}, F1 {f1})"
         )
+
+    def __rich__(self) -> RichTable:
+        return rich_table(_TITLE, self._lines())
+
+    def _repr_html_(self) -> str:
+        return html_table(_TITLE, self._lines())
+
+    def _lines(self) -> Lines:
+        """A few lines, however many attributes: no values, only names and numbers."""
+        lines = [("repair error", self.total.change)]
+        if self.total.counts is not None:
+            counts = self.total.counts
+            ratios = {"precision": counts.precision, "recall": counts.recall, "F1": counts.f1}
+            lines.append(("wrong cells", f"{counts.wrong:,} → {counts.wrong_after:,} of {counts.cells:,}"))
+            lines += [(name, _share(ratio)) for name, ratio in ratios.items()]
+        told = {a: found for a, found in self.attributes.items() if found.is_telling}
+        worst = sorted(told, key=lambda a: -told[a].repair_error)
+        lines += [(f"repair error of {a}", told[a].change) for a in worst[:MOST_ATTRIBUTES]]
+        if len(worst) > MOST_ATTRIBUTES:
+            lines.append(("…", f"{counted(len(worst) - MOST_ATTRIBUTES, 'attribute')} more"))
+        return lines
+
+
+MOST_ATTRIBUTES = 6
+
+_TITLE = "Score"
 
 
 def _share(value: float | None) -> str:

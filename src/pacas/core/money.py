@@ -5,7 +5,7 @@ A credit has 10⁹ nanocredits. People read and write credits, with up to nine d
 
 from __future__ import annotations
 
-from decimal import Context, Decimal, InvalidOperation
+from decimal import ROUND_HALF_EVEN, Context, Decimal, InvalidOperation
 
 from pacas.errors import InputError
 
@@ -18,8 +18,10 @@ MOST_DIGITS = 40
 def nanocredits(credits: int | float | str | Decimal, what: str = "an amount") -> int:
     """Credits, as a person or a file gives them, in nanocredits.
 
-    >>> nanocredits("0.8"), nanocredits(1), nanocredits(0.1)
-    (800000000, 1000000000, 100000000)
+    A float is rounded to nine decimals, for it seldom is the number that was meant; all else is taken as it is given.
+
+    >>> nanocredits("0.8"), nanocredits(1), nanocredits(0.1 + 0.2)
+    (800000000, 1000000000, 300000000)
     """
     try:
         given = Decimal(str(credits))
@@ -29,6 +31,8 @@ def nanocredits(credits: int | float | str | Decimal, what: str = "an amount") -
         raise InputError(f"{what} must be a finite number of credits, not {credits!r}")
     exactly = Context(prec=len(given.as_tuple().digits) + MOST_DIGITS)  # the default one would round
     amount = given.scaleb(9, exactly)
+    if isinstance(credits, float):
+        return int(amount.to_integral_value(ROUND_HALF_EVEN, exactly))
     if amount != amount.to_integral_value(context=exactly):
         raise InputError(f"{what} has at most nine decimals; {credits!r} has more")
     return int(amount)
@@ -51,3 +55,12 @@ def credits_text(nanocredits: int) -> str:
     """
     credits, rest = divmod(nanocredits, CREDIT)
     return f"{credits}.{rest:09d}".rstrip("0").rstrip(".")
+
+
+def credits_words(nanocredits: int) -> str:
+    """The same with its unit.
+
+    >>> credits_words(10**9), credits_words(700_000_000)
+    ('1 credit', '0.7 credits')
+    """
+    return f"{credits_text(nanocredits)} credit{'' if nanocredits == CREDIT else 's'}"

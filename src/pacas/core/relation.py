@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Sized
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
@@ -53,7 +53,10 @@ class Relation:
         else:
             try:
                 table = pa.table(data)
-            except (pa.ArrowException, TypeError) as error:
+            except (pa.ArrowException, TypeError, ValueError) as error:
+                check_columns(
+                    list(map(str, getattr(data, "columns", ["?"]))), "the table"
+                )  # pandas allows doubled ones
                 raise _mixed_types(str(error)) from None
         check_columns(table.column_names, "the table")
         return cls(table)
@@ -102,6 +105,12 @@ def _mixed_types(message: str) -> InputError:
     named = re.search(r"for column (.+) with", message)
     column = f"column {named[1]!r}" if named else "a column"
     return InputError(f"{column} of the table holds values of several types; make it text throughout")
+
+
+def no_such_row(row: int, relation: Sized, where: str) -> InputError:
+    """A row that a relation does not have, and which ones it has."""
+    rows = f"its rows are 0 to {len(relation) - 1:,}" if len(relation) else "it has no rows"
+    return InputError(f"no row {row:,} in {where}; {rows}")
 
 
 def check_columns(columns: Sequence[str], where: str) -> None:

@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from pacas.core.hierarchy import ROOT, Codes, Hierarchy
 from pacas.engine.grouping import Array, Keys
@@ -25,6 +26,21 @@ class CodedColumn:
         if np.array_equal(codes, np.arange(len(codes))):
             return Keys(self.codes, space, False)
         return Keys(codes.astype(np.int32).take(self.codes), space, bool((codes < 0).any()))
+
+
+def coded_texts(texts: pa.ChunkedArray) -> CodedColumn:
+    """A column of texts, values sorted and a null last."""
+    coded = (pa.concat_arrays(texts.chunks) if texts.num_chunks != 1 else texts.chunk(0)).dictionary_encode()
+    found: list[str] = coded.dictionary.to_pylist()
+    order = sorted(range(len(found)), key=found.__getitem__)
+    values: list[str | None] = [found[i] for i in order]
+    if coded.indices.null_count:
+        values.append(None)
+    code = np.empty(len(found) + 1, dtype=code_type(len(values)))
+    code[order] = np.arange(len(found))
+    code[len(found)] = len(values) - 1
+    indices = coded.indices.fill_null(len(found)) if coded.indices.null_count else coded.indices
+    return CodedColumn(code[np.frombuffer(indices.buffers()[1], dtype=np.int32, count=len(indices))], values)
 
 
 def code_type(size: int) -> type[np.unsignedinteger[Any]] | type[np.int32]:

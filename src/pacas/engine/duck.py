@@ -27,7 +27,16 @@ from pacas.core.consistency import GroupedRows
 from pacas.core.hierarchy import Hierarchy, canonical_number
 from pacas.core.histogram import GroupHistogram, Histogram, Values
 from pacas.core.query import MAIN, GeneralizedQuery
-from pacas.engine.codes import CodedColumn, code_type, ground_keys, in_hierarchy, level_keys, linked_keys, place
+from pacas.engine.codes import (
+    CodedColumn,
+    code_type,
+    coded_texts,
+    ground_keys,
+    in_hierarchy,
+    level_keys,
+    linked_keys,
+    place,
+)
 from pacas.engine.contract import Deltas, Hierarchies, Source
 from pacas.engine.duck_answer import Outline, Recode, answer_sql
 from pacas.engine.duck_change import change_sql, changing_columns
@@ -49,6 +58,8 @@ class DuckTable:
     row_count: int
     asked: tuple[str, ...] = ()
     """The columns that it was opened for, which questions are sure to come about."""
+    texts: Mapping[str, pa.ChunkedArray] = field(default_factory=dict)
+    """The columns that are in memory as they are."""
     coded: dict[str, CodedColumn] = field(default_factory=dict)
 
     def __len__(self) -> int:
@@ -79,6 +90,7 @@ class DuckEngine:
         if threads is not None:
             config["threads"] = str(threads)
         self._connection = duckdb.connect(config=config)
+        self._connection.execute("SET enable_progress_bar = false")  # it would go to standard output
         self._names = count()
         self._one_at_a_time = threading.RLock()  # a DuckDB connection serves one thread
 
@@ -92,8 +104,8 @@ class DuckEngine:
         name = f"pacas_{next(self._names)}"
         kept = tuple(source.columns if columns is None else dict.fromkeys(columns))
         with self._one_at_a_time:
-            rows = create_table(self._connection, name, source, kept)
-        return DuckTable(source.name, name, kept, rows, () if columns is None else kept)
+            rows, texts = create_table(self._connection, name, source, kept)
+        return DuckTable(source.name, name, kept, rows, () if columns is None else kept, texts)
 
     def mixed_groups(
         self, table: DuckTable, lhss: Sequence[Sequence[str]], rhs: str, hierarchies: Hierarchies
@@ -166,6 +178,8 @@ class DuckEngine:
 
     def rows(self, table: DuckTable, rows: NDArray[np.int64] | None, columns: Sequence[str]) -> pa.Table:
         table.check(columns)
+        if rows is None and all(c in table.texts for c in columns):
+            return pa.table({c: table.texts[c] for c in columns})
         names = ", ".join(f"t.{table.sql_column(c)} AS {quote(c)}" for c in columns)
         with self._one_at_a_time, reading(table.name):
             if rows is None:
@@ -189,7 +203,11 @@ class DuckEngine:
     def _encode_missing(self, table: DuckTable, attributes: Sequence[str]) -> None:
         if all(a in table.coded for a in attributes):
             return
-        missing = [a for a in dict.fromkeys([*attributes, *table.asked]) if a not in table.coded]
+        wanted = [a for a in dict.fromkeys([*attributes, *table.asked]) if a not in table.coded]
+        table.coded |= {a: coded_texts(table.texts[a]) for a in wanted if a in table.texts}
+        missing = [a for a in wanted if a not in table.coded]
+        if not missing:
+            return
         values = [self._distinct(table.sql_column(attribute), table.sql_name) for attribute in missing]
         codes = [np.empty(len(table), dtype=code_type(len(v))) for v in values]
         outputs, joins = [], []

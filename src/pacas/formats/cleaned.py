@@ -11,9 +11,10 @@ from pacas.client.cleaning import Cleaning
 from pacas.core.histogram import Ints
 from pacas.engine.contract import RelationFile
 from pacas.errors import FileError
-from pacas.formats.patched_csv import Change, NotAsExpected, patch
-from pacas.formats.relations import COMPRESSED, PARQUET, create_text, kind_to_write, write_relation
-from pacas.formats.replacing import check_writable, replacing
+from pacas.formats.changed_table import write_changed
+from pacas.formats.patched_csv import Change
+from pacas.formats.relations import COMPRESSED, kind_to_write
+from pacas.formats.replacing import check_writable
 
 
 def default_output(file: RelationFile) -> Path:
@@ -36,28 +37,8 @@ def check_output(path: Path, file: RelationFile) -> None:
 
 
 def write_cleaned(cleaning: Cleaning, file: RelationFile, path: Path) -> None:
-    """Write a cleaned table; `path` holds all of it or is as it was.
-
-    A text that stays a text of its kind is copied, with the repaired cells changed. Other files are written anew.
-    """
-    with replacing(path) as partial:
-        if not (file.format == "csv" and _is_same_kind(path, file) and _copied(cleaning, file, partial)):
-            write_relation(cleaning.relation, partial)
-
-
-def _is_same_kind(path: Path, file: RelationFile) -> bool:
-    kind = kind_to_write(path)
-    return kind != PARQUET and (kind == "\t") == (file.delimiter == "\t")
-
-
-def _copied(cleaning: Cleaning, file: RelationFile, partial: Path) -> bool:
-    """Whether the file could be copied: not if its records are not told apart as one would think."""
-    try:
-        with create_text(partial) as out:
-            patch(file, len(cleaning.dirty), _changes(cleaning), out)
-    except NotAsExpected:
-        return False
-    return True
+    """Write a cleaned table; `path` holds all of it or is as it was."""
+    write_changed(file, len(cleaning.dirty), _changes(cleaning), lambda: cleaning.relation, path)
 
 
 def _changes(cleaning: Cleaning) -> dict[int, list[Change]]:

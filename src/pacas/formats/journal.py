@@ -10,6 +10,10 @@ synced. That is enough:
   before it along. And a step that bought nothing, lost with no order after it, is quoted what it was quoted before.
 
 A last line that was cut off in the middle is left out, and cut off the file, when the journal is read.
+
+The journal of a run that was done is the record of what was paid, until there is another: a new run leaves it where it
+is up to its own first order, or its end. What the new run has to say before that is held, written beside the old
+journal, and put in its place in one step.
 """
 
 from __future__ import annotations
@@ -24,7 +28,7 @@ from uuid import uuid4
 from pacas.client.cleaning import Observer, Order, Purchase, Unrepaired
 from pacas.errors import FileError
 from pacas.formats.journal_lines import Done, Header, Ordered, Recorded, read_lines, settled_line
-from pacas.formats.replacing import sync_folder
+from pacas.formats.replacing import partial_name, sync_folder
 
 if sys.platform != "win32":
     import fcntl
@@ -36,7 +40,8 @@ class Journal(Observer):
     """A journal that is open for one run: it recalls what is recorded, and records what is new.
 
     `parts` is all that the outcome of a run follows from, by name; a journal with other parts is of another run.
-    Without `resume`, a journal must not be there, unless it is of a run that was done: that one is replaced.
+    Without `resume`, a journal must not be there, unless it is of a run that was done: that one is replaced, with the
+    first order or at the end.
     """
 
     def __init__(self, path: Path, parts: Mapping[str, Any], *, resume: bool = False) -> None:
@@ -44,16 +49,18 @@ class Journal(Observer):
         self._file = _open_alone(path)
         try:
             recorded = read_lines(_content(self._file), path.name)
-            if recorded is not None and recorded.is_done and not resume:
-                recorded = None
-            self._recorded = self._begun(parts) if recorded is None else recorded
-            if recorded is not None:
+            replaces = recorded is not None and recorded.is_done and not resume
+            self._held = bytearray() if replaces else None
+            if recorded is None or replaces:
+                self._recorded = self._begun(parts)
+            else:
                 self._check(recorded, parts, resume)
                 os.ftruncate(self._file, recorded.length)
+                self._recorded = recorded
         except BaseException:
             self.close()
             raise
-        self._ordered = recorded is not None
+        self._ordered = recorded is not None and not replaces
 
     @property
     def path(self) -> Path:
@@ -88,23 +95,25 @@ class Journal(Observer):
         return recorded.pending if step == len(recorded.outcomes) else None
 
     def ordering(self, order: Order) -> None:
+        self._ordered = self._held is None
+        self._record(Ordered.of(order).encode(), _sync)
         self._ordered = True
-        self._write(Ordered.of(order).encode(), _sync)
 
     def settled(self, step: int, outcome: Purchase | Unrepaired) -> None:
-        self._write(settled_line(step, outcome).encode())
+        self._tell(settled_line(step, outcome).encode())
 
     # ---- the end ----------------------------------------------------------------------------------------------
 
     def finish(self, purchases: int, spent: int) -> None:
         """The output is written and synced."""
         if not self.is_done:
-            self._write(Done(purchases=purchases, spent=spent).encode(), os.fsync)
+            self._record(Done(purchases=purchases, spent=spent).encode(), os.fsync)
         self.close()
 
     def discard(self) -> None:
-        """Take away a journal in which nothing was ordered."""
-        self._path.unlink(missing_ok=True)
+        """Take away a journal in which nothing was ordered; an earlier run's stays."""
+        if self._held is None:
+            self._path.unlink(missing_ok=True)
         self.close()
 
     def close(self) -> None:
@@ -116,8 +125,9 @@ class Journal(Observer):
 
     def _begun(self, parts: Mapping[str, Any]) -> Recorded:
         header = Header(run=uuid4().hex, parts=parts)
-        os.ftruncate(self._file, 0)
-        self._write(header.encode(), os.fsync)
+        if self._held is None:
+            os.ftruncate(self._file, 0)
+        self._tell(header.encode(), os.fsync)
         sync_folder(self._path.parent)
         return Recorded(header, [], None, False, 0)
 
@@ -135,13 +145,49 @@ class Journal(Observer):
                 "or give another --output"
             )
 
+    def _tell(self, line: bytes, sync: Callable[[int], None] = lambda file: None) -> None:
+        """Write a line, or hold it while there is an earlier run's journal."""
+        if self._held is None:
+            self._write(line, sync)
+        else:
+            self._held += line
+
+    def _record(self, line: bytes, sync: Callable[[int], None]) -> None:
+        """Have a line on disk, and with it all that was held."""
+        if self._held is None:
+            self._write(line, sync)
+        else:
+            self._replace_the_old(bytes(self._held) + line)
+            self._held = None
+
+    def _replace_the_old(self, content: bytes) -> None:
+        """Put this run's journal in the place of the one that was done."""
+        beside, old = partial_name(self._path), self._file
+        beside.unlink(missing_ok=True)  # a run that was killed may have left one; no other run is here now
+        self._file = _open_alone(beside)
+        try:
+            self._write(content, os.fsync)
+            os.replace(beside, self._path)
+            sync_folder(self._path.parent)
+        except BaseException as error:
+            self.close()
+            self._file = old
+            beside.unlink(missing_ok=True)
+            if isinstance(error, OSError):
+                raise self._refused(error) from None
+            raise
+        os.close(old)
+
+    def _refused(self, error: OSError) -> FileError:
+        return FileError(f"{self._path} cannot be written ({error.strerror})")
+
     def _write(self, line: bytes, sync: Callable[[int], None] = lambda file: None) -> None:
         try:
             while line:
                 line = line[os.write(self._file, line) :]
             sync(self._file)
         except OSError as error:
-            raise FileError(f"{self._path} cannot be written ({error.strerror})") from None
+            raise self._refused(error) from None
 
 
 def _open_alone(path: Path) -> int:
@@ -153,9 +199,12 @@ def _open_alone(path: Path) -> int:
     if sys.platform != "win32":
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            is_here = os.path.samestat(os.fstat(file), os.stat(path))
         except OSError:
+            is_here = False
+        if not is_here:  # or it was here a moment ago, and has been replaced or taken away
             os.close(file)
-            raise FileError(f"{path}: another run is writing it; wait for its end, or give another --output") from None
+            raise FileError(f"{path}: another run is writing it; wait for its end, or give another --output")
     return file
 
 

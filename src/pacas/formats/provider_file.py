@@ -51,6 +51,16 @@ class ProviderFile(ProviderSections):
         """Where the ledger is kept; by default beside the file, named after it."""
         return self.ledger.url or f"sqlite:///{Path(self._name).stem}.ledger.db"
 
+    @property
+    def signing_key(self) -> Path:
+        """Where the key that signs receipts is kept; by default beside the file, named after it."""
+        return self._folder / (self.service.signing_key or f"{Path(self._name).stem}.key.pem")
+
+    @property
+    def built_hierarchies(self) -> list[str]:
+        """The sold attributes whose hierarchies are made from the relation: one tells which values there are."""
+        return [a for a in self.match if a in self.hierarchies and not isinstance(self.hierarchies[a], str)]
+
     def scan_relations(self) -> dict[str, RelationFile]:
         """Every relation by name, the main one first; a hierarchy for a column that none has is a mistake."""
         if MAIN in self.relations:

@@ -88,6 +88,15 @@ class LedgerSection(Section):
     url: str | None = None
 
 
+class ServiceSection(Section):
+    """What the service allows, and the key that it signs receipts with."""
+
+    quotes_per_minute: int = Field(default=600_000, ge=1, le=10**12)
+    max_body_bytes: int = Field(default=16 * 2**20, ge=1024, le=2**31 - 1)
+    max_batch: int = Field(default=100_000, ge=1, le=10**7)
+    signing_key: str | None = Field(default=None, min_length=1)
+
+
 class ProviderSections(Section):
     """All that a provider's file may say."""
 
@@ -98,6 +107,7 @@ class ProviderSections(Section):
     policy: list[PolicySection] = Field(default_factory=list)
     pricing: PricingSection = PricingSection()
     ledger: LedgerSection = LedgerSection()
+    service: ServiceSection = ServiceSection()
     history: Literal["pooled", "per_buyer"] = "pooled"
     reasons: bool = False
     """Whether buyers over the wire are told why they are refused."""
@@ -114,6 +124,7 @@ _EXAMPLES = {
     "points": "[[pricing.points]] with select and price",
     "policy": "[[policy]] with x, y and k",
     "ledger": '[ledger] with url = "…"',
+    "service": "[service] with quotes_per_minute = 600000",
 }
 
 

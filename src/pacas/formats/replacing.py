@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import mkstemp
 
 from pacas.errors import FileError
 
@@ -32,15 +33,15 @@ def partial_name(path: Path) -> Path:
 
 
 def check_writable(path: Path) -> None:
-    """Raise if a file could not be written there: it is tried."""
-    if path.is_dir():
-        raise FileError(f"{path} is a folder; give the name of a file")
-    if not path.parent.is_dir():
-        raise FileError(f"{path} cannot be written: there is no folder {path.parent}")
-    partial = partial_name(path)
+    """Raise if a file could not be written there: it is tried, under a name that nobody else writes under."""
     try:
-        partial.touch()
-        partial.unlink()
+        if path.is_dir():
+            raise FileError(f"{path} is a folder; give the name of a file")
+        if not path.parent.is_dir():
+            raise FileError(f"{path} cannot be written: there is no folder {path.parent}")
+        descriptor, tried = mkstemp(prefix=".partial-", suffix=f"-{path.name}", dir=path.parent)
+        os.close(descriptor)
+        os.unlink(tried)
     except OSError as error:
         raise FileError(f"{path} cannot be written ({error.strerror})") from None
 

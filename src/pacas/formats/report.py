@@ -44,14 +44,13 @@ def report_page(cleaning: Cleaning, *, score: Score | None = None, subject: str 
     parts = files("pacas.formats") / "report_page"
     script = (parts / "script.js").read_text("utf-8")
     fds = "; ".join(map(str, cleaning.fds)) or "none, only cells that were named"
-    cells = written_cells(cleaning)
     columns = len(cleaning.relation.columns)
     return Template((parts / "page.html").read_text("utf-8")).substitute(
         title=escape("What was cleaned" + (f": {subject}" if subject else "")),
         lead=escape(f"{len(cleaning.relation):,} rows, {columns:,} columns. Dependencies: {fds}."),
         style=(parts / "style.css").read_text("utf-8"),
-        sections="\n".join(sections(cleaning, score, cells.flagged)),
-        data=cells.json(),
+        sections="\n".join(sections(cleaning, score)),
+        data=written_cells(cleaning).json(),
         script=script,
         script_hash=f"sha256-{b64encode(sha256(script.encode()).digest()).decode()}",
     )

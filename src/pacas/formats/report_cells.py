@@ -9,22 +9,17 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from pacas.client.cleaning import Cleaning, Purchase, Repair
-from pacas.client.explain import is_doubtful
+from pacas.client.cleaning import Cleaning, Look, looks
 from pacas.core.money import credits_text
 
 T = TypeVar("T")
 
-NOT_FLAGGED, OWN_QUOTES, DOUBTFUL = range(3)
-"""A cell whose row had other quotes than the row asked about; one written with a value that only such rows had."""
-
 
 @dataclass(frozen=True, slots=True)
 class WrittenCells:
-    """What the page's script reads, and how many of the cells are flagged."""
+    """What the page's script reads."""
 
     columns: Mapping[str, object]
-    flagged: int
 
     def json(self) -> str:
         """For a script element: no tag can begin in it, so none can close it."""
@@ -39,7 +34,7 @@ def written_cells(cleaning: Cleaning) -> WrittenCells:
     }
     rows: list[int] = []
     old: list[int] = []
-    flagged: list[int] = []
+    look: list[Look] = []
     for purchase, repair in zip(cleaning.purchases, cleaning.repairs, strict=True):
         repairs["attribute"].append(names[repair.attribute])
         repairs["new"].append(values[repair.new])
@@ -49,26 +44,18 @@ def written_cells(cleaning: Cleaning) -> WrittenCells:
         repairs["why"].append(repair.why.value)
         repairs["cells"].append(len(repair.written))
         rows += repair.written.tolist()
-        old += [values[repair.old[at]] for at in np.searchsorted(repair.rows, repair.written).tolist()]
-        flagged += _flags(purchase, repair)
+        before = repair.old
+        old += [values[before[at]] for at in np.searchsorted(repair.rows, repair.written).tolist()]
+        look += looks(purchase, repair)
     columns = {
         "attributes": list(names),
         "values": list(values),
         "repairs": repairs,
         "row": rows,
         "old": old,
-        "flag": "".join(map(str, flagged)),
+        "flag": "".join(map(str, map(int, look))),
     }
-    return WrittenCells(columns, len(flagged) - flagged.count(NOT_FLAGGED))
-
-
-def _flags(purchase: Purchase, repair: Repair) -> list[int]:
-    """Per cell that was written: should somebody look at it, and why?"""
-    if not len(purchase.differing):
-        return [NOT_FLAGGED] * len(repair.written)
-    differing = {*purchase.differing.tolist()}
-    otherwise = DOUBTFUL if is_doubtful(purchase, repair) else NOT_FLAGGED
-    return [OWN_QUOTES if row in differing else otherwise for row in repair.written.tolist()]
+    return WrittenCells(columns)
 
 
 class _Numbered(dict[T, int], Generic[T]):

@@ -6,7 +6,8 @@ import numpy as np
 
 from pacas.client.cleaning import Cleaning
 from pacas.core.distance import Floats
-from pacas.core.money import credits_text
+from pacas.core.money import credits_text, credits_words
+from pacas.core.words import counted
 
 WIDTH, HEIGHT = 560, 260
 LEFT, RIGHT, TOP, BOTTOM = 12, 12, 26, 44
@@ -19,14 +20,14 @@ def budget_curve(cleaning: Cleaning) -> str:
         return "<p>Nothing was bought.</p>"
     spent = np.cumsum([0, *(p.price for p in cleaning.purchases)], dtype=np.float64)
     left = np.array([cleaning.violations_before, *(r.violations for r in cleaning.repairs)], dtype=np.float64)
-    total, most = credits_text(cleaning.spent_nanocredits), int(left.max())
+    total, most = cleaning.spent_nanocredits, int(left.max())
     x = LEFT + (WIDTH - LEFT - RIGHT) * spent / max(spent[-1], 1)
     y = HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * left / max(most, 1)
     line = _steps(*_thinned(x, y))
     floor = HEIGHT - BOTTOM
     said = (
         f"Violations left over credits spent: from {cleaning.violations_before:,} at 0 credits "
-        f"to {cleaning.violations_after:,} at {total} credits."
+        f"to {cleaning.violations_after:,} at {credits_words(total)}."
     )
     return (
         f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{said}">'
@@ -34,9 +35,9 @@ def budget_curve(cleaning: Cleaning) -> str:
         f'<line class="axis" x1="{LEFT}" y1="{floor}" x2="{WIDTH - RIGHT}" y2="{floor}"/>'
         f'<line class="axis" x1="{LEFT}" y1="{TOP}" x2="{WIDTH - RIGHT}" y2="{TOP}"/>'
         f'<path class="curve" d="{line}"/>'
-        f'<text x="{LEFT}" y="{TOP - 8}">{most:,} violations</text>'
+        f'<text x="{LEFT}" y="{TOP - 8}">{counted(most, "violation")}</text>'
         f'<text x="{LEFT}" y="{floor + 18}">0</text>'
-        f'<text x="{WIDTH - RIGHT}" y="{floor + 18}" text-anchor="end">{total}</text>'
+        f'<text x="{WIDTH - RIGHT}" y="{floor + 18}" text-anchor="end">{credits_text(total)}</text>'
         f'<text x="{WIDTH / 2:g}" y="{HEIGHT - 6}" text-anchor="middle">credits spent</text>'
         "</svg>"
     )

@@ -9,7 +9,8 @@ from pacas.client.cleaning import BUDGET_SPENT, NOT_SOLD, TOO_EXPENSIVE, Cleanin
 from pacas.client.score import AttributeScore, Score
 from pacas.client.score_counts import shares
 from pacas.core.hierarchy import Hierarchy
-from pacas.core.money import credits_text, in_credits
+from pacas.core.money import credits_text, credits_words, in_credits
+from pacas.core.words import counted
 from pacas.formats.report_chart import budget_curve
 from pacas.formats.report_html import Bar, Card, cards, pair, section, table
 from pacas.protocol.messages import Reason
@@ -36,8 +37,8 @@ MEASURES = (
 )
 
 
-def sections(cleaning: Cleaning, score: Score | None, flagged: int) -> Iterator[str]:
-    yield _counts(cleaning, flagged)
+def sections(cleaning: Cleaning, score: Score | None) -> Iterator[str]:
+    yield _counts(cleaning)
     yield pair(section("The budget curve", budget_curve(cleaning)), _levels(cleaning))
     yield _money(cleaning)
     yield _unrepaired(cleaning)
@@ -45,8 +46,10 @@ def sections(cleaning: Cleaning, score: Score | None, flagged: int) -> Iterator[
         yield _score(score)
 
 
-def _counts(cleaning: Cleaning, flagged: int) -> str:
+def _counts(cleaning: Cleaning) -> str:
     left = sum(len(u.rows) for u in cleaning.unrepaired)
+    flagged = cleaning.flagged
+    whose = "a cell" if flagged == 1 else "cells"
     return cards(
         Card(
             "Violations after",
@@ -54,19 +57,21 @@ def _counts(cleaning: Cleaning, flagged: int) -> str:
             f"pairs of rows; {cleaning.violations_before:,} before",
         ),
         Card("Spent", *_money_card(cleaning)),
-        Card("Purchases", f"{len(cleaning.purchases):,}", f"in {_plural(cleaning.rounds, 'round')}"),
-        Card("Cells written", f"{cleaning.written:,}", f"{len(cleaning.repairs):,} classes repaired"),
-        Card("To be looked at", f"{flagged:,}", "cells that may be in the wrong class", flagged > 0),
-        Card("Classes unrepaired", f"{len(cleaning.unrepaired):,}", _plural(left, "cell")),
+        Card("Purchases", f"{len(cleaning.purchases):,}", f"in {counted(cleaning.rounds, 'round')}"),
+        Card(
+            "Cells written", f"{cleaning.written:,}", f"{counted(len(cleaning.repairs), 'class', 'classes')} repaired"
+        ),
+        Card("To be looked at", f"{flagged:,}", f"{whose} whose class or value is doubtful", flagged > 0),
+        Card("Classes unrepaired", f"{len(cleaning.unrepaired):,}", counted(left, "cell")),
     )
 
 
 def _money_card(cleaning: Cleaning) -> tuple[str, str]:
     """What was spent, cut to a few decimals where it is long; the note has all of them."""
-    exact, budget = (credits_text(n) for n in (cleaning.spent_nanocredits, cleaning.budget_nanocredits))
+    exact, budget = credits_text(cleaning.spent_nanocredits), credits_words(cleaning.budget_nanocredits)
     if len(exact) <= MOST_DIGITS:
-        return exact, f"of {budget} credits"
-    return f"{in_credits(cleaning.spent_nanocredits):,.3f}", f"of {budget} credits; exactly {exact}"
+        return exact, f"of {budget}"
+    return f"{in_credits(cleaning.spent_nanocredits):,.3f}", f"of {budget}; exactly {exact}"
 
 
 def _money(cleaning: Cleaning) -> str:
@@ -146,7 +151,3 @@ def _quarters(score: Score) -> str:
         caption="Written cells by their distance to the truth; 1 is that of the root",
         empty="",
     )
-
-
-def _plural(n: int, noun: str) -> str:
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"

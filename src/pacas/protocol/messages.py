@@ -6,13 +6,15 @@ Paper: §4.2, Figure 3. AskPrice is a Request answered by a Quote or a Refusal; 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pacas.core.hierarchy import Hierarchy
+
+from .receipt import SignedReceipt
 
 
 class Reason(Enum):
@@ -60,6 +62,8 @@ class Answer:
     value: str
     level: int
     price: int
+    receipt: SignedReceipt | None = field(default=None, compare=False, repr=False)
+    """What a provider that signs its sales vouches for; it is no part of what was bought."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from pacas.engine.grouping import Array
 from pacas.protocol.messages import Reason, refused
 from pacas.provider.conflicts import Inquiry
 from pacas.provider.known import ConflictSets, Ints, Known
@@ -59,13 +60,36 @@ class Book:
             return _NO_MATCH
         if level < self._blocked[slot]:
             return _AMBIGUOUS
-        finest = int(self._finest[slot]) if state.steady(self._most_rows) else UNKNOWN
-        if level < (self._find(slot, state) if finest == UNKNOWN else finest):
+        if level < self._finest_of(slot, state):
             return _UNSAFE
-        if self._attribute in known.marked and known.marked[self._attribute][slot]:
-            rows = self._rows.one(slot).tolist()
-            return sum(self._prices.of_cell(self._attribute, row, level, known, self._height) for row in rows)
-        return int(self._fresh[slot, level])
+        return self._price(slot, level, known) if self._is_marked(slot, known) else int(self._fresh[slot, level])
+
+    def ladder(self, slot: int, known: Known, state: State) -> list[int]:
+        """The same at all levels."""
+        if slot < 0 or not self.sizes[slot]:
+            return [_NO_MATCH] * (self._height + 1)
+        blocked = int(self._blocked[slot])
+        levels = range(blocked, self._height + 1)
+        finest = self._finest_of(slot, state) if levels else 0
+        if self._is_marked(slot, known):
+            prices = [self._price(slot, level, known) for level in levels]
+        else:
+            prices = self._fresh[slot, blocked:].tolist()
+        unsafe = min(max(finest - blocked, 0), len(prices))
+        return [_AMBIGUOUS] * min(blocked, self._height + 1) + [_UNSAFE] * unsafe + prices[unsafe:]
+
+    def _finest_of(self, slot: int, state: State) -> int:
+        finest = int(self._finest[slot]) if state.steady(self._most_rows) else UNKNOWN
+        return self._find(slot, state) if finest == UNKNOWN else finest
+
+    def _is_marked(self, slot: int, known: Known) -> bool:
+        marked = known.marked.get(self._attribute)
+        return marked is not None and bool(marked[slot])
+
+    def _price(self, slot: int, level: int, known: Known) -> int:
+        """What a slot costs a buyer who has bought of it before."""
+        rows = self._rows.one(slot).tolist()
+        return sum(self._prices.of_cell(self._attribute, row, level, known, self._height) for row in rows)
 
     def ladders(self, slots: Ints, known: Known, state: State) -> Ints:
         """Prices and refusals at all levels for many slots, −1 for a tuple that matches nothing."""
@@ -94,9 +118,25 @@ class Book:
             known.marked[self._attribute] = np.zeros(len(self.sizes), dtype=np.bool_)
         known.marked[self._attribute][self._slots_of(rows)] = True
 
+    def mark_slot(self, known: Known, slot: int) -> None:
+        """The same for all rows of a slot."""
+        if self._attribute not in known.marked:
+            self.mark(known, _NONE)
+        known.marked[self._attribute][slot] = True
+
     def forget(self, rows: Ints | slice) -> None:
         """These rows' X-groups have changed."""
         self._finest[self._slots_of(rows)] = UNKNOWN
+
+    def forget_slot(self, slot: int) -> None:
+        """The X-groups of all its rows have changed, and lie in it."""
+        self._finest[slot] = UNKNOWN
+
+    def holds_groups(self, groups: Groups, group: Array) -> bool:
+        """Does each of these groups of rows lie in one slot?"""
+        first = self._slot_of_row[groups.members[np.minimum(groups.offsets[:-1], len(groups.members) - 1)]]
+        linked = group >= 0
+        return bool((self._slot_of_row[linked] == first[group[linked]]).all())
 
     def _slots_of(self, rows: Ints | slice) -> Ints | int:
         """The slots that rows are in. A row with a null in a match column is in none."""

@@ -10,7 +10,7 @@ white space, whole numbers only, and only `"`, `\\` and the characters below U+0
 
 - opening: `fingerprint` (name → lower-case hex), `kind` ("opening"), `seed` (hex);
 - purchase: `answer`, `attribute`, `kind` ("purchase"), `level`, `rows` (the first row number and then the gaps between
-  them, or null), `salt` (hex), `tuple` (column → text or null).
+  them; null where equality finds them again at once), `salt` (hex), `tuple` (column → text or null).
 
 The opening's previous hash is 64 zeros. The salt follows from the secret seed and the sequence number, so that a hash
 can be published: nobody can find a value by hashing guesses.
@@ -24,8 +24,11 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
-from itertools import accumulate, pairwise
+from itertools import accumulate
+from operator import lt, sub
 from typing import Any, NamedTuple, cast
+
+from pydantic_core import PydanticSerializationError, to_json
 
 from pacas.errors import InputError
 from pacas.protocol.messages import Request
@@ -36,7 +39,6 @@ LARGEST = 2**63 - 1
 """The largest number that every store keeps exactly."""
 NAME_LENGTH = 256
 
-_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
 _DIGEST = re.compile(r"(?:[0-9a-f]{2})+")
 
 
@@ -97,9 +99,8 @@ class Record(NamedTuple):
 
     def rehashed(self) -> str:
         """The hash of what the record says, which is its hash if it is as it was written."""
-        name, key, price = (self.buyer, self.idempotency_key, self.price) if self.sequence else ("", "", "")
-        text = f"pacas ledger entry 1\n{self.previous}\n{self.sequence}\n{name}\n{key}\n{price}\n{self.details}"
-        return sha256(text.encode()).hexdigest()
+        buyer, key, price = (self.buyer, self.idempotency_key, self.price) if self.sequence else ("", "", "")
+        return _hash(self.sequence, self.previous, buyer, key, price, self.details)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,24 +132,28 @@ def check_key(idempotency_key: str) -> None:
 
 def opening_record(opening: Opening) -> Record:
     """Entry 0 as it is stored."""
-    details = {"fingerprint": dict(opening.fingerprint), "kind": "opening", "seed": opening.seed.hex()}
-    return _hashed(Record(0, GENESIS, "", None, None, None, _canonical(details)))
+    details = _canonical(
+        {"fingerprint": dict(sorted(opening.fingerprint.items())), "kind": "opening", "seed": opening.seed.hex()}
+    )
+    return Record(0, GENESIS, _hash(0, GENESIS, "", "", "", details), None, None, None, details)
 
 
 def purchase_record(purchase: Purchase, sequence: int, previous: str, seed: bytes) -> Record:
     """A purchase as it is stored after the entry with the hash `previous`."""
     request = purchase.request
-    details = {
-        "answer": purchase.answer,
-        "attribute": request.attribute,
-        "kind": "purchase",
-        "level": request.level,
-        "rows": None if purchase.rows is None else _gaps(purchase.rows),
-        "salt": _salt(seed, sequence),
-        "tuple": dict(request.tuple),
-    }
+    details = _canonical(
+        {
+            "answer": purchase.answer,
+            "attribute": request.attribute,
+            "kind": "purchase",
+            "level": request.level,
+            "rows": None if purchase.rows is None else _gaps(purchase.rows),
+            "salt": _salt(seed, sequence),
+            "tuple": dict(sorted(request.tuple.items())),
+        }
+    )
     named = (purchase.buyer, purchase.idempotency_key, purchase.price)
-    return _hashed(Record(sequence, previous, "", *named, _canonical(details)))
+    return Record(sequence, previous, _hash(sequence, previous, *named, details), *named, details)
 
 
 def entry_of(record: Record) -> Entry:
@@ -161,8 +166,9 @@ def entry_of(record: Record) -> Entry:
     return Entry(record.sequence, record.previous, record.hash, payload)
 
 
-def _hashed(record: Record) -> Record:
-    return record._replace(hash=record.rehashed())
+def _hash(sequence: int, previous: str, buyer: object, key: object, price: object, details: str) -> str:
+    text = f"pacas ledger entry 1\n{previous}\n{sequence}\n{buyer}\n{key}\n{price}\n{details}"
+    return sha256(text.encode()).hexdigest()
 
 
 def _opening(details: dict[str, Any]) -> Opening:
@@ -184,11 +190,11 @@ def _check_kind(details: dict[str, Any], kind: str) -> None:
 
 
 def _canonical(details: dict[str, Any]) -> str:
-    """The one text of an entry's details. Lone surrogates are refused: they have no UTF-8."""
-    text = _ENCODER.encode(details)
-    if not _is_unicode(text):
-        raise InputError("a purchase holds text that is not valid Unicode")
-    return text
+    """The one text of an entry's details, whose members come sorted. A lone surrogate has no UTF-8, and is refused."""
+    try:
+        return to_json(details).decode()
+    except (PydanticSerializationError, UnicodeEncodeError):
+        raise InputError("a purchase holds text that is not valid Unicode") from None
 
 
 def _salt(seed: bytes, sequence: int) -> str:
@@ -196,7 +202,7 @@ def _salt(seed: bytes, sequence: int) -> str:
 
 
 def _gaps(rows: tuple[int, ...]) -> list[int]:
-    return [*rows[:1], *(after - before for before, after in pairwise(rows))]
+    return [*rows[:1], *map(sub, rows[1:], rows)]
 
 
 def _check_name(name: str, what: str) -> None:
@@ -210,15 +216,5 @@ def _check_number(number: int, what: str) -> None:
 
 
 def _check_rows(rows: tuple[int, ...]) -> None:
-    if len(rows) == 1 and type(rows[0]) is int and rows[0] >= 0:  # as most are
-        return
-    if any(type(row) is not int for row in rows) or any(a >= b for a, b in pairwise((-1, *rows))):
+    if set(map(type, rows)) - {int} or not all(map(lt, (-1, *rows), rows)):
         raise InputError("row numbers must be whole, not negative, and rise")
-
-
-def _is_unicode(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

@@ -10,7 +10,9 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.query import MAIN
@@ -47,9 +49,12 @@ def _table(table: pa.Table) -> str:
     digest = hashlib.sha256()
     for name, column in zip(table.column_names, table.columns, strict=True):
         digest.update(f"{len(name)} {name} {len(column)}".encode())
-        texts = column.cast(pa.large_string()).combine_chunks()
-        for text in texts.to_pylist():
-            digest.update(b"\0" if text is None else b"%d %b" % (len(text), text.encode()))
+        texts = column.cast(pa.large_string())
+        lengths = pc.fill_null(pc.binary_length(texts), -1).combine_chunks()
+        digest.update(np.frombuffer(lengths.buffers()[1], np.int64, len(lengths), 8 * lengths.offset).tobytes())
+        for chunk in pc.fill_null(texts, "").chunks:
+            ends = np.frombuffer(chunk.buffers()[1], np.int64, len(chunk) + 1, 8 * chunk.offset)
+            digest.update(memoryview(chunk.buffers()[2] or b"")[ends[0] : ends[-1]])
     return digest.hexdigest()
 
 

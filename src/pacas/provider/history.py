@@ -12,6 +12,7 @@ from pacas.provider.chain import Total
 from pacas.provider.conflicts import Inquiry
 from pacas.provider.entry import Purchase
 from pacas.provider.known import ConflictSets, Ints, Known
+from pacas.provider.matching.groups import spread
 from pacas.provider.stock import Stock
 from pacas.provider.surviving import Surviving, without_edits
 from pacas.provider.terms import History
@@ -33,6 +34,15 @@ class Sales:
         self._totals: dict[str, Total] = {}
         self.books = self._books() if self._pooled else {}
         """The quotes that are kept, of each attribute for which they can be."""
+        self._reach = self._reaching()
+        self._apart = {
+            attribute
+            for attribute, book in self.books.items()
+            if all(
+                book.holds_groups(linked.members, linked.group) for linked in self._all.linking(attribute, attribute)
+            )
+        }
+        """The attributes of which no X-group reaches beyond a slot, as D5 demands."""
 
     def known(self, buyer: str) -> Known:
         """What a buyer has bought: the price counts what that has left."""
@@ -56,8 +66,11 @@ class Sales:
         """What every buyer has bought and paid, by name in order, from the purchases themselves."""
         return dict(sorted(self._totals.items()))
 
-    def add(self, purchase: Purchase, sets: ConflictSets) -> None:
-        """Take in one purchase. Where quotes are kept, it waits until one of them has to be found again."""
+    def add(self, purchase: Purchase, sets: ConflictSets, slot: int | None = None) -> None:
+        """Take in one purchase, of all rows of a slot if one is named.
+
+        Where quotes are kept, it waits until one of them has to be found again.
+        """
         buyer, level = purchase.buyer, purchase.request.level
         levels = np.array([level])
         if len(sets.edit):
@@ -67,11 +80,17 @@ class Sales:
         self._learner(buyer).learn(sets, levels)
         if not self._pooled:
             self._own(buyer).apply(sets, levels)
-        for attribute, book in self.books.items():
-            everything = slice(None)  # an edit may touch any group
-            book.forget(everything if len(sets.edit) else self._all.touched(sets, attribute))
-            if attribute == sets.attribute:
-                book.mark(self._known[buyer], sets.rows)
+        for attribute in self._reach[sets.attribute]:
+            book = self.books[attribute]
+            if slot is not None and attribute in self._apart and attribute == sets.attribute:
+                book.forget_slot(slot)
+            else:
+                everything = slice(None)  # an edit may touch any group
+                book.forget(everything if len(sets.edit) else self._all.touched(sets, attribute))
+        if slot is not None:
+            self.books[sets.attribute].mark_slot(self._known[buyer], slot)
+        elif sets.attribute in self.books:
+            self.books[sets.attribute].mark(self._known[buyer], sets.rows)
         self._count(purchase)
 
     def replay(self, purchases: Iterable[Purchase]) -> None:
@@ -106,6 +125,13 @@ class Sales:
         if buyer not in self._known:
             self._known[buyer] = self._fresh()
         return self._known[buyer]
+
+    def _reaching(self) -> dict[str, list[str]]:
+        """Per attribute for sale: those with kept quotes that a sale of it may bear on."""
+        return {
+            sold: [a for a in self.books if a == sold or inquiry.has_edits or self._all.linking(sold, a)]
+            for sold, inquiry in self._stock.inquiries.items()
+        }
 
     def _books(self) -> dict[str, Book]:
         books = {}
@@ -162,15 +188,18 @@ def learned_by_buyer(purchases: Sequence[Purchase], inquiries: Mapping[str, Inqu
 
 
 def conflict_sets(purchases: Sequence[Purchase], inquiry: Inquiry) -> ConflictSets:
-    """The conflict sets of purchases of one attribute; without edits the row numbers in the ledger say it all."""
+    """The conflict sets of purchases of one attribute; without edits, the rows that each matched say it all."""
+    attribute, columns = inquiry.offer.attribute, inquiry.offer.columns
+    if not inquiry.has_edits and inquiry.matcher.by_slot is None:
+        rows = [_rows(purchase, inquiry) for purchase in purchases]
+        sizes = np.array([len(of_one) for of_one in rows], dtype=np.int64)
+        together = np.fromiter((row for of_one in rows for row in of_one), np.int64, int(sizes.sum()))
+        return without_edits(attribute, np.append(0, np.cumsum(sizes)), together)
+    tuples = {c: [p.request.tuple[c] for p in purchases] for c in columns}
     if inquiry.has_edits:
-        columns = inquiry.offer.columns
-        tuples = {c: [p.request.tuple[c] for p in purchases] for c in columns}
         return inquiry.ask(tuples, limited=False).sets  # whatever the limit was when they were made
-    rows = [_rows(purchase, inquiry) for purchase in purchases]
-    sizes = np.array([len(of_one) for of_one in rows], dtype=np.int64)
-    together = np.fromiter((row for of_one in rows for row in of_one), np.int64, int(sizes.sum()))
-    return without_edits(inquiry.offer.attribute, np.append(0, np.cumsum(sizes)), together)
+    found = inquiry.matcher.match_columns(tuples)
+    return without_edits(attribute, np.append(0, np.cumsum(found.sizes)), found.rows[spread(found.starts, found.sizes)])
 
 
 def _rows(purchase: Purchase, inquiry: Inquiry) -> Sequence[int]:

@@ -51,8 +51,6 @@ class ConflictSets:
 
     def lowest(self, levels: Ints) -> tuple[Ints, Ints]:
         """The rows that requests at these levels are about, each once, and the lowest level of each."""
-        if len(self) == 1:
-            return self.rows, np.broadcast_to(levels, len(self.rows))
         of_row = np.repeat(levels, np.diff(self.offsets))
         order = np.lexsort((of_row, self.rows))
         rows, of_row = self.rows[order], of_row[order]
@@ -82,6 +80,8 @@ class Known:
         if len(sets.rows) == len(sets) == 1:  # what is most common goes without arrays
             row = int(sets.rows[0])
             revealed[row] = max(int(revealed[row]), self.heights[sets.attribute] - int(levels[0]))
+        elif len(sets) == 1:
+            revealed[sets.rows] = np.maximum(revealed[sets.rows], np.int8(self.heights[sets.attribute] - levels[0]))
         else:
             rows, lowest = sets.lowest(levels)
             revealed[rows] = np.maximum(revealed[rows], self.heights[sets.attribute] - lowest)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -29,6 +29,7 @@ from pacas.provider.fingerprint import fingerprint
 from pacas.provider.history import Sales
 from pacas.provider.known import ConflictSets
 from pacas.provider.ledger import Ledger, MemoryLedger
+from pacas.provider.matching import Matcher
 from pacas.provider.neighbour import GivenSupport
 from pacas.provider.stock import Stock, take_stock
 from pacas.provider.support import Generated
@@ -37,6 +38,8 @@ from pacas.provider.weights import Factor
 
 LOCAL = "local"
 """The buyer, where none is named."""
+FEW = 4
+"""Tuples up to which quotes that are kept are looked up one by one."""
 
 _UNSAFE, _AMBIGUOUS, _NO_MATCH = (refused(r) for r in (Reason.UNSAFE, Reason.AMBIGUOUS, Reason.NO_MATCH))
 
@@ -122,12 +125,19 @@ class Provider:
         check_buyer(buyer)
         inquiry, book = self._inquiry(attribute), self._sales.books.get(attribute)
         if book is not None:
-            slots = inquiry.matcher.slots(tuples)
-            with self._state:
-                return Ladders(book.ladders(slots, self._sales.known(buyer), self._sales))
+            return self._read(book, inquiry.matcher, tuples, buyer)
         asked = inquiry.ask(tuples)
         with self._state:
             return Ladders(self._ladders(asked, buyer))
+
+    def _read(self, book: Book, matcher: Matcher, tuples: Columns, buyer: str) -> Ladders:
+        """Where quotes are kept: looked up one by one, or all at once if they are many."""
+        slots = matcher.slots(tuples)
+        with self._state:
+            known = self._sales.known(buyer)
+            if 0 < len(slots) <= FEW:
+                return Ladders(np.array([book.ladder(slot, known, self._sales) for slot in slots.tolist()]))
+            return Ladders(book.ladders(slots, known, self._sales))
 
     def quote_query(self, query: GeneralizedQuery, *, buyer: str = LOCAL) -> Quote | Refusal:
         """AskPrice for any generalized query."""
@@ -164,11 +174,12 @@ class Provider:
                 if credit is not None and self._ledger.total(buyer).spent + sale.price > credit:
                     return Refusal(Reason.CREDIT)
                 sets = sale.sets
-                rows = tuple(sets.rows.tolist())
-                purchase = Purchase(buyer, key, request, sale.price, self._value(request, rows[0]), rows)
+                rows = tuple(sets.rows.tolist()) if sale.slot is None else None  # a slot is found again at once
+                answer = self._value(request, int(sets.rows[0]))
+                purchase = Purchase(buyer, key, request, sale.price, answer, rows)
                 entry = self._ledger.append(purchase, is_new=True)
             with self._state:  # it is durable now; quotes may know
-                self._sales.add(purchase, sets)
+                self._sales.add(purchase, sets, sale.slot)
             return entry
 
     def as_buyer(self, buyer: str) -> Buyer:
@@ -242,11 +253,12 @@ class _Sale(NamedTuple):
 
     price: int
     found: ConflictSets | Book
-    slot: int = 0
+    slot: int | None = None
+    """The slot of the book."""
 
     @property
     def sets(self) -> ConflictSets:
-        return self.found.set_of(self.slot) if isinstance(self.found, Book) else self.found
+        return self.found if isinstance(self.found, ConflictSets) else self.found.set_of(cast(int, self.slot))
 
 
 class Buyer:

@@ -127,11 +127,14 @@ class Surviving:
     def touched(self, sets: ConflictSets, attribute: str) -> Ints:
         """The rows whose requests for an attribute a sale without edits bears on: they share a group of a policy."""
         rows = [sets.rows] if attribute == sets.attribute else []
-        for margin in self.margins:
-            if sets.attribute in margin.linked.added and attribute in margin.linked.added:
-                groups = {group for group in margin.linked.group[sets.rows].tolist() if group >= 0}
-                rows += [margin.linked.members.one(group) for group in groups]
+        for linked in self.linking(sets.attribute, attribute):
+            groups = {group for group in linked.group[sets.rows].tolist() if group >= 0}
+            rows += [linked.members.one(group) for group in groups]
         return rows[0] if len(rows) == 1 else np.concatenate([_NONE, *rows])
+
+    def linking(self, attribute: str, other: str) -> list[LinkedValues]:
+        """The policies that link people to both attributes."""
+        return [m.linked for m in self.margins if attribute in m.linked.added and other in m.linked.added]
 
     def apply(self, sets: ConflictSets, levels: Ints) -> None:
         """Take away what sales have ruled out, each at its level."""
@@ -210,9 +213,9 @@ class Surviving:
 
 
 _NONE = np.empty(0, dtype=np.int64)
+_NO_LEVELS = np.empty(0, dtype=np.int8)
 
 
 def without_edits(attribute: str, offsets: Ints, rows: Ints) -> ConflictSets:
     """Conflict sets of requests that no edit has to do with."""
-    nothing = np.empty(0, dtype=np.int64)
-    return ConflictSets(attribute, offsets, rows, nothing, nothing, np.empty(0, dtype=np.int8))
+    return ConflictSets(attribute, offsets, rows, _NONE, _NONE, _NO_LEVELS)

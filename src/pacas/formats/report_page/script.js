@@ -54,7 +54,7 @@
     const hits = new Uint8Array(values.length);
     folded.forEach((value, i) => { hits[i] = value.includes(text) ? 1 : 0; });
     const repairHits = repairs.new.map((value, r) => hits[value] || hits[repairs.bought[r]]);
-    const number = /^\d+$/.test(text) ? Number(text) : -1;
+    const number = /^(\d+|\d{1,3}(,\d{3})+)$/.test(text) ? Number(text.replaceAll(",", "")) : -1;
     const shown = [];
     for (let cell = 0; cell < count; cell++) {
       const repair = repairOf[cell];
@@ -114,7 +114,7 @@
       }
     }
     const number = (n) => n.toLocaleString("en");
-    find("found").textContent = `${number(state.shown.length)} of ${number(count)} cells`;
+    find("found").textContent = `${number(state.shown.length)} of ${number(count)} ${count === 1 ? "cell" : "cells"}`;
     find("page").textContent = `page ${number(state.page + 1)} of ${number(pages)}`;
     find("previous").disabled = state.page === 0;
     find("next").disabled = state.page + 1 >= pages;

@@ -13,6 +13,8 @@ from pacas.engine.grouping import Array, Keys
 
 from .groups import distinct
 
+FEW = 8
+"""Tuples up to which it is faster to go one by one."""
 DENSE = 2
 """Keys per row up to which an array of all keys is worth its memory."""
 
@@ -73,6 +75,8 @@ class EqualityIndex:
 
     def slots_of(self, columns: Sequence[Sequence[str | None]]) -> Array:
         """The slot of each of many tuples, which come by column."""
+        if len(columns[0]) <= FEW:
+            return np.array([self.slot(values) for values in zip(*columns, strict=True)], dtype=np.int64)
         slot = _numbers(self._first, columns[self._first_at])
         for (at, numbers, stride, pairs), table in zip(self._others, self._tables, strict=True):
             keys = slot * stride + _numbers(numbers, columns[at])

@@ -163,11 +163,12 @@ class Matcher:
 
     def _columns(self, tuples: Columns) -> list[list[str | None]]:
         """The columns that the match needs, as lists of one length."""
-        missing = next((column for column in self.client_columns if column not in tuples), None)
-        if missing is not None:
-            raise self._missing(missing, tuples)
-        given = [tuples[column] for column in self.client_columns]
-        columns = [c.to_pylist() if isinstance(c, pa.Array | pa.ChunkedArray) else list(c) for c in given]
+        try:
+            given = [tuples[column] for column in self.client_columns]
+        except KeyError:
+            missing = next(column for column in self.client_columns if column not in tuples)
+            raise self._missing(missing, tuples) from None
+        columns = [c if type(c) is list else _listed(c) for c in given]
         if len(set(map(len, columns))) > 1:
             raise InputError(f"the columns of the client's tuples are of {len(set(map(len, columns)))} lengths")
         return columns
@@ -228,6 +229,11 @@ def _check(dependency: MatchingDependency, columns: Mapping[str, CodedColumn], w
     for clause in dependency.clauses:
         if clause.provider not in columns:
             raise SchemaError.missing(clause.provider, columns, where)
+
+
+def _listed(column: Sequence[str | None] | pa.Array | pa.ChunkedArray) -> list[str | None]:
+    values: list[str | None] = column.to_pylist() if isinstance(column, pa.Array | pa.ChunkedArray) else list(column)
+    return values
 
 
 def _picker(columns: Sequence[str]) -> Callable[[Tuple], Values]:

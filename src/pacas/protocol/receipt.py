@@ -1,0 +1,34 @@
+"""What a provider vouches for after a sale: who bought what, at which level, for how much, and where it is recorded.
+
+A receipt ties the sale to the ledger's chain of hashes, so that a provider cannot take a sale back without breaking its
+ledger, and a buyer cannot claim one that was never made. Plain values; how one is signed is the service's matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """One sale: `price` is in nanocredits, `sequence` and `hash` are those of its entry in the provider's ledger."""
+
+    account: str
+    attribute: str
+    tuple: Mapping[str, str | None] = field(repr=False)
+    level: int
+    answer: str = field(repr=False)
+    price: int
+    idempotency_key: str = field(repr=False)
+    sequence: int
+    hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class SignedReceipt:
+    """A receipt with a signature over all of it (Ed25519, in base64) and the name of the key that made it."""
+
+    receipt: Receipt
+    key_id: str
+    signature: str = field(repr=False)
