@@ -15,7 +15,8 @@ FRONT_DOOR = "pacas"
 """`pacas/__init__.py`: what users import; rooms that experiments and commands stand in may use it as users do."""
 
 ROOMS: tuple[tuple[str, ...], ...] = (
-    ("cli", "experiments"),
+    ("cli",),
+    ("experiments",),
     (FRONT_DOOR,),
     ("service",),
     ("storage", "formats"),
@@ -206,7 +207,6 @@ CLIENT = Module("pacas.client.safe_clean")
         (Module("pacas.example"), "from pacas.engine.duck import DuckEngine"),
         (Module("pacas.example"), "from pacas.protocol.messages import Quote"),
         (Module("pacas.storage.memory"), "from pacas.formats.relations import scan_relation"),
-        (Module("pacas.cli.demo"), "from pacas.experiments.plots import plot"),
         (Module("pacas.experiments.plots"), "from pacas.cli.options import out"),
         (Module("pacas.service.app"), "from pacas.cli.options import out"),
         (Module("pacas", is_package=True), "from pacas.cli.main import run"),
@@ -279,6 +279,7 @@ def test_an_import_of_a_room_that_is_not_on_the_map_is_found() -> None:
         ),
         (Module("pacas.cli.demo"), "from pacas import example\nfrom pacas.provider.provider import Provider"),
         (Module("pacas.experiments.figure_1"), "import pacas\nfrom pacas import Relation"),
+        (Module("pacas.cli.demo"), "from pacas.experiments.plots import plot"),
         (Module("pacas.example"), "from pacas.core.relation import Relation\nfrom pacas.errors import PacasError"),
         (Module("pacas", is_package=True), "from pacas.service.remote import RemoteProvider"),
         (CLIENT, "import numpy\ndef f():\n    import scipy\n    import pacas_extras"),

@@ -1,0 +1,180 @@
+"""`pacas errors`: put errors into a clean table, and keep a log of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from pacas.cli.options import Data, HierarchyOption, Json, out, print_json, printable, progress, read_hierarchies
+from pacas.core.relation import Relation
+from pacas.engine.duck import DuckEngine
+from pacas.errors import InputError
+from pacas.experiments.dirty import DirtyRelation, Kind
+from pacas.experiments.error_log import check_log, write_dirty, write_log, write_repairability
+from pacas.experiments.error_rates import Rate
+from pacas.experiments.errors import ErrorGenerator
+from pacas.experiments.random_errors import USUAL
+from pacas.formats.cleaned import check_output
+from pacas.formats.relations import PARQUET, read_relation, scan_relation
+
+
+def command(
+    data: Data,
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Where the dirty table goes.")],
+    fd: Annotated[
+        list[str] | None, typer.Option("--fd", metavar="'A, B -> C'", help="A dependency to break; repeat.")
+    ] = None,
+    rate: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="RATE",
+            help="The share of tuples with an error that breaks a dependency: 0.1 for all of them together, or "
+            "'A, B -> C=0.1' or 'A, B -> C:lhs=0.1' for each; repeat.",
+        ),
+    ] = None,
+    side: Annotated[
+        str, typer.Option(metavar="rhs|lhs|both", help="Which side of a dependency is changed, if its rate names none.")
+    ] = "rhs",
+    value: Annotated[
+        str,
+        typer.Option(metavar="fresh|domain|both", help="What a right side gets: a new value, or one of its column."),
+    ] = "both",
+    random: Annotated[str, typer.Option(metavar="RATE", help="The share of further tuples with a random error.")] = "0",
+    kind: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KIND",
+            help="A kind of random errors: typo, append, drop, swap, domain, numeric (these are the default), outlier, "
+            "null; repeat.",
+        ),
+    ] = None,
+    attribute: Annotated[
+        list[str] | None,
+        typer.Option(metavar="ATTR", help="Where random errors go; repeat. Else where a dependency is, or anywhere."),
+    ] = None,
+    hierarchy: HierarchyOption = None,
+    non_interacting: Annotated[
+        bool, typer.Option("--non-interacting", help="No two tuples with errors in one group of any dependency.")
+    ] = False,
+    seed: Annotated[int, typer.Option(min=0, metavar="N", help="The same seed gives the same errors.")] = 0,
+    log: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write each change: row,attribute,old,new,kind.")
+    ] = None,
+    repairability: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Write how much of the data still tells each right value: row,attribute,fd,…"
+        ),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Put errors into a clean table: such as break dependencies, each of them detectable, and random ones.
+
+    An error is detectable if undoing it alone, with all others left in, lowers its dependency's number of violations.
+    So groups of one row get none, nor do groups that violate the dependency already; at most half of a group is
+    touched. No tuple gets two errors. If there is no place for as many as asked for, as many as possible are made, and
+    that is said; if there is none at all, it is an error.
+
+    JSON: rows, changed, by_kind (how many of each kind), short (what, asked, made), left_alone (fd, groups), output,
+    log, repairability
+
+    Example: pacas errors sp.csv --fd "GEN, DIAG -> MED" --rate 0.2 --seed 1 --output dirty.csv --log changes.csv
+    """
+    file = scan_relation(data)
+    generator = ErrorGenerator(
+        fd or (),
+        rate=parse_rate(rate or ()),
+        side=side,
+        value=value,
+        random_rate=_share(random, "--random"),
+        kinds=kind or USUAL,
+        attributes=attribute,
+        hierarchies=read_hierarchies(hierarchy),
+        non_interacting=non_interacting,
+        seed=seed,
+    )
+    if not rate and not generator.random_rate:
+        raise InputError("no errors to make; give --fd with --rate 0.1, or --random 0.1")
+    if Kind.NULL in generator.kinds and len(file.columns) == 1:
+        raise InputError(f"{file.name} has one column, and a row of nothing would be no row; leave out --kind null")
+    generator.check(file.columns, file.name)
+    check_output(output, file)
+    for path in (log, repairability):
+        if path is not None:
+            check_log(path, file, [output, *({log} if path is repairability and log else ())])
+    with closing(DuckEngine()) as engine, progress() as tell:
+        tell(f"reading {file.name}")
+        typed = file.format == PARQUET
+        relation = read_relation(data) if typed else Relation(engine.rows(engine.open(file), None, file.columns))
+        tell("putting errors in")
+        dirty = generator.dirty(relation, engine=engine)
+        tell(f"writing {output.name}")
+        write_dirty(dirty, file, output)
+        if log is not None:
+            write_log(dirty, log)
+        if repairability is not None:
+            write_repairability(dirty, repairability)
+    if json:
+        paths = {"output": output, "log": log, "repairability": repairability}
+        print_json(as_json(dirty) | {name: None if path is None else str(path) for name, path in paths.items()})
+    else:
+        _print(dirty, output)
+
+
+def parse_rate(given: Sequence[str]) -> Rate:
+    """`0.1` for all dependencies together, or `A -> B=0.1` or `A -> B:lhs=0.1` for each; not both."""
+    if not given:
+        return 0.0
+    if len(given) == 1 and "->" not in given[0] and "→" not in given[0]:
+        return _share(given[0], "--rate")
+    rates: dict[str, float] = {}
+    for text in given:
+        name, sign, share = text.rpartition("=")
+        if not sign or not name:
+            raise InputError(f"--rate takes one rate for all, or 'A -> B=0.1' for each; {text!r} stands with others")
+        if name in rates:
+            raise InputError(f"--rate names {name!r} twice")
+        rates[name.strip()] = _share(share, f"--rate for {name!r}")
+    return rates
+
+
+def _share(text: str, option: str) -> float:
+    try:
+        share = float(text)
+    except ValueError:
+        share = -1.0
+    if not 0 <= share <= 1:
+        raise InputError(f"{option} takes a share of the tuples from 0 to 1, such as 0.1, not {text!r}")
+    return share
+
+
+def as_json(dirty: DirtyRelation) -> dict[str, Any]:
+    return {
+        "rows": len(dirty.clean),
+        "changed": len(dirty.errors),
+        "by_kind": dirty.by_kind,
+        "short": [short._asdict() for short in dirty.short],
+        "left_alone": [{"fd": str(fd), "groups": groups} for fd, groups in dirty.left_alone.items() if groups],
+    }
+
+
+def _print(dirty: DirtyRelation, output: Path) -> None:
+    table = Table("kind", box=None, pad_edge=False)
+    table.add_column("errors", justify="right")
+    for kind, number in dirty.by_kind.items():
+        table.add_row(kind, f"{number:,}")
+    out.print(table)
+    out.print(f"\n{len(dirty.errors):,} of {len(dirty.clean):,} rows have an error; {output} written.")
+    for what, asked, made in dirty.short:
+        note = f"{what}: {asked:,} errors were asked for, and there was a place for {made:,}"
+        out.print(Text(printable(note), style="yellow"))
+    for fd, groups in dirty.left_alone.items():
+        if groups:
+            note = f"{fd}: {groups:,} groups violated it already, and were left alone"
+            out.print(Text(printable(note), style="yellow"))

@@ -1,0 +1,151 @@
+"""A relation with errors put into it: the clean one, every cell that was changed, and how hard each is to repair."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pacas.core.dependency import FunctionalDependency
+from pacas.core.hierarchy import canonical_number
+from pacas.core.relation import Relation
+
+
+class Kind(StrEnum):
+    """How a cell became wrong: the first three break a dependency, the others strike blindly."""
+
+    RHS_FRESH = "rhs_fresh"
+    """The right side has a value that stood nowhere in its column."""
+    RHS_DOMAIN = "rhs_domain"
+    """The right side has another value of its column."""
+    LHS_DOMAIN = "lhs_domain"
+    """An attribute of the left side has another value of its column, and the tuple has so joined another group."""
+    TYPO = "typo"
+    """One character is another one."""
+    APPEND = "append"
+    """A character more at the end."""
+    DROP = "drop"
+    """A character less."""
+    SWAP = "swap"
+    """Two neighbouring characters have changed places."""
+    DOMAIN = "domain"
+    """Another value of the column."""
+    NUMERIC = "numeric"
+    """A number somewhat off."""
+    OUTLIER = "outlier"
+    """A number far outside the column's range."""
+    NULL = "null"
+    """Nothing at all."""
+
+
+class Repairability(NamedTuple):
+    """Of the tuples that agree with this one on the dependency's other attributes, itself included: the share with the
+    old value.
+
+    It is the share that speaks for the right value when a repair looks at the data alone. For an error on the right
+    side of X → A these tuples are the X-group; for one on the left side, those with its A and the rest of its X.
+    """
+
+    before: float
+    """In the clean relation."""
+    after: float
+    """In the dirty one."""
+
+    @property
+    def by_majority(self) -> bool:
+        """Whether more than half of them still hold the old value, so that a vote would bring it back."""
+        return self.after > 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class CellError:
+    """t[A] was `old`, and is `new`; a null is None."""
+
+    row: int
+    attribute: str
+    old: str | None = field(repr=False)
+    new: str | None = field(repr=False)
+    kind: Kind
+    fd: FunctionalDependency | None = None
+    """The dependency that a violation shows it by; a random error has none."""
+    repairability: Repairability | None = None
+    """For errors with a dependency."""
+
+
+class Shortfall(NamedTuple):
+    """Fewer errors than were asked for, because there were no more places for them."""
+
+    what: str
+    """A dependency and its side, such as `GEN, DIAG -> MED:rhs`, or `random`."""
+    asked: int
+    made: int
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DirtyRelation:
+    """A clean relation and the errors that make it dirty: one a tuple at most, in row order."""
+
+    clean: Relation
+    errors: tuple[CellError, ...]
+    short: tuple[Shortfall, ...]
+    left_alone: Mapping[FunctionalDependency, int]
+    """Per dependency: the groups that violated it before, and got no errors by it."""
+    texts: pa.Table = field(repr=False)
+    """The clean values as text, of the columns with errors."""
+
+    @property
+    def by_kind(self) -> dict[str, int]:
+        """How many errors of each kind, in the order of `Kind`."""
+        counts = Counter(error.kind for error in self.errors)
+        return {kind.value: counts[kind] for kind in Kind if counts[kind]}
+
+    @cached_property
+    def relation(self) -> Relation:
+        """The dirty relation; a column keeps its type where all its new values have it, else it becomes text."""
+        table = self.clean.table
+        for attribute in dict.fromkeys(error.attribute for error in self.errors):
+            at = table.column_names.index(attribute)
+            errors = [error for error in self.errors if error.attribute == attribute]
+            table = table.set_column(at, attribute, _changed(table.column(at), self.texts.column(attribute), errors))
+        return Relation(table)
+
+    def __repr__(self) -> str:  # no values: they may be a provider's
+        kinds = ", ".join(f"{kind}: {n:,}" for kind, n in self.by_kind.items())
+        return f"DirtyRelation({len(self.clean):,} rows, {len(self.errors):,} errors{f' ({kinds})' if kinds else ''})"
+
+
+def _changed(column: pa.ChunkedArray, texts: pa.ChunkedArray, errors: Iterable[CellError]) -> pa.Array:
+    new = {error.row: error.new for error in errors}
+    mask = np.zeros(len(column), dtype=np.bool_)
+    mask[list(new)] = True
+    values = pa.array([new[row] for row in sorted(new)], pa.string())
+    plain = _whole(column)
+    if pa.types.is_dictionary(plain.type):
+        plain = plain.dictionary_decode()
+    typed = _as_type(values, plain.type)
+    if typed is not None:
+        return pc.replace_with_mask(plain, mask, typed)
+    return pc.replace_with_mask(_whole(texts), mask, values)
+
+
+def _as_type(values: pa.Array, type_: pa.DataType) -> pa.Array | None:
+    """Texts as values of a type, if they are the texts of such values."""
+    try:
+        typed = values.cast(type_)
+        back = typed.cast(pa.string()).to_pylist()
+    except pa.ArrowException:
+        return None
+    if pa.types.is_floating(type_):
+        back = [None if text is None else canonical_number(text) for text in back]
+    return typed if back == values.to_pylist() else None
+
+
+def _whole(column: pa.ChunkedArray) -> pa.Array:
+    return pa.concat_arrays(column.chunks) if column.num_chunks != 1 else column.chunk(0)
