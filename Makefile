@@ -5,13 +5,16 @@ BIN := $(VENV)/bin
 JOBS ?= auto
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format docs bench lock clean
+.PHONY: help demo serve test check faults format docs bench lock clean
 
 help:  ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
 
 demo: $(BIN)/pacas  ## the paper's running example in the terminal, then 20,000 rows with a report
 	@$(BIN)/pacas demo
+
+serve: $(BIN)/pacas  ## the running example as a service, with an account and the line to try
+	@$(BIN)/pacas serve --example $(ARGS)
 
 test: $(VENV)/.dev  ## all tests
 	$(BIN)/python -m pytest -n $(JOBS) $(ARGS)
@@ -22,12 +25,16 @@ check: $(VENV)/.dev  ## format, lint, strict types, tests
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -n $(JOBS) $(ARGS)
 
+faults: $(VENV)/.dev  ## kill the server 200 times on each ledger, and let servers race (minutes)
+	$(BIN)/python -m pytest -n 0 -s tests/faults --faults $(or $(FAULTS),200) $(ARGS)
+
 format: $(VENV)/.dev  ## let ruff put the code in shape
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-docs: $(BIN)/pacas  ## renew docs/reference/cli.md from the commands
+docs: $(BIN)/pacas  ## renew docs/reference/cli.md and http.md from the code
 	$(BIN)/python scripts/cli_reference.py
+	$(BIN)/python scripts/http_reference.py
 
 bench: $(VENV)/.dev  ## measure, and write benchmarks/RESULTS.md (minutes)
 	$(BIN)/python benchmarks/run.py $(ARGS)

@@ -21,7 +21,7 @@ from pacas.storage.sqlite import SqliteLedger
 
 DIRTY = 0.05
 """Share of wrong values on each of two right-hand sides: together one tuple in ten."""
-BUDGET = 1
+TOTAL = 100
 K, LEVEL = 3, 2
 FOUND_BY = {"drug": ("age", "status", "gender"), "condition": ("status", "timeframe")}
 GROUPS = (100, 50)
@@ -30,17 +30,18 @@ GROWTH = (10_000, 100_000, 1_000_000, 3_000_000)
 INTRODUCTION = f"""
 `pacas.SafeClean` in one process with its provider, which is built already: from a CSV file to the repaired table, every
 class quoted, bought and repaired one after the other. Two dependencies, a tenth of the tuples wrong, 10 neighbours a
-cell, k = {K} at level {LEVEL}, the budget a credit of one. Beside it DuckDB reads the same file and groups it by both
+cell, k = {K} at level {LEVEL}, a budget that suffices. Beside it DuckDB reads the same file and groups it by both
 left sides. The ledger in SQLite syncs each purchase to the disk; *bare commits* is what as many synced commits of one
-small row take by themselves.
+small row take by themselves. Reading costs what it costs DuckDB; what bounds the ratio is the number of classes, for
+each is quoted, bought and repaired before the next is chosen: *a purchase* is our time beyond DuckDB's, shared out.
 """.strip()
 
 
 def chapter(folder: Path, *, small: bool) -> str:
     rows = 34_500 if small else 345_000
     lines = [
-        "| rows × columns, rows a group, ledger | purchases | ours | DuckDB | bare commits | ratio | target |",
-        "| --- | --- | --- | --- | --- | --- | --- |",
+        "| table, rows a group, ledger | purchases | ours | DuckDB | a purchase | bare commits | ratio | target |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
     for per_group in GROUPS:
         lines += _beside_duckdb(folder, rows, per_group, 1 if small else 5)
@@ -63,13 +64,14 @@ def open_provider(path: Path, ledger: Ledger | None = None) -> Provider:
         match={sold: ", ".join(f"{c} = {c}" for c in columns) for sold, columns in FOUND_BY.items()},
         policies=[Policy(columns, (sold,), {sold: LEVEL}, K) for sold, columns in FOUND_BY.items()],
         hierarchies={name: hierarchy(name) for name in data.VALUES},
+        total=TOTAL,
         ledger=ledger,
         seed=7,
     )
 
 
 def clean(path: Path, provider: Provider) -> pacas.Cleaning:
-    return pacas.SafeClean(data.FDS, BUDGET).clean(pacas.scan_relation(path), provider)
+    return pacas.SafeClean(data.FDS, TOTAL).clean(pacas.scan_relation(path), provider)
 
 
 def _beside_duckdb(folder: Path, rows: int, per_group: int, repeats: int) -> list[str]:
@@ -93,6 +95,7 @@ def _beside_duckdb(folder: Path, rows: int, per_group: int, repeats: int) -> lis
     commits = _bare_commits(folder, purchases)
     return [
         f"| {rows:,} × 29, {per_group}, {kind} | {purchases:,} | {statistics.median(taken):.2f} s | {base:.2f} s "
+        f"| {(statistics.median(taken) - base) / purchases * 1e6:.0f} µs "
         f"| {f'{commits:.2f} s' if kind == 'SQLite' else ''} | {statistics.median(taken) / base:.2f} | {target} |"
         for (kind, taken), target in zip(ours.items(), ("≤ 3", "≤ 5"), strict=True)
     ]

@@ -2,42 +2,55 @@
 
 from __future__ import annotations
 
+import glob
 import importlib.util
 import io
 import os
 import re
 import shlex
+import shutil
+import socket
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from types import ModuleType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
 from pacas.cli.demo_files import write_files
 from pacas.cli.main import run
+from pacas.protocol.receipt import Receipt
+from pacas.service.error_code import ErrorCode
+from pacas.service.receipt_document import ReceiptDocument
+from pacas.service.signing import SigningKey
 
 ROOT = Path(__file__).parents[1]
 TOP = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md")
 PAGES = [ROOT / name for name in TOP if (ROOT / name).is_file()] + sorted((ROOT / "docs").rglob("*.md"))
-WITH_COMMANDS = [page for page in PAGES if "```console\n" in page.read_text("utf-8")]
+WITH_COMMANDS = [page for page in PAGES if re.search(r"^```(console|python)$", page.read_text("utf-8"), re.MULTILINE)]
 
 
 def page_id(page: Path) -> str:
     return str(page.relative_to(ROOT))
 
 
-# ---- the reference -----------------------------------------------------------------------------------------------
+# ---- the references ----------------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def reference() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("cli_reference", ROOT / "scripts" / "cli_reference.py")
+def script(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, ROOT / "scripts" / f"{name}.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.fixture(scope="module")
+def reference() -> ModuleType:
+    return script("cli_reference")
 
 
 def test_the_reference_is_current(reference: ModuleType) -> None:
@@ -68,17 +81,43 @@ def test_every_command_says_its_exit_codes_its_json_and_an_example(reference: Mo
         assert re.search(rf"^```sh\n{path} .*\n```$", section, re.MULTILINE), path
 
 
+def write_receipt(folder: Path) -> None:
+    """What an example verifies: a receipt, and the provider's public key."""
+    key = SigningKey.generate()
+    receipt = Receipt("ann", "MED", {"GEN": "male", "AGE": "51"}, 1, "NSAID", 700_000_000, "a", 1, "0" * 64)
+    (folder / "receipt.json").write_text(ReceiptDocument.of(key.sign(receipt)).model_dump_json(), "utf-8")
+    (folder / "provider.pem").write_text(key.public_key, "utf-8")
+
+
 def test_every_example_of_the_reference_runs(
     reference: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write_files(tmp_path)
     (tmp_path / "age.csv").unlink()  # an example makes it, in the order of the page it is used before
+    write_receipt(tmp_path)
     examples = re.findall(r"^```sh\n(pacas .*)\n```$", reference.PAGE.read_text("utf-8"), re.MULTILINE)
     assert len(examples) == len(list(reference.commands()))
     monkeypatch.chdir(tmp_path)
     for example in sorted(examples, key=lambda line: "hierarchy build" not in line):
         assert run(shlex.split(example)[1:]) in (0, 1), example
     assert capsys.readouterr().err == ""
+
+
+def test_the_http_reference_is_current_and_tells_of_every_path_shape_field_and_error() -> None:
+    reference = script("http_reference")
+    page = reference.FILE.read_text("utf-8")
+    assert page == reference.render(), "run `make docs`"
+    document = reference.Wire().call("GET", "/v1/openapi.json")
+    sections = dict(re.findall(r"^##+ (.*?)\n(.*?)(?=^##|\Z)", page, re.MULTILINE | re.DOTALL))
+    operations = dict(reference.operations(document))
+    assert {"GET /v1/catalogue", "POST /v1/purchases", "GET /metrics"} <= set(operations) <= set(sections)
+    for name, operation in operations.items():
+        said = [operation["summary"], *(f"{status} `" for status in operation["responses"] if status != "200")]
+        said += [f"`{parameter['name']}`" for parameter in operation.get("parameters", [])]
+        assert not [part for part in said if part not in sections[name]], name
+    for name, shape in document["components"]["schemas"].items():
+        assert not [field for field in shape.get("properties", ()) if f"| `{field}` |" not in sections[name]], name
+    assert not [code for code in ErrorCode if f"| {code.status} | `{code.value}` | " not in sections["Errors"]]
 
 
 # ---- links -------------------------------------------------------------------------------------------------------
@@ -133,8 +172,11 @@ def test_the_readme_and_every_page_of_docs_are_linked_from_somewhere() -> None:
 # ---- commands and what they print --------------------------------------------------------------------------------
 
 
+PYTHON = "python"
+
+
 class Step(NamedTuple):
-    """A line after `$ `, and the lines that it should print."""
+    """A line after `$ `, and the lines that it should print; or, after PYTHON, a block of code."""
 
     command: str
     shown: list[str]
@@ -142,7 +184,10 @@ class Step(NamedTuple):
 
 def steps(text: str) -> list[Step]:
     found: list[Step] = []
-    for block in re.findall(r"^```console\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
+    for kind, block in re.findall(r"^```(console|python)\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
+        if kind == PYTHON:
+            found.append(Step(PYTHON, block.splitlines()))
+            continue
         for line in block.splitlines():
             if line.startswith("$ "):
                 found.append(Step(line.removeprefix("$ "), []))
@@ -157,17 +202,95 @@ def agrees(shown: list[str], printed: list[str]) -> bool:
     return re.fullmatch(pattern, "".join(line.rstrip() + "\n" for line in printed)) is not None
 
 
-def perform(command: str) -> list[str]:
-    """Run a line of a page; `cd` moves the test, everything else must be ours."""
-    program, *arguments = shlex.split(command, comments=True)
-    if program == "cd":
-        os.chdir(arguments[0])
-        return []
-    assert program == "pacas", f"a page may run pacas and cd, not {program}"
-    printed = io.StringIO()
-    with redirect_stdout(printed), redirect_stderr(printed):
-        run(arguments)
-    return printed.getvalue().splitlines()
+PACAS = (sys.executable, "-c", "from pacas.cli.main import main; main()")
+OF_OTHERS = ("openssl", "curl", "cat")
+
+
+class Terminal:
+    """Runs the lines of a page: what is ours, a few words of the shell, and programs that most machines have.
+
+    A line with `&` at its end is a server, on a free port where the page has 8321 or 8322; it is waited for until it
+    says that it listens. `export NAME=…` takes the token that was shown last.
+    """
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._monkeypatch = monkeypatch
+        self._ports = {page: free_port() for page in ("8321", "8322")}
+        self._servers: list[subprocess.Popen[str]] = []
+        self._token = ""
+
+    def perform(self, step: Step) -> list[str]:
+        if step.command == PYTHON:
+            printed = self._captured(exec, self._with_ports("\n".join(step.shown)), {})
+            return [*step.shown, *(f"not told: {line}" for line in printed if line not in "\n".join(step.shown))]
+        line = self._with_ports(step.command)
+        printed = self._start(line.removesuffix(" &")) if line.endswith(" &") else self._run(line)
+        for told in printed:
+            self._token = told.removeprefix("token: ") if told.startswith("token: ") else self._token
+        shown = "\n".join(printed)
+        for page, port in self._ports.items():
+            shown = shown.replace(port, page)
+        return shown.splitlines()
+
+    def stop(self) -> None:
+        for server in self._servers:
+            if server.poll() is None:
+                server.kill()
+            server.communicate()
+
+    def _with_ports(self, text: str) -> str:
+        for page, port in self._ports.items():
+            text = text.replace(page, port)
+        return text
+
+    def _run(self, line: str) -> list[str]:
+        program, *words = shlex.split(line, comments=True)
+        arguments = [name for word in words for name in (sorted(glob.glob(word)) or [word])]
+        match program:
+            case "cd":
+                os.chdir(arguments[0])
+                return []
+            case "export":
+                name, _, value = arguments[0].partition("=")
+                self._monkeypatch.setenv(name, self._token if value == "…" else value)
+                return []
+            case "kill":
+                server = self._servers[int(arguments[0].removeprefix("%")) - 1]
+                server.terminate()
+                assert server.wait(timeout=60) == 0
+                return []
+            case "pacas":
+                return self._captured(run, arguments)
+        assert program in OF_OTHERS, f"a page does not run {program}"
+        if shutil.which(program) is None:
+            pytest.skip(f"{program} is not installed")
+        done = subprocess.run([program, *arguments], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.splitlines()
+
+    def _start(self, line: str) -> list[str]:
+        program, *arguments = shlex.split(line)
+        assert program == "pacas"
+        arguments += [] if "--port" in arguments else ["--port", self._ports["8321"]]
+        log = next((word for word in arguments if word.startswith("2>")), "2>server.log")
+        with Path(re.sub("^2>+", "", log)).open("ab") as errors:
+            command = [*PACAS, *(word for word in arguments if word != log)]
+            server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True)
+        self._servers.append(server)
+        assert server.stdout is not None
+        return [server.stdout.readline().rstrip("\n")]
+
+    def _captured(self, function: Any, *arguments: Any) -> list[str]:
+        printed = io.StringIO()
+        with redirect_stdout(printed), redirect_stderr(printed):
+            function(*arguments)
+        return printed.getvalue().splitlines()
+
+
+def free_port() -> str:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return str(probe.getsockname()[1])
 
 
 @pytest.mark.parametrize("page", WITH_COMMANDS, ids=page_id)
@@ -175,9 +298,15 @@ def test_commands_print_what_the_page_shows(page: Path, tmp_path: Path, monkeypa
     write_files(tmp_path)
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("COLUMNS", raising=False)
-    for step in steps(page.read_text("utf-8")):
-        printed = perform(step.command)
-        assert agrees(step.shown, printed), f"$ {step.command}\n" + "\n".join(printed)
+    monkeypatch.delenv("PACAS_TOKEN", raising=False)
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    terminal = Terminal(monkeypatch)
+    try:
+        for step in steps(page.read_text("utf-8")):
+            printed = terminal.perform(step)
+            assert agrees(step.shown, printed), f"$ {step.command}\n" + "\n".join(printed)
+    finally:
+        terminal.stop()
 
 
 def test_the_readme_and_the_tutorial_show_commands() -> None:
@@ -197,5 +326,5 @@ def test_other_lines_do_not_agree() -> None:
 
 
 def test_every_line_of_a_console_block_belongs_to_a_command() -> None:
-    text = "```console\n$ pacas demo\nout\n…\n$ cd x\n```\ntext\n```sh\n$ not this\n```\n"
-    assert steps(text) == [Step("pacas demo", ["out", "…"]), Step("cd x", [])]
+    text = "```console\n$ pacas demo\nout\n…\n$ cd x\n```\ntext\n```sh\n$ not this\n```\n```python\nx = 1\n```\n"
+    assert steps(text) == [Step("pacas demo", ["out", "…"]), Step("cd x", []), Step(PYTHON, ["x = 1"])]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import subprocess
+import sys
 import types
 from pathlib import Path
 
@@ -36,6 +38,13 @@ def test_each_name_has_a_docstring_of_its_own(name: str) -> None:
 @pytest.mark.parametrize("name", pacas.__all__)
 def test_each_name_is_one_of_ours(name: str) -> None:
     assert getattr(pacas, name).__module__.startswith("pacas.")
+
+
+def test_what_takes_long_to_load_is_loaded_when_it_is_used() -> None:
+    slow = ("cryptography", "fastapi", "httpx", "matplotlib", "pandas", "starlette", "typer", "uvicorn")
+    script = f"import sys, pacas; print([name for name in {slow} if name in sys.modules])"
+    told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert told.stdout.strip() == "[]"
 
 
 def test_a_cleaning_is_scored_explained_and_reported_with_what_is_offered(tmp_path: Path) -> None:

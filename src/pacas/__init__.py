@@ -17,13 +17,14 @@ from pacas.core.hierarchy import Hierarchy
 from pacas.core.query import GeneralizedQuery
 from pacas.core.relation import Relation
 from pacas.engine.questions import anonymity, answer, build_hierarchy, relation_distance, semantic_distance
-from pacas.errors import InputError, PacasError
+from pacas.errors import InputError, PacasError, RemoteError
 from pacas.formats.hierarchies import read_hierarchy, write_hierarchy
 from pacas.formats.relations import read_relation, scan_relation, write_relation
 from pacas.formats.report import write_report
 from pacas.protocol.messages import Answer, Quote, Refusal, Request
 from pacas.provider.provider import Provider
 from pacas.provider.support import Generated
+from pacas.service.remote import RemoteProvider
 
 __all__ = [
     "Anonymity",
@@ -44,6 +45,8 @@ __all__ = [
     "Quote",
     "Refusal",
     "Relation",
+    "RemoteError",
+    "RemoteProvider",
     "Request",
     "SafeClean",
     "Score",

@@ -15,6 +15,7 @@ from pacas.storage.sqlite import SqliteLedger
 
 AUDIT = ("audit", "provider.toml")
 BUY = ("buy", "provider.toml", "--requests", "requests.jsonl")
+SEED = "the seed is given, and whoever guesses it knows the support set; leave it out, and it is a random secret"
 
 
 def tamper(folder: Path, *statements: str) -> list[str]:
@@ -69,7 +70,7 @@ def test_the_json_has_the_promised_keys(pacas: Any) -> None:
         "buyers": [
             {"buyer": buyer, "purchases": 2, "spent": 1.1, "due": 1.1, "surviving": 49} for buyer in ("ann", "bob")
         ],
-        "warnings": [],
+        "warnings": [SEED],
     }
     assert len(ledger.pop("head")) == 64
     assert ledger == {"verified": True, "entries": 5, "problem": None, "first_bad_entry": None}
@@ -78,7 +79,8 @@ def test_the_json_has_the_promised_keys(pacas: Any) -> None:
 def test_for_people_it_draws_the_margins_and_lists_the_sales(pacas: Any) -> None:
     pacas(*BUY, "--as", "ann")
     lines = pacas(*AUDIT).lines
-    assert lines[:7] == [
+    assert lines[:8] == [
+        f"warning: {SEED}",
         "6 rows, 60 neighbours, 6 credits in all",
         "",
         "policy 1: (GEN, AGE, ZIP) linked to at least 3 of MED at level 0: holds",
@@ -115,9 +117,10 @@ def test_what_its_owner_has_allowed_is_a_warning(pacas: Any, folder: Path, warni
     edit(folder, old, new)
     result = pacas(*AUDIT, "--json")
     assert result.code == 0
-    (found,) = result.document["warnings"]
+    seed, found = result.document["warnings"]
+    assert seed == SEED
     assert said in found
-    assert pacas(*AUDIT).lines[0] == f"warning: {found}"
+    assert pacas(*AUDIT).lines[1] == f"warning: {found}"
 
 
 def test_a_provider_without_policies_is_a_warning(pacas: Any, folder: Path) -> None:
@@ -126,7 +129,7 @@ def test_a_provider_without_policies_is_a_warning(pacas: Any, folder: Path) -> N
     result = pacas(*AUDIT, "--json")
     assert result.code == 0
     assert result.document["policies"] == []
-    assert result.document["warnings"] == ["there is no policy: everything is safe to sell"]
+    assert result.document["warnings"] == [SEED, "there is no policy: everything is safe to sell"]
 
 
 def test_warnings_are_red_on_a_terminal(pacas: Any, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

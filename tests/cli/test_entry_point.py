@@ -21,6 +21,9 @@ from pacas.cli.options import progress
 
 PACAS = Path(sys.executable).with_name("pacas")
 
+GROUPS = (("hierarchy",), ("account",))
+"""Commands that are only the beginning of others."""
+
 
 def paths(group: Any = None, path: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
     """Every command and group of commands, the whole one included."""
@@ -51,12 +54,12 @@ def test_every_command_has_help_with_an_example_and_says_what_each_parameter_is(
     assert pacas(*path, "-h").out == result.out
 
 
-@pytest.mark.parametrize("path", [path for path in paths() if path and path != ("hierarchy",)], ids=" ".join)
+@pytest.mark.parametrize("path", [path for path in paths() if path and path not in GROUPS], ids=" ".join)
 def test_every_command_takes_json(pacas: Any, path: tuple[str, ...]) -> None:
     assert "--json" in pacas(*path, "--help").out
 
 
-@pytest.mark.parametrize("path", [(), ("hierarchy",)])
+@pytest.mark.parametrize("path", [(), *GROUPS])
 def test_a_group_of_commands_alone_shows_its_help(pacas: Any, path: tuple[str, ...]) -> None:
     result = pacas(*path)
     assert result.code == 0

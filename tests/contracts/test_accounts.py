@@ -18,7 +18,6 @@ from pacas.provider.accounts import (
     Account,
     Accounts,
     MemoryAccounts,
-    RememberedAccounts,
     Role,
     new_token,
     token_hash,
@@ -41,14 +40,12 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return named
 
 
-@pytest.fixture(params=["memory", "remembered", "sqlite", "postgres"])
+@pytest.fixture(params=["memory", "sqlite", "postgres"])
 def accounts(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Accounts]:
     made: Accounts
     match request.param:
         case "memory":
             made = MemoryAccounts()
-        case "remembered":
-            made = RememberedAccounts(MemoryAccounts(), lambda: 0.0)
         case "sqlite":
             made = open_accounts("sqlite:///provider.ledger.db", tmp_path)
         case _:
@@ -218,27 +215,3 @@ def test_an_account_that_no_store_could_keep_is_refused(changes: dict[str, Any])
 
 
 # ---- remembered ------------------------------------------------------------------------------------------------------
-
-
-class Counted(MemoryAccounts):
-    reads = 0
-
-    def list(self) -> list[Account]:
-        self.reads += 1
-        return super().list()
-
-
-def test_remembered_accounts_are_read_once_in_a_while() -> None:
-    kept, clock = Counted(), [0.0]
-    accounts = RememberedAccounts(kept, lambda: clock[0], seconds=1.0)
-    kept.add(account())
-    for _ in range(5):
-        assert accounts.by_token(account().token_hash) == account()
-        assert accounts.by_token(token_hash("another")) is None
-    assert kept.reads == 1
-    kept.revoke("ann")
-    clock[0] = 0.9
-    assert accounts.find("ann") == account()
-    clock[0] = 1.0
-    assert accounts.find("ann") == account(revoked=True)
-    assert kept.reads == 2

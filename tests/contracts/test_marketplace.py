@@ -12,6 +12,7 @@ from threading import Barrier, Thread
 
 import pyarrow as pa
 import pytest
+from running_service import service
 
 from pacas import example
 from pacas.core.anonymity import Policy
@@ -21,6 +22,7 @@ from pacas.protocol.marketplace import Marketplace
 from pacas.protocol.messages import Answer, Quote, Reason, Refusal, Request
 from pacas.provider.neighbour import GivenSupport, Neighbour
 from pacas.provider.provider import Provider
+from pacas.service.remote import RemoteProvider
 
 CREDIT = 10**9
 
@@ -58,7 +60,14 @@ def in_process(shop: Shop, buyer: str) -> Iterator[Marketplace]:
     yield provider if buyer == "local" else provider.as_buyer(buyer)
 
 
-MARKETPLACES: dict[str, Open] = {"in process": in_process}
+@contextmanager
+def over_http(shop: Shop, buyer: str) -> Iterator[Marketplace]:
+    """A service on a loopback port, asked by a client."""
+    with service(shop.open(), buyer) as (url, token), RemoteProvider(url, token) as remote:
+        yield remote
+
+
+MARKETPLACES: dict[str, Open] = {"in process": in_process, "over HTTP": over_http}
 
 
 @pytest.fixture(params=MARKETPLACES.values(), ids=list(MARKETPLACES))
@@ -227,6 +236,9 @@ def test_what_would_break_a_policy_is_refused(open_: Open) -> None:
         assert market.quote(of("1")) == Quote(0), "what was sold stays sold"
 
 
+RACES = {in_process: 20, over_http: 5}
+
+
 def race(market: Marketplace) -> list[Answer | Refusal]:
     """Both patients' medications are bought at the same moment."""
     outcomes: list[Answer | Refusal] = []
@@ -245,7 +257,7 @@ def race(market: Marketplace) -> list[Answer | Refusal]:
 
 
 def test_of_two_threads_that_race_for_the_last_safe_sale_one_is_refused(open_: Open) -> None:
-    for _ in range(20):
+    for _ in range(RACES[open_]):
         with open_(FRAGILE, "local") as market:
             outcomes = race(market)
         assert sorted(type(outcome).__name__ for outcome in outcomes) == ["Answer", "Refusal"]

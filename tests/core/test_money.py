@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from pacas.core.money import credits_text, nanocredits
+from pacas.core.money import credits_text, credits_words, nanocredits
 from pacas.errors import InputError
 
 
@@ -25,10 +25,22 @@ def test_amounts_are_read_to_the_nanocredit(given: str | Decimal, expected: int)
     assert nanocredits(credits_text(abs(expected))) == abs(expected)
 
 
-@pytest.mark.parametrize("given", ["1.0000000001", "1.00000000000000000000000000000000001", "1e-10", 1e-10])
-def test_more_than_nine_decimals_are_refused_however_many(given: str | float) -> None:
+@pytest.mark.parametrize("given", ["1.0000000001", "1.00000000000000000000000000000000001", "1e-10", Decimal("1e-10")])
+def test_more_than_nine_decimals_are_refused_however_many(given: str | Decimal) -> None:
     with pytest.raises(InputError, match="nine decimals"):
         nanocredits(given)
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [(0.1 + 0.2, 300_000_000), (1e-10, 0), (2.5e-9, 2), (3.5e-9, 4), (-0.7, -700_000_000), (1e22, 10**31)],
+)
+def test_a_float_is_rounded_to_nine_decimals_half_to_even(given: float, expected: int) -> None:
+    assert nanocredits(given) == expected
+
+
+def test_one_credit_is_in_the_singular() -> None:
+    assert [credits_words(n * 10**8) for n in (0, 5, 10, 20)] == ["0 credits", "0.5 credits", "1 credit", "2 credits"]
 
 
 @pytest.mark.parametrize("given", ["", "one", "nan", "inf", "1e999999999", float("nan"), float("-inf")])

@@ -34,8 +34,7 @@ def command(
         list[str] | None,
         typer.Option(
             metavar="RATE",
-            help="The share of tuples with an error that breaks a dependency: 0.1 for all of them together, or "
-            "'A, B -> C=0.1' or 'A, B -> C:lhs=0.1' for each; repeat.",
+            help="Share of tuples with an error against a dependency: 0.1, or 'A -> B=0.1', 'A -> B:lhs=0.1' for each.",
         ),
     ] = None,
     side: Annotated[

@@ -11,7 +11,22 @@ from typing import Annotated, Any
 
 import typer
 
-from pacas.cli import anonymity, audit, buy, check, clean, demo, distance, hierarchy, query, quote
+from pacas.cli import (
+    account,
+    anonymity,
+    audit,
+    buy,
+    check,
+    clean,
+    demo,
+    distance,
+    errors,
+    hierarchy,
+    query,
+    quote,
+    serve,
+    verify,
+)
 from pacas.cli.options import show_help
 from pacas.errors import PacasError
 
@@ -31,7 +46,11 @@ app.command("quote")(quote.command)
 app.command("buy")(buy.command)
 app.command("clean")(clean.command)
 app.command("audit")(audit.command)
+app.command("serve")(serve.command)
+app.command("verify")(verify.command)
+app.command("errors")(errors.command)
 app.add_typer(hierarchy.app, name="hierarchy")
+app.add_typer(account.app, name="account")
 
 
 @app.callback(invoke_without_command=True)

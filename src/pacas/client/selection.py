@@ -26,6 +26,7 @@ class Selection:
         self._errors[: len(errors)] = errors
         self._blocks = self._errors.reshape(blocks, BLOCK)
         self._most: Ints = self._blocks.max(axis=1)
+        """Per block: its most errors, or more."""
         self._size = len(errors)
 
     def __len__(self) -> int:
@@ -35,12 +36,15 @@ class Selection:
         """The number of the class with most errors; None if no class is left. It stays until it is dropped."""
         if not self._size:
             return None
-        block = int(self._most.argmax())
-        return block * BLOCK + int(self._blocks[block].argmax())
+        while True:
+            block = int(self._most.argmax())
+            number = block * BLOCK + int(self._blocks[block].argmax())
+            if self._errors[number] == self._most[block]:
+                return number
+            self._most[block] = self._errors[number]  # its first has been dropped
 
     def drop(self, number: int) -> None:
         self._errors[number] = DROPPED
-        self._most[number // BLOCK] = self._blocks[number // BLOCK].max()
         self._size -= 1
 
     def left(self) -> list[int]:

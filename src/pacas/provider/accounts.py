@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from hashlib import sha256
@@ -142,55 +142,3 @@ class MemoryAccounts:
         if name not in self._by_name:
             raise no_such_account(name, sorted(self._by_name))
         return self._by_name[name]
-
-
-class RememberedAccounts:
-    """Accounts kept elsewhere, read at most once in some `seconds`: a request costs no question to a database.
-
-    What another process changes, such as a revocation, is known so much later. `now` is a clock that never goes back.
-    """
-
-    def __init__(self, accounts: Accounts, now: Callable[[], float], seconds: float = 1.0) -> None:
-        self._accounts, self._now, self._seconds = accounts, now, seconds
-        self._lock = Lock()
-        self._by_name: dict[str, Account] = {}
-        self._by_token: dict[str, Account] = {}
-        self._until: float | None = None
-
-    def add(self, account: Account) -> None:
-        self._accounts.add(account)
-        self._until = None
-
-    def list(self) -> list[Account]:
-        with self._lock:
-            self._read()
-            return list(self._by_name.values())
-
-    def find(self, name: str) -> Account | None:
-        with self._lock:
-            self._read()
-            return self._by_name.get(name)
-
-    def by_token(self, token_hash: str) -> Account | None:
-        with self._lock:
-            self._read()
-            return self._by_token.get(token_hash)
-
-    def revoke(self, name: str) -> None:
-        self._accounts.revoke(name)
-        self._until = None
-
-    def set_credit(self, name: str, credit: int | None) -> None:
-        self._accounts.set_credit(name, credit)
-        self._until = None
-
-    def close(self) -> None:
-        self._accounts.close()
-
-    def _read(self) -> None:
-        now = self._now()
-        if self._until is None or now >= self._until:
-            accounts = self._accounts.list()
-            self._by_name = {account.name: account for account in accounts}
-            self._by_token = {account.token_hash: account for account in accounts}
-            self._until = now + self._seconds

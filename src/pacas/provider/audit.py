@@ -110,7 +110,7 @@ def audit(provider: Provider, noted: Head | None = None) -> Audit:
         buyers,
         sales,
         verification,
-        tuple(_warnings(stock, state)),
+        tuple(_warnings(provider, state)),
     )
 
 
@@ -168,7 +168,10 @@ def _policy(stock: Stock, number: int, values: Ints) -> PolicyAudit:
     )
 
 
-def _warnings(stock: Stock, pooled: Surviving) -> Iterator[str]:
+def _warnings(provider: Provider, pooled: Surviving) -> Iterator[str]:
+    stock = provider.stock
+    if provider.seed_is_given:
+        yield "the seed is given, and whoever guesses it knows the support set; leave it out, and it is a random secret"
     if not stock.terms.policies:
         yield "there is no policy: everything is safe to sell"
     if stock.terms.history is History.PER_BUYER:

@@ -84,6 +84,8 @@ class Provider:
         sources = {MAIN: as_source(relation)} | {name: as_source(data) for name, data in (relations or {}).items()}
         terms.check_names(sources[MAIN].columns, sources[MAIN].name)
         self._ledger = ledger or MemoryLedger()
+        self.seed_is_given = seed is not None
+        """Whether the support set's secret can be guessed."""
         self._selling, self._state = Lock(), Lock()
         with self._ledger.transaction():
             opening = self._ledger.opening()

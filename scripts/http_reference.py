@@ -1,0 +1,276 @@
+"""Write docs/reference/http.md from the service's own OpenAPI document: `make docs`."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from pacas import example
+from pacas.core.anonymity import Policy
+from pacas.protocol.messages import REASONS, refused
+from pacas.provider.accounts import Account, MemoryAccounts, Role, token_hash
+from pacas.provider.provider import Provider
+from pacas.service import signing
+from pacas.service.app import create_app
+from pacas.service.authentication import LONGEST_TOKEN
+from pacas.service.error_code import ErrorCode
+from pacas.service.logs import make_log
+from pacas.service.openapi import DOCUMENT
+from pacas.service.routes import LARGEST_PAGE, PAGE
+from pacas.service.settings import ServiceSettings
+from pacas.service.wire import LONGEST_NAME, LONGEST_TEXT, MOST_COLUMNS
+
+FILE = Path(__file__).parents[1] / "docs" / "reference" / "http.md"
+TOKEN = "the-token-of-ann"
+
+INTRODUCTION = f"""\
+# HTTP
+
+Made from the code by `make docs`; do not edit. The service publishes the same as OpenAPI, at `{DOCUMENT}`, without a
+token.
+
+- A caller is known by its token: `Authorization: Bearer TOKEN`. `pacas account add` makes one.
+- Bodies are JSON in UTF-8, unless another type is named. What a client sends is read strictly: a key that is not known
+  and a value of another type are errors. What a server answers may gain keys; ignore those you do not know.
+- All money is whole nanocredits: 1 credit is 1,000,000,000. The command line shows credits.
+- A refusal is an answer (200), not an error. It says `refused` and no more, unless the catalogue has `"reasons": true`.
+- Everything may be sent again. Quotes change nothing, and a purchase is charged once under its `Idempotency-Key`.
+
+[Clean over the wire](../how-to/clean-over-the-wire.md) shows the ready-made client;
+[run a service](../how-to/run-a-service.md) is for the other side.
+"""
+
+WHEN = {
+    ErrorCode.BAD_REQUEST: "The body is not JSON, or not an Arrow stream; the `Idempotency-Key` is missing.",
+    ErrorCode.UNAUTHORIZED: "No token, an unknown one, or a revoked one; which of them is not said.",
+    ErrorCode.FORBIDDEN: "The account has another role: operators do not ask or buy, clients do not watch.",
+    ErrorCode.NOT_FOUND: "There is no such path; the caller has no purchase of that id.",
+    ErrorCode.METHOD_NOT_ALLOWED: "The path does not take the method.",
+    ErrorCode.CONFLICT: "The idempotency key was used for another request. Nothing was bought.",
+    ErrorCode.TOO_LARGE: "The body has too many bytes, or too many requests. Send fewer at once.",
+    ErrorCode.UNSUPPORTED_MEDIA_TYPE: "The `Content-Type` is not the one that the path takes.",
+    ErrorCode.UNPROCESSABLE: """It can be read and makes no sense: a wrong type, an unknown key, attribute or level, a
+        column that the match needs and the tuple lacks.""",
+    ErrorCode.RATE_LIMITED: "The account has asked too much. `Retry-After` says for how many seconds to wait.",
+    ErrorCode.INTERNAL: "A mistake of the service's own; its log says where. Nothing is told about the data.",
+    ErrorCode.UNAVAILABLE: "The ledger cannot be used now. Try again, a purchase with the same key.",
+}
+
+MORE = {
+    "catalogue": "For clients and operators. It does not change while the service runs.",
+    "quotes": """For clients. Each request, refused or not, counts once against `quotes_per_minute`. A quote is an upper
+        bound for its buyer, and no promise: somebody else's purchase may make a request unsafe before it is paid.""",
+    "quotes_arrow": """For clients. The body is an Arrow IPC stream, uncompressed, with a text column (utf8) for each
+        match column and a tuple in each row. So is the answer: int64 columns `0`, `1`, … up to the root, a row for each
+        tuple. A number below 0 is a refusal: {codes}. Each tuple counts once against `quotes_per_minute`.""",
+    "buy": """For clients. Send one purchase (`request`, `ceiling`), or many (`purchases`), which are paid in their
+        order. Price and safety are judged again at that moment; what is dearer than its `ceiling` is refused. The
+        answer is sent when the ledger has it durably. The id of one purchase is the `Idempotency-Key`; those of many
+        are `KEY/0`, `KEY/1`, … Sent again with the same key, what was sold is told again and not charged; what was
+        refused is tried anew. Many are checked before the first is paid for, so that a mistake in one leaves nothing
+        behind.""",
+    "purchase": "For clients, each for its own: another account's purchase is not found.",
+    "account": "For clients and operators. The totals are those of now, the purchases a page of all.",
+    "accounts": "No token is in it, and no hash of one.",
+    "key": "No token is needed. Note the key when you first buy: who can replace the server can replace the key.",
+    "health": "No token is needed. For whoever restarts processes.",
+    "ready": "No token is needed. 503 while it cannot. For load balancers.",
+    "metrics": "No label names an account or holds a value. Counts are those of one process, since its start.",
+}
+
+
+class Wire:
+    """The running example's service, without a network."""
+
+    def __init__(self) -> None:
+        policy = Policy(("GEN", "AGE", "ZIP"), ("MED",), {"MED": 0}, k=3)
+        match, hierarchies = {"MED": example.md}, example.hierarchies
+        provider = Provider(example.provider, match=match, policies=[policy], hierarchies=hierarchies, total=6, seed=7)
+        accounts = MemoryAccounts()
+        accounts.add(Account("ann", Role.CLIENT, None, False, token_hash(TOKEN)))
+        self._app = create_app(
+            provider, accounts, ServiceSettings(), signing.SigningKey.generate(), log=make_log(io.StringIO())
+        )
+
+    def call(self, method: str, path: str, body: Any = None, **headers: str) -> Any:
+        return asyncio.run(self._call(method, path, body, headers))
+
+    async def _call(self, method: str, path: str, body: Any, headers: Mapping[str, str]) -> Any:
+        sent = {"Authorization": f"Bearer {TOKEN}"} | {name.replace("_", "-"): text for name, text in headers.items()}
+        transport = httpx.ASGITransport(app=self._app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+            told = await client.request(method, path, json=body, headers=sent)
+        assert told.status_code == 200, told.text
+        return told.json()
+
+
+def operations(document: Any) -> Iterator[tuple[str, Any]]:
+    """Every operation, by the words of its heading."""
+    for path, methods in document["paths"].items():
+        for method, operation in methods.items():
+            yield f"{method.upper()} {path}", operation
+
+
+def render() -> str:
+    """The whole page."""
+    wire = Wire()
+    document = wire.call("GET", DOCUMENT)
+    examples = _examples(wire)
+    contents = "\n".join(f"- [`{name}`](#{_anchor(name)}): {op['summary']}" for name, op in operations(document))
+    parts = [INTRODUCTION, contents, "", *_errors(), *_limits()]
+    for name, operation in operations(document):
+        parts += _section(name, operation, examples.get(operation["operationId"], ()))
+    parts += [
+        "## Shapes\n",
+        *(line for name, s in document["components"]["schemas"].items() for line in _shape(name, s)),
+    ]
+    return "\n".join(parts)
+
+
+def _errors() -> list[str]:
+    rows = (f"| {code.status} | `{code.value}` | {_line(WHEN[code])} |" for code in ErrorCode)
+    intro = 'Every error has one shape, [ErrorBody](#errorbody): `{"error": {"code": "…", "message": "one line"}}`.\n'
+    return ["## Errors\n", intro, "| status | code | when |", "| --- | --- | --- |", *rows, ""]
+
+
+def _limits() -> list[str]:
+    default = ServiceSettings()
+    rows = {
+        "bytes in a body": f"`max_body_bytes`, {default.max_body_bytes:,} unless the provider says otherwise",
+        "requests in a call": f"`max_batch`, {default.max_batch:,} unless the provider says otherwise",
+        "tuples asked about in a minute": f"`quotes_per_minute`, {default.quotes_per_minute:,} unless the provider "
+        "says otherwise; for each account and each server process. So many may come at once after a quiet minute",
+        "characters of a value": f"{LONGEST_TEXT:,}",
+        "characters of a name": f"{LONGEST_NAME:,}",
+        "columns of a tuple": f"{MOST_COLUMNS:,}",
+        "characters of a token": f"{LONGEST_TOKEN:,}",
+        "purchases on a page": f"{LARGEST_PAGE:,}; {PAGE} if the call does not say",
+    }
+    return [
+        "## How much may be asked\n",
+        "| | |",
+        "| --- | --- |",
+        *(f"| {what} | {most} |" for what, most in rows.items()),
+        "",
+    ]
+
+
+def _section(name: str, operation: Any, examples: tuple[str, ...]) -> list[str]:
+    codes = ", ".join(f"{refused(reason)} `{reason.value}`" for reason in REASONS)
+    more = _line(MORE[operation["operationId"]]).replace("{codes}", codes)
+    parts = [f"## {name}\n", f"{operation['summary']} {more}\n"]
+    if parameters := operation.get("parameters"):
+        parts += ["| parameter | in | | |", "| --- | --- | --- | --- |", *map(_parameter, parameters), ""]
+    if body := operation.get("requestBody"):
+        parts.append(f"Takes {_content(body['content'])}.\n")
+    answers = operation["responses"]
+    parts.append(f"Answers {_content(answers['200']['content'])}.\n")
+    failing = (f"{status} `{told['description']}`" for status, told in answers.items() if status != "200")
+    parts.append(f"Errors: {', '.join(failing)}.\n")
+    return [*parts, *examples]
+
+
+def _parameter(given: Any) -> str:
+    needed = "required" if given["required"] else "optional"
+    return f"| `{given['name']}` | {given['in']} | {needed}, {_type(given['schema'])} | {given['description']} |"
+
+
+def _content(content: Any) -> str:
+    ((media_type, given),) = content.items()
+    plain = given["schema"].get("type") == "string"
+    return f"`{media_type}`" if plain else f"{_type(given['schema'])} as `{media_type}`"
+
+
+def _shape(name: str, schema: Any) -> Iterator[str]:
+    yield f"### {name}\n"
+    yield f"{schema['description']}\n"
+    if name == "ReceiptDocument":
+        yield f"{_line(_what_is_signed())}\n"
+    if "enum" in schema:
+        yield f"{_type(schema)}.\n"
+        return
+    yield "| field | | |"
+    yield "| --- | --- | --- |"
+    for field, inner in schema["properties"].items():
+        optional = "optional, " if "additionalProperties" in schema and field not in schema["required"] else ""
+        yield f"| `{field}` | {optional}{_type(inner)} | {inner.get('description', '')} |"
+    yield ""
+
+
+def _what_is_signed() -> str:
+    """The paragraph of the signing module that others need to verify a receipt by themselves."""
+    return next(part for part in (signing.__doc__ or "").split("\n\n") if part.startswith("**What is signed"))
+
+
+def _type(schema: Any) -> str:
+    """What a value may be, in words."""
+    if "$ref" in schema:
+        name = schema["$ref"].rpartition("/")[2]
+        return f"[{name}](#{_anchor(name)})"
+    for several in ("anyOf", "oneOf"):
+        if several in schema:
+            return " or ".join(_type(one) for one in schema[several])
+    if "const" in schema or "enum" in schema:
+        return ", ".join(f'`"{value}"`' for value in schema.get("enum", [schema.get("const")]))
+    match schema["type"]:
+        case "array":
+            return f"list of {_type(schema['items'])}"
+        case "object":
+            most = f", {schema['maxProperties']:,} at most" if "maxProperties" in schema else ""
+            return f"object of {_type(schema['additionalProperties'])}{most}"
+        case kind:
+            return f"{kind}{_bounds(schema)}"
+
+
+def _bounds(schema: Any) -> str:
+    said = ""
+    if "pattern" in schema:
+        said += f" like `{schema['pattern']}`"
+    if "maxLength" in schema:
+        said += f" of {schema['minLength']} to" if schema.get("minLength") else " of at most"
+        said += f" {schema['maxLength']:,} characters"
+    elif schema.get("minLength"):
+        said += " that is not empty"
+    least, most = (None if schema.get(bound) is None else int(schema[bound]) for bound in ("minimum", "maximum"))
+    if most is not None and most == least:
+        return f"{said} {least}"
+    if most is not None and most < 2**62:
+        return f"{said} from {least} to {most:,}"
+    return said if least is None else f"{said} ≥ {least}"
+
+
+def _examples(wire: Wire) -> dict[str, tuple[str, ...]]:
+    """Calls to the running example, as they were made just now; what differs each time is left out."""
+    person = {"tuple": {"GEN": "male", "AGE": "51"}, "attribute": "MED"}
+    nobody = {"tuple": {"GEN": "male", "AGE": "45"}, "attribute": "MED", "level": 1}
+    asked = {"requests": [person | {"level": 1}, person, nobody]}
+    bought = {"request": person | {"level": 1}, "ceiling": 700_000_000}
+    sold = wire.call("POST", "/v1/purchases", bought, Idempotency_Key="order-17")
+    sold["purchase"]["receipt"] |= {name: "…" for name in ("hash", "key_id", "signature")}
+    fresh = Wire().call("POST", "/v1/quotes", asked)
+    return {"quotes": _shown(asked, fresh), "buy": _shown(bought, sold)}
+
+
+def _shown(sent: Any, told: Any) -> tuple[str, ...]:
+    lines = (json.dumps(document, ensure_ascii=False) for document in (sent, told))
+    return tuple(f"```json\n{line}\n```\n" for line in lines)
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _anchor(heading: str) -> str:
+    return "".join(c for c in heading.lower().replace(" ", "-") if c.isalnum() or c in "-_")
+
+
+if __name__ == "__main__":
+    FILE.write_text(render(), "utf-8")
+    print(FILE.relative_to(Path.cwd()) if FILE.is_relative_to(Path.cwd()) else FILE, file=sys.stderr)

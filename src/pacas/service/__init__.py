@@ -1,0 +1,1 @@
+"""The wire between the two parties: the provider as a server, and the client's view of it."""

@@ -1,0 +1,87 @@
+"""AskPrice over the wire: one request, or many by attribute at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from pydantic_core import to_json
+
+from pacas.protocol.messages import Refusal
+from pacas.provider.provider import Provider
+
+from .arrow import ladders_stream, read_tuples
+from .limits import QuoteLimit, check_batch
+from .metrics import Metrics
+from .settings import ServiceSettings
+from .wire import QuoteRequest, QuotesBody
+from .wording import Wording
+
+
+class Quoting:
+    """Answers questions for prices, each counted against the limit of who asks. Quotes change no history."""
+
+    def __init__(
+        self, provider: Provider, settings: ServiceSettings, wording: Wording, metrics: Metrics, limit: QuoteLimit
+    ) -> None:
+        self._provider, self._settings, self._wording, self._metrics = provider, settings, wording, metrics
+        self._limit = limit
+        self._offers = provider.catalogue()
+        self._needed = {attribute: frozenset(offer.columns) for attribute, offer in self._offers.items()}
+
+    def json(self, body: bytes, buyer: str) -> bytes:
+        """Quotes for requests in JSON."""
+        requests = QuotesBody.model_validate_json(body).requests
+        self._count(buyer, len(requests))
+        if len(requests) == 1 and (level := requests[0].level) is not None:  # as most are
+            return to_json({"quotes": [self._at_level(requests[0], level, buyer)]})
+        by_attribute: dict[str, list[int]] = {}
+        for i, request in enumerate(requests):
+            by_attribute.setdefault(request.attribute, []).append(i)
+        quotes: list[Any] = [None] * len(requests)
+        for attribute, places in by_attribute.items():
+            told = self._some(attribute, [requests[i] for i in places], buyer)
+            for i, quote in zip(places, told, strict=True):
+                quotes[i] = quote
+        return to_json({"quotes": quotes})
+
+    def arrow(self, attribute: str, body: bytes, buyer: str) -> bytes:
+        """Quotes at all levels for tuples in Arrow's IPC stream."""
+        tuples = read_tuples(body, self._settings.batch)
+        self._count(buyer, tuples.num_rows)
+        columns = dict(zip(tuples.column_names, tuples.columns, strict=True))
+        prices = self._provider.quote_batch(attribute, columns, buyer=buyer).prices
+        self._note(prices)
+        return ladders_stream(self._wording.prices(prices))
+
+    def _at_level(self, asked: QuoteRequest, level: int, buyer: str) -> dict[str, Any]:
+        quote = self._provider.quote(asked.request(level), buyer=buyer)
+        refused = isinstance(quote, Refusal)
+        self._metrics.quoted(not refused, refused)
+        return self._wording.quote(quote)
+
+    def _some(self, attribute: str, asked: Sequence[QuoteRequest], buyer: str) -> list[dict[str, Any]]:
+        """The quotes of requests for one attribute; the provider says what is wrong with one that is none."""
+        offer = self._offers.get(attribute)
+        height = -1 if offer is None else offer.hierarchy.height
+        for one in asked:
+            if (one.level or 0) > height or not one.tuple.keys() >= self._needed[attribute]:
+                self._at_level(one, one.level or 0, buyer)  # raises
+        columns = {column: [one.tuple[column] for one in asked] for column in self._needed[attribute]}
+        prices = self._provider.quote_batch(attribute, columns, buyer=buyer).prices
+        levels = np.array([[-1 if one.level is None else one.level] for one in asked])
+        self._note(prices[(levels < 0) | (levels == np.arange(height + 1))])
+        price = self._wording.price
+        return [
+            {"levels": [price(p) for p in ladder]} if one.level is None else price(ladder[one.level])
+            for one, ladder in zip(asked, prices.tolist(), strict=True)
+        ]
+
+    def _count(self, buyer: str, tuples: int) -> None:
+        check_batch(tuples, self._settings.batch)
+        self._limit.take(buyer, tuples)
+
+    def _note(self, prices: np.ndarray[Any, np.dtype[np.int64]]) -> None:
+        refusals = int((prices < 0).sum())
+        self._metrics.quoted(prices.size - refusals, refusals)

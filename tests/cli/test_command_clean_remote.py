@@ -1,0 +1,275 @@
+"""`pacas clean`, `buy` and `quote` with a provider at a URL: all as with its file, and signed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import ExitStack, closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from certificates import Authority
+from running_service import KEY, app_of, served, with_account
+
+from pacas.cli.opening import open_provider
+from pacas.provider.accounts import MemoryAccounts
+from pacas.provider.chain import Total
+from pacas.service.remote import RemoteProvider
+from pacas.service.serving import Tls
+from pacas.storage.sqlite import SqliteLedger
+
+TOKEN = "token-of-ann"
+CLEAN = ("clean", "client.toml", "--budget", "2")
+
+
+class Shop:
+    """The folder's provider behind HTTP, and what it has sold."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._stack = ExitStack()
+        self.accounts = MemoryAccounts()
+        with_account(self.accounts, "ann", token=TOKEN)
+        self.url = ""
+
+    def start(self, *, port: int = 0, **more: Any) -> str:
+        provider = open_provider(self._folder / "provider.toml")
+        self._stack.callback(provider.ledger.close)
+        self.url = self._stack.enter_context(served(app_of(provider, self.accounts), port=port, **more))
+        return self.url
+
+    def stop(self) -> None:
+        self._stack.close()
+
+    def totals(self) -> dict[str, Total]:
+        with closing(SqliteLedger(self._folder / "provider.ledger.db")) as ledger:
+            return ledger.totals()
+
+
+@pytest.fixture
+def shop(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shop]:
+    monkeypatch.setenv("PACAS_TOKEN", TOKEN)
+    found = Shop(folder)
+    found.start()
+    yield found
+    found.stop()
+
+
+def in_process(pacas: Any, folder: Path, *options: str) -> tuple[dict[str, Any], str]:
+    """The same run with the provider's file, in the folder as it was before; what it said, and its table."""
+    told = pacas(*CLEAN, "--provider", "provider.toml", "--output", "expected.csv", "--json", *options).document
+    for name in ("provider.ledger.db", "provider.ledger.db-wal", "provider.ledger.db-shm", "expected.csv.journal"):
+        (folder / name).unlink(missing_ok=True)
+    return told, (folder / "expected.csv").read_text()
+
+
+SAME = ("budget", "spent", "violations_before", "violations_after", "rounds", "purchases", "unrepaired", "repair_error")
+
+
+def test_a_clean_over_http_ends_as_one_in_process(pacas: Any, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PACAS_TOKEN", TOKEN)
+    options = ("--rounds", "2", "--truth", "client.csv")
+    expected, table = in_process(pacas, folder, *options)
+    shop = Shop(folder)
+    shop.start()
+    try:
+        told = pacas(*CLEAN, "--provider", shop.url, "--output", "out.csv", "--report", "r.html", "--json", *options)
+    finally:
+        shop.stop()
+    assert told.code == 0
+    assert {key: told.document[key] for key in SAME} == {key: expected[key] for key in SAME}
+    assert (folder / "out.csv").read_text() == table
+    assert "violations" in (folder / "r.html").read_text("utf-8")
+    spent = round(expected["spent"] * 10**9)
+    assert shop.totals() == {"ann": Total(len(expected["purchases"]), spent)}
+    assert len(expected["purchases"]) == 2
+
+
+def test_hierarchies_come_from_the_catalogue(pacas: Any, folder: Path, shop: Shop) -> None:
+    (folder / "client.toml").write_text('data = "client.csv"\nfds = ["GEN, DIAG -> MED"]\n')
+    told = pacas(*CLEAN, "--provider", shop.url, "--json").document
+    assert [bought["value"] for bought in told["purchases"]] == ["NSAID", "NSAID"]
+    assert [bought["written"] for bought in told["purchases"]] == ["ibuprofen", "naproxen"]
+
+
+def test_values_of_an_attribute_without_a_hierarchy_repair_as_in_process(
+    pacas: Any, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PACAS_TOKEN", TOKEN)
+    (folder / "p.csv").write_text("ID,CITY\n1,Ulm\n2,Aachen\n3,Kiel\n")
+    (folder / "provider.toml").write_text('[relation]\ndata = "p.csv"\n[match]\nCITY = "ID = ID"\n')
+    (folder / "c.csv").write_text("ID,CITY\n1,Ulm\n1,Bonn\n2,Köln\n2,Trier\n3,Kiel\n3,\n")
+    (folder / "client.toml").write_text('data = "c.csv"\nfds = ["ID -> CITY"]\n')
+    expected, table = in_process(pacas, folder)
+    shop = Shop(folder)
+    shop.start()
+    try:
+        told = pacas(*CLEAN, "--provider", shop.url, "--output", "out.csv", "--json").document
+    finally:
+        shop.stop()
+    assert (folder / "out.csv").read_text() == table
+    assert {key: told[key] for key in SAME} == {key: expected[key] for key in SAME}
+    assert sorted(bought["value"] for bought in told["purchases"]) == ["Aachen", "Kiel", "Ulm"]
+
+
+def test_a_dry_run_pays_and_writes_nothing(pacas: Any, folder: Path, shop: Shop) -> None:
+    told = pacas(*CLEAN, "--provider", shop.url, "--dry-run", "--receipts", "receipts", "--json").document
+    assert len(told["purchases"]) == 2
+    assert shop.totals() == {}
+    assert not (folder / "client.clean.csv").exists() and not (folder / "receipts").exists()
+
+
+def test_an_interrupted_clean_is_resumed_at_the_same_url_and_nothing_is_paid_twice(
+    pacas: Any, folder: Path, shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pay = RemoteProvider.pay
+    paid: list[str] = []
+
+    def interrupted(remote: RemoteProvider, request: Any, ceiling: int, key: str) -> Any:
+        told = pay(remote, request, ceiling, key)
+        paid.append(key)
+        if len(paid) == 2:
+            raise KeyboardInterrupt  # paid, and the answer never seen
+        return told
+
+    monkeypatch.setattr(RemoteProvider, "pay", interrupted)
+    options = ("--provider", shop.url, "--output", "out.csv", "--receipts", "receipts")
+    stopped = pacas(*CLEAN, *options)
+    assert stopped.code == 130
+    assert "continue with --resume" in stopped.err
+    monkeypatch.setattr(RemoteProvider, "pay", pay)
+    told = pacas(*CLEAN, *options, "--resume", "--json").document
+    assert told["spent"] == 1.4
+    assert shop.totals() == {"ann": Total(2, 1_400_000_000)}
+    assert len(list((folder / "receipts").iterdir())) == 2
+    again = pacas(*CLEAN, *options, "--resume")
+    assert "nothing was bought now" in again.out
+    assert shop.totals() == {"ann": Total(2, 1_400_000_000)}
+
+
+def test_a_run_is_not_resumed_by_another_account_or_in_process(
+    pacas: Any, folder: Path, shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert pacas(*CLEAN, "--provider", shop.url, "--output", "out.csv").code == 0
+    token = with_account(shop.accounts, "bob")
+    other = pacas(*CLEAN, "--provider", shop.url, "--output", "out.csv", "--resume", "--token", token)
+    assert "is of another run: buyer differs" in other.complaint
+    assert (
+        "is of another run: "
+        in pacas(*CLEAN, "--provider", "provider.toml", "--output", "out.csv", "--resume", "--as", "ann").complaint
+    )
+    assert list(shop.totals()) == ["ann"]
+
+
+def test_a_server_that_is_gone_leaves_a_journal_if_something_was_paid(
+    pacas: Any, folder: Path, shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pay = RemoteProvider.pay
+    port = int(shop.url.rpartition(":")[2])
+
+    def gone(remote: RemoteProvider, request: Any, ceiling: int, key: str) -> Any:
+        told = pay(remote, request, ceiling, key)
+        shop.stop()
+        return told
+
+    monkeypatch.setattr(RemoteProvider, "pay", gone)
+    monkeypatch.setattr("pacas.service.connection.AT_FIRST", 0.0)
+    monkeypatch.setattr("pacas.service.retrying.SHORTEST", 1000.0)
+    monkeypatch.setattr("pacas.service.retrying.LONGEST", 1000.0)
+    options = ("--provider", shop.url, "--output", "out.csv")
+    complaint = pacas(*CLEAN, *options).complaint
+    assert complaint.startswith(f"no provider answers at {shop.url}; is it running? (1 try in 0 s)")
+    assert "what was bought is in out.csv.journal: continue with --resume" in complaint
+    monkeypatch.setattr(RemoteProvider, "pay", pay)
+    complaint = pacas(*CLEAN, *options, "--resume").complaint
+    assert complaint == f"no provider answers at {shop.url}; is it running? (1 try in 0 s)"
+    shop.start(port=port)
+    assert pacas(*CLEAN, *options, "--resume", "--json").document["spent"] == 1.4
+    assert shop.totals() == {"ann": Total(2, 1_400_000_000)}
+
+
+def test_the_token_is_given_or_in_the_environment(pacas: Any, shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    wrong = "the token is missing, wrong or revoked; give it with --token or PACAS_TOKEN"
+    assert wrong in pacas(*CLEAN, "--provider", shop.url, "--token", "wrong").complaint
+    monkeypatch.setenv("PACAS_TOKEN", f"{TOKEN}\n")
+    assert pacas(*CLEAN, "--provider", shop.url, "--dry-run").code == 0
+    monkeypatch.delenv("PACAS_TOKEN")
+    assert wrong in pacas(*CLEAN, "--provider", shop.url).complaint
+    shop.accounts.revoke("ann")
+    assert wrong in pacas(*CLEAN, "--provider", shop.url, "--token", TOKEN).complaint
+
+
+# ---- buying, and the receipts ------------------------------------------------------------------------------------
+
+
+def test_a_purchase_at_a_url_has_a_receipt_that_verifies(pacas: Any, folder: Path, shop: Shop) -> None:
+    (folder / "key.pem").write_text(KEY.public_key)
+    bought = pacas("buy", shop.url, "--requests", "requests.jsonl", "--receipts", "receipts", "--json")
+    assert [(one.get("price"), one.get("answer")) for one in bought.document["purchases"]] == [
+        (0.7, "NSAID"),
+        (0.4, "analgesic"),
+        (None, None),
+        (None, None),
+    ]
+    assert bought.document["spent"] == 1.1
+    assert bought.document["purchases"][2] == {"refused": "unsafe"}
+    assert shop.totals() == {"ann": Total(2, 1_100_000_000)}
+    (folder / "bought.json").write_text(bought.out)
+    verified = pacas("verify", "bought.json", "--key", f"{shop.url}/v1/key", "--json")
+    assert verified.code == 0
+    assert [one["answer"] for one in verified.document["receipts"]] == ["NSAID", "analgesic"]
+    files = sorted((folder / "receipts").iterdir())
+    assert len(files) == 2
+    for file in files:
+        assert pacas("verify", str(file), "--key", "key.pem").code == 0
+    altered = json.loads(files[0].read_text()) | {"price": 1}
+    files[0].write_text(json.dumps(altered))
+    assert pacas("verify", str(files[0]), "--key", "key.pem").code == 1
+
+
+def test_receipts_that_cannot_be_written_are_named_before_anything_is_bought(
+    pacas: Any, folder: Path, shop: Shop
+) -> None:
+    for options in (("buy", shop.url, "--requests", "requests.jsonl"), (*CLEAN, "--provider", shop.url)):
+        assert "client.csv is no folder for receipts" in pacas(*options, "--receipts", "client.csv").complaint
+    assert shop.totals() == {}
+
+
+def test_a_quote_at_a_url_is_the_quote_of_the_file(pacas: Any, folder: Path, shop: Shop) -> None:
+    (folder / "r.jsonl").write_text((folder / "requests.jsonl").read_text() + '{"tuple": {"GEN": "male", "AGE": 51}, ')
+    with (folder / "r.jsonl").open("a") as file:
+        file.write('"attribute": "MED"}\n')
+    told = pacas("quote", shop.url, "--requests", "r.jsonl", "--json").document
+    assert told == pacas("quote", "provider.toml", "--requests", "r.jsonl", "--json").document
+    assert len(told["quotes"]) == 5 and len(told["quotes"][4]["levels"]) == 4
+
+
+def test_a_key_of_another_request_is_named_with_its_line(pacas: Any, folder: Path, shop: Shop) -> None:
+    one = {"tuple": {"GEN": "male", "AGE": "51"}, "attribute": "MED", "level": 1, "key": "a"}
+    (folder / "r.jsonl").write_text(json.dumps(one))
+    for _ in range(2):
+        assert pacas("buy", shop.url, "--requests", "r.jsonl", "--json").document["spent"] == 0.7
+    (folder / "r.jsonl").write_text(json.dumps(one | {"level": 2}))
+    assert (
+        "r.jsonl, line 1: the idempotency key was used before"
+        in pacas("buy", shop.url, "--requests", "r.jsonl").complaint
+    )
+    assert shop.totals() == {"ann": Total(1, 700_000_000)}
+
+
+def test_a_private_authority_and_a_clients_certificate(
+    pacas: Any, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PACAS_TOKEN", TOKEN)
+    authority = Authority(tmp_path)
+    certificate, key = authority.sign("client")
+    shop = Shop(folder)
+    url = shop.start(context=Tls(*authority.sign("server"), authority.certificate).context())
+    try:
+        trusted = ("--ca", str(authority.certificate), "--cert", str(certificate), "--cert-key", str(key))
+        assert pacas("quote", url, "--requests", "requests.jsonl", *trusted).code == 0
+        assert pacas(*CLEAN, "--provider", url, "--dry-run", *trusted).code == 0
+        assert "is not trusted" in pacas("quote", url, "--requests", "requests.jsonl").complaint
+    finally:
+        shop.stop()

@@ -1,0 +1,64 @@
+"""A provider's service on a loopback port, in a thread of the test: real HTTP, nothing leaves the machine."""
+
+from __future__ import annotations
+
+import io
+import socket
+import ssl
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Event, Thread
+from typing import Any
+
+from pacas.provider.accounts import Account, Accounts, MemoryAccounts, Role, token_hash
+from pacas.provider.provider import Provider
+from pacas.service.app import create_app
+from pacas.service.logs import make_log
+from pacas.service.serving import Server, http_of
+from pacas.service.settings import ServiceSettings
+from pacas.service.signing import SigningKey
+
+KEY = SigningKey.generate()
+
+
+def with_account(
+    accounts: Accounts, name: str, *, role: Role = Role.CLIENT, credit: int | None = None, token: str | None = None
+) -> str:
+    """Add an account; its token."""
+    token = token or f"token-of-{name}"
+    accounts.add(Account(name, role, credit, False, token_hash(token)))
+    return token
+
+
+def app_of(provider: Provider, accounts: Accounts, **settings: Any) -> Any:
+    """The service as an application; refusals say why unless a test asks for something else."""
+    allowed = ServiceSettings(**({"reasons": True} | settings))
+    return create_app(provider, accounts, allowed, KEY, log=make_log(io.StringIO()))
+
+
+@contextmanager
+def served(app: Any, *, port: int = 0, context: ssl.SSLContext | None = None) -> Iterator[str]:
+    """An application while it listens: its URL."""
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener.bind(("127.0.0.1", port))
+    ready = Event()
+    server = Server(http_of(app, context, grace=5), ready.set)
+    thread = Thread(target=server.run, kwargs={"sockets": [listener]})
+    thread.start()
+    try:
+        assert ready.wait(30), "the service does not start"
+        yield f"http{'s' if context else ''}://127.0.0.1:{listener.getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        thread.join()
+        listener.close()
+
+
+@contextmanager
+def service(provider: Provider, buyer: str = "ann", **settings: Any) -> Iterator[tuple[str, str]]:
+    """A provider's service with one account: its URL, and the account's token."""
+    accounts = MemoryAccounts()
+    token = with_account(accounts, buyer)
+    with served(app_of(provider, accounts, **settings)) as url:
+        yield url, token
