@@ -23,7 +23,7 @@ ARGUMENTS = [
 ]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # while it is open, playwright keeps an event loop running in this thread
 def browser() -> Iterator[Browser]:
     api: Any = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     program = os.environ.get("PACAS_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
