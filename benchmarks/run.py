@@ -17,6 +17,7 @@ import clean
 import core
 import measure
 import provider
+import service
 
 FOLDER = Path(__file__).parent
 CHAPTERS = {
@@ -24,6 +25,7 @@ CHAPTERS = {
     "provider": provider.chapter,
     "clean": clean.chapter,
     "budget": budget.chapter,
+    "service": service.chapter,
 }
 LIBRARIES = ("duckdb", "numpy", "pyarrow", "scipy")
 

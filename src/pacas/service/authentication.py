@@ -27,19 +27,19 @@ class Authentication:
 
     async def account(self, call: Call, role: Role | None = None) -> Account:
         """The caller's account, as it was 100 ms ago or later; a Failure if it has none, or another role."""
-        digest = digest_of(call)
-        seen = self._seen.get(digest)
+        if (account := self.recent(call, role)) is not None:
+            return account
+        digest, asked = digest_of(call), self._clock()
+        account = await self._store.run(self.now, digest)
+        self._seen[digest] = account, asked
+        return _admitted(account, call, role)
+
+    def recent(self, call: Call, role: Role | None = None) -> Account | None:
+        """The same without waiting, or None if the store was not asked in the last 100 ms."""
+        seen = self._seen.get(digest_of(call))
         if seen is None or self._clock() - seen[1] > STALE:
-            asked = self._clock()
-            account = await self._store.run(self.now, digest)
-            self._seen[digest] = account, asked
-        else:
-            account = seen[0]
-        call.scope["account"] = account.name
-        if role is not None and account.role is not role:
-            needed = role.value
-            raise Failure(ErrorCode.FORBIDDEN, f"this needs an account of the role {needed!r}")
-        return account
+            return None
+        return _admitted(seen[0], call, role)
 
     def now(self, digest: str) -> Account:
         """The account of a token as it is at this moment; it asks the store, so not from the event loop."""
@@ -48,6 +48,14 @@ class Authentication:
             self._seen.pop(digest, None)
             raise Failure.unauthorized()
         return account
+
+
+def _admitted(account: Account, call: Call, role: Role | None) -> Account:
+    """An account that has the role which is needed, if any; the log will name it in either case."""
+    call.scope["account"] = account.name
+    if role is not None and account.role is not role:
+        raise Failure(ErrorCode.FORBIDDEN, f"this needs an account of the role {role.value!r}")
+    return account
 
 
 def digest_of(call: Call) -> str:

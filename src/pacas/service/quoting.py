@@ -15,7 +15,7 @@ from .arrow import ladders_stream, read_tuples
 from .limits import QuoteLimit, check_batch
 from .metrics import Metrics
 from .settings import ServiceSettings
-from .wire import QuoteRequest, QuotesBody
+from .wire import QuoteRequest, read_quotes_body
 from .wording import Wording
 
 
@@ -25,17 +25,18 @@ class Quoting:
     def __init__(
         self, provider: Provider, settings: ServiceSettings, wording: Wording, metrics: Metrics, limit: QuoteLimit
     ) -> None:
-        self._provider, self._settings, self._wording, self._metrics = provider, settings, wording, metrics
-        self._limit = limit
+        self._provider, self._wording, self._metrics = provider, wording, metrics
+        self._limit, self._most = limit, settings.batch
         self._offers = provider.catalogue()
         self._needed = {attribute: frozenset(offer.columns) for attribute, offer in self._offers.items()}
 
     def json(self, body: bytes, buyer: str) -> bytes:
         """Quotes for requests in JSON."""
-        requests = QuotesBody.model_validate_json(body).requests
-        self._count(buyer, len(requests))
-        if len(requests) == 1 and (level := requests[0].level) is not None:  # as most are
+        requests = read_quotes_body(body).requests
+        if len(requests) == 1 and (level := requests[0].level) is not None:  # as most are; one is never too many
+            self._limit.take(buyer, 1)
             return to_json({"quotes": [self._at_level(requests[0], level, buyer)]})
+        self._count(buyer, len(requests))
         by_attribute: dict[str, list[int]] = {}
         for i, request in enumerate(requests):
             by_attribute.setdefault(request.attribute, []).append(i)
@@ -48,7 +49,7 @@ class Quoting:
 
     def arrow(self, attribute: str, body: bytes, buyer: str) -> bytes:
         """Quotes at all levels for tuples in Arrow's IPC stream."""
-        tuples = read_tuples(body, self._settings.batch)
+        tuples = read_tuples(body, self._most)
         self._count(buyer, tuples.num_rows)
         columns = dict(zip(tuples.column_names, tuples.columns, strict=True))
         prices = self._provider.quote_batch(attribute, columns, buyer=buyer).prices
@@ -79,7 +80,7 @@ class Quoting:
         ]
 
     def _count(self, buyer: str, tuples: int) -> None:
-        check_batch(tuples, self._settings.batch)
+        check_batch(tuples, self._most)
         self._limit.take(buyer, tuples)
 
     def _note(self, prices: np.ndarray[Any, np.dtype[np.int64]]) -> None:

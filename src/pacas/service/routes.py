@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Awaitable
 from typing import Any
 
 from fastapi import Response
@@ -38,10 +39,13 @@ class Routes:
         return _json(self._catalogue)
 
     async def quotes(self, call: Call) -> Response:
-        account = await self._client(call)
+        account = self._service.authentication.recent(call, Role.CLIENT) or await self._client(call)
         body = await self._body(call, JSON)
+        quoting, workers = self._service.quoting, self._service.workers
         try:
-            return _json(await self._service.workers.read(self._service.quoting.json, body, account.name))
+            if len(body) <= workers.AT_ONCE:
+                return _json(quoting.json(body, account.name))
+            return _json(await workers.quotes.run(quoting.json, body, account.name))
         except ValidationError as error:
             raise Failure.of(error) from None
 
@@ -98,11 +102,11 @@ class Routes:
         text = self._service.metrics.text(sum(total.spent for total in totals.values()))
         return Response(text, media_type=METRICS)
 
-    async def _body(self, call: Call, media_type: str) -> bytes:
-        return await read_body(call, media_type.encode(), self._service.settings.max_body_bytes)
+    def _body(self, call: Call, media_type: str) -> Awaitable[bytes]:
+        return read_body(call, media_type.encode(), self._service.settings.max_body_bytes)
 
-    async def _client(self, call: Call) -> Account:
-        return await self._service.authentication.account(call, Role.CLIENT)
+    def _client(self, call: Call) -> Awaitable[Account]:
+        return self._service.authentication.account(call, Role.CLIENT)
 
     # ---- what is asked of the store -----------------------------------------------------------------------------
 
