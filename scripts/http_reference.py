@@ -60,7 +60,8 @@ WHEN = {
         column that the match needs and the tuple lacks.""",
     ErrorCode.RATE_LIMITED: "The account has asked too much. `Retry-After` says for how many seconds to wait.",
     ErrorCode.INTERNAL: "A mistake of the service's own; its log says where. Nothing is told about the data.",
-    ErrorCode.UNAVAILABLE: "The ledger cannot be used now. Try again, a purchase with the same key.",
+    ErrorCode.UNAVAILABLE: """The ledger cannot be used now, or the service is stopping. Try again, a purchase with the
+        same key.""",
 }
 
 MORE = {
@@ -74,8 +75,11 @@ MORE = {
         order. Price and safety are judged again at that moment; what is dearer than its `ceiling` is refused. The
         answer is sent when the ledger has it durably. The id of one purchase is the `Idempotency-Key`; those of many
         are `KEY/0`, `KEY/1`, … Sent again with the same key, what was sold is told again and not charged; what was
-        refused is tried anew. Many are checked before the first is paid for, so that a mistake in one leaves nothing
-        behind.""",
+        refused is tried anew. What was bought under a key is never something else (409). A key names a purchase, not a
+        call: a longer list that begins alike buys what is new in it, and `KEY` is another purchase than `KEY/0`. Many
+        are checked before the first is paid for, so that a mistake in one leaves nothing behind. Each purchase that was
+        not made before counts against `quotes_per_minute`, refused or not; many count all at once, before the first is
+        paid for. A service that stops ends a call of many between two purchases, with 503.""",
     "purchase": "For clients, each for its own: another account's purchase is not found.",
     "account": "For clients and operators. The totals are those of now, the purchases a page of all.",
     "accounts": "No token is in it, and no hash of one.",

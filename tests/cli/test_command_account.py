@@ -73,6 +73,14 @@ def test_for_people_the_token_is_shown_once_with_a_note(pacas: Any, folder: Path
     ]
 
 
+def test_a_narrow_terminal_shows_the_token_in_one_piece(
+    pacas: Any, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "20")
+    (token,) = [line for line in pacas("account", "add", "ann", "provider.toml").lines if line.startswith("token: ")]
+    assert token_hash(token.removeprefix("token: ")) == kept(folder)[0].token_hash
+
+
 def test_the_provider_is_not_built(pacas: Any, folder: Path) -> None:
     (folder / "sp.csv").unlink()
     assert pacas("account", "list", "provider.toml").lines == ["no accounts; pacas account add makes one"]

@@ -270,6 +270,9 @@ def test_a_private_authority_and_a_clients_certificate(
         trusted = ("--ca", str(authority.certificate), "--cert", str(certificate), "--cert-key", str(key))
         assert pacas("quote", url, "--requests", "requests.jsonl", *trusted).code == 0
         assert pacas(*CLEAN, "--provider", url, "--dry-run", *trusted).code == 0
+        bought = pacas("buy", url, "--requests", "requests.jsonl", *trusted, "--json")
+        (tmp_path / "bought.json").write_text(bought.out)
+        assert pacas("verify", str(tmp_path / "bought.json"), "--key", f"{url}/v1/key", *trusted).code == 0
         assert "is not trusted" in pacas("quote", url, "--requests", "requests.jsonl").complaint
     finally:
         shop.stop()

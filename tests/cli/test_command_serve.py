@@ -10,7 +10,8 @@ import ssl
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from http.client import HTTPResponse
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +19,12 @@ import httpx
 import pytest
 from certificates import Authority
 
+from pacas.cli.serve_example import program
 from pacas.storage.sqlite import SqliteLedger
 
 PACAS = (sys.executable, "-c", "from pacas.cli.main import main; main()")
 MED = {"tuple": {"GEN": "male", "AGE": "51"}, "attribute": "MED", "level": 1}
+MANY = 500
 
 
 class Served:
@@ -85,7 +88,9 @@ def test_it_serves_until_it_is_told_to_stop_and_ends_well(pacas: Any, serve: Ser
     bought = call(url, "/v1/purchases", token, {"request": MED, "ceiling": 10**9}).json()["purchase"]
     assert bought["answer"] == "NSAID"
     assert served.end() == (0, "")
-    lines = [json.loads(line) for line in served.stderr.read_text().splitlines()]
+    warning, *log = served.stderr.read_text().splitlines()
+    assert warning.startswith("pacas: provider.toml gives a seed")
+    lines = [json.loads(line) for line in log]
     assert [line["status"] for line in lines] == [200, 200]
     assert token not in served.stderr.read_text() and "NSAID" not in served.stderr.read_text()
     assert (folder / "provider.key.pem").stat().st_mode & 0o777 == 0o600
@@ -99,33 +104,67 @@ def test_what_was_accepted_is_finished(pacas: Any, serve: Serve, folder: Path) -
     token = pacas("account", "add", "ann", "provider.toml", "--json").document["token"]
     served = serve("provider.toml", "--port", "0")
     url = served.line.split()[-1]
-    ledger = SqliteLedger(folder / "provider.ledger.db")
-    try:
-        with ThreadPoolExecutor(1) as pool:
-            with ledger.transaction():  # the purchase is accepted, and has to wait for this one
-                buying = pool.submit(call, url, "/v1/purchases", token, {"request": MED, "ceiling": 10**9})
-                while not _waits_for_the_ledger(url, token):
-                    assert not buying.done()
-                served.process.send_signal(signal.SIGTERM)
-                while _listens(url):
-                    pass
-                assert not buying.done()
-                assert served.process.poll() is None
-            assert buying.result().json()["purchase"]["answer"] == "NSAID"
+    with closing(SqliteLedger(folder / "provider.ledger.db")) as ledger:
+        with ledger.transaction():  # the purchase is accepted, and has to wait for this one
+            buying = accepted(url, token, {"request": MED, "ceiling": 10**9})
+            served.process.send_signal(signal.SIGTERM)
+            while _listens(url):
+                pass
+            assert served.process.poll() is None
+        status, document = answer_of(buying)
+        assert (status, document["purchase"]["answer"]) == (200, "NSAID")
         assert served.process.wait(60) == 0
         assert ledger.total("ann") == (1, 700_000_000)
-    finally:
-        ledger.close()
 
 
-def _waits_for_the_ledger(url: str, token: str) -> bool:
-    """Whether the server holds the ledger's lock in a purchase: then other reads of it wait, too."""
-    try:
-        with httpx.Client(trust_env=False, timeout=0.3) as client:
-            client.get(f"{url}/v1/account", headers={"Authorization": f"Bearer {token}"})
-    except httpx.TimeoutException:
-        return True
-    return False
+def test_a_call_of_many_stops_between_two_purchases_and_can_be_sent_again(
+    pacas: Any, serve: Serve, folder: Path
+) -> None:
+    token = pacas("account", "add", "ann", "provider.toml", "--json").document["token"]
+    served = serve("provider.toml", "--port", "0")
+    url = served.line.split()[-1]
+    body = {"purchases": [{"request": MED, "ceiling": 10**9}] * MANY}
+    with closing(SqliteLedger(folder / "provider.ledger.db")) as ledger:
+        buying = accepted(url, token, body)
+        while not ledger.total("ann").purchases:
+            pass
+        with ledger.transaction():
+            served.process.send_signal(signal.SIGTERM)
+            while _listens(url):
+                pass
+            before = ledger.total("ann").purchases
+        status, document = answer_of(buying)
+        assert (status, document["error"]["code"]) == (503, "unavailable")
+        assert "send the call again with the same key" in document["error"]["message"]
+        assert served.process.wait(60) == 0
+        assert before <= ledger.total("ann").purchases <= before + 1 < MANY, "the one under way is finished, no more"
+        last = json.loads(served.stderr.read_text().splitlines()[-1])
+        assert (last["route"], last["status"]) == ("/v1/purchases", 503)
+        again = serve("provider.toml", "--port", "0")
+        told = call(again.line.split()[-1], "/v1/purchases", token, body).json()["purchases"]
+        assert [one["id"] for one in told] == [f"k/{i}" for i in range(MANY)]
+        assert ledger.total("ann") == (MANY, 700_000_000)
+        assert again.end()[0] == 0
+
+
+def accepted(url: str, token: str, body: Any) -> socket.socket:
+    """Send purchases; the server has asked for them, so that they are its to answer."""
+    content = json.dumps(body).encode()
+    connection = socket.create_connection(("127.0.0.1", int(url.rpartition(":")[2])), 60)
+    connection.sendall(
+        b"POST /v1/purchases HTTP/1.1\r\nHost: here\r\nContent-Type: application/json\r\nIdempotency-Key: k\r\n"
+        b"Authorization: Bearer %b\r\nContent-Length: %d\r\nExpect: 100-continue\r\n\r\n"
+        % (token.encode(), len(content))
+    )
+    assert connection.recv(1000) == b"HTTP/1.1 100 Continue\r\n\r\n"
+    connection.sendall(content)
+    return connection
+
+
+def answer_of(connection: socket.socket) -> tuple[int, Any]:
+    with closing(connection), HTTPResponse(connection) as response:
+        response.begin()
+        return response.status, json.loads(response.read())
 
 
 def _listens(url: str) -> bool:
@@ -152,27 +191,72 @@ def test_tls_with_client_certificates(pacas: Any, serve: Serve, folder: Path) ->
 
 
 def test_before_the_first_account_it_says_how_to_add_one(serve: Serve, folder: Path) -> None:
-    text = (folder / "provider.toml").read_text()
-    (folder / "built.toml").write_text(text.replace('MED = "med.csv"', 'MED = { build = "prefix" }'))
-    for name in ("provider.toml", "built.toml"):
-        served = serve(name, "--port", "0")
-        served.end()
-        said = served.stderr.read_text()
-        assert f"pacas account add NAME {name} --credit 10\n" in said
-        assert ("the hierarchy of MED is made from the data" in said) == (name == "built.toml")
+    served = serve("provider.toml", "--port", "0")
+    served.end()
+    assert "pacas account add NAME provider.toml --credit 10\n" in served.stderr.read_text()
+
+
+def test_a_hierarchy_made_from_the_data_is_published_only_if_that_is_wanted(
+    pacas: Any, serve: Serve, folder: Path
+) -> None:
+    text = (folder / "provider.toml").read_text().replace('MED = "med.csv"', 'MED = { build = "prefix" }')
+    (folder / "provider.toml").write_text(text)
+    for more in ((), ("--check",)):
+        complaint = pacas("serve", "provider.toml", *more).complaint
+        assert "hierarchies: MED" in complaint and "publish_built = true in [service]" in complaint
+    (folder / "provider.toml").write_text(text + "[service]\npublish_built = true\n")
+    token = pacas("account", "add", "ann", "provider.toml", "--json").document["token"]
+    served = serve("provider.toml", "--port", "0")
+    (offer,) = call(served.line.split()[-1], "/v1/catalogue", token).json()["attributes"]
+    assert "ibuprofen" in {path[0] for path in offer["hierarchy"]["levels"]}
+    assert served.end()[0] == 0
+
+
+def test_a_key_that_others_can_read_is_warned_of(pacas: Any, folder: Path) -> None:
+    server = Authority(folder).sign("server")
+    tls = ("--tls-cert", str(server.certificate), "--tls-key", str(server.key))
+    server.key.chmod(0o600)
+    assert pacas("serve", "provider.toml", "--check", *tls).err == ""
+    server.key.chmod(0o640)
+    (folder / "provider.key.pem").chmod(0o604)
+    said = pacas("serve", "provider.toml", "--check", *tls).err.splitlines()
+    assert said == [
+        "pacas: provider.key.pem, the signing key, is open to others than its owner; chmod 600 provider.key.pem",
+        f"pacas: {server.key}, the TLS key, is open to others than its owner; chmod 600 {server.key}",
+    ]
 
 
 def test_the_example_comes_with_an_account_and_a_line_to_try(serve: Serve, folder: Path) -> None:
     served = serve("--example", "--port", "0")
     url = served.line.split()[-1]
-    (line,) = [line.split() for line in served.stderr.read_text().splitlines() if "pacas clean" in line]
-    assert line[:5] == ["pacas", "clean", "pacas-example/client.toml", "--provider", url]
-    token = line[line.index("--token") + 1]
+    (line,) = [line for line in served.stderr.read_text().splitlines() if "pacas clean" in line]
+    given, _, *arguments = line.split()
+    assert arguments[:4] == ["clean", "pacas-example/client.toml", "--provider", url]
+    token = given.removeprefix("PACAS_TOKEN=")
     assert call(url, "/v1/account", token).json()["remaining"] == 10**10
-    cleaned = subprocess.run([*PACAS, *line[1:]], cwd=folder, capture_output=True, text=True)
+    without = {name: value for name, value in os.environ.items() if name != "PACAS_TOKEN"} | {"PATH": os.defpath}
+    cleaned = subprocess.run(line, shell=True, cwd=folder, env=without, capture_output=True, text=True)
     assert cleaned.returncode == 0, cleaned.stderr
     assert served.end()[0] == 0
     assert "nobody has an account" not in served.stderr.read_text()
+
+
+def test_the_program_is_named_as_the_shell_finds_it(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    there = folder / ".venv" / "bin" / "pacas"
+    there.parent.mkdir(parents=True)
+    there.touch(0o755)
+    monkeypatch.setattr(sys, "argv", [".venv/bin/pacas", "serve"])
+    monkeypatch.setenv("PATH", os.defpath)
+    assert program() == ".venv/bin/pacas"
+    monkeypatch.setenv("PATH", str(there.parent))
+    assert program() == "pacas"
+    monkeypatch.setenv("PATH", os.defpath)
+    monkeypatch.setattr(sys, "argv", ["-c"])
+    monkeypatch.setattr(sys, "executable", str(folder / "elsewhere" / "python"))
+    assert program() == "pacas"
+    monkeypatch.setattr(sys, "executable", str(there.with_name("python")))
+    monkeypatch.chdir(there.parent)
+    assert program() == "pacas" or program() == str(there)
 
 
 def test_check_makes_ready_and_serves_nothing(pacas: Any, folder: Path) -> None:

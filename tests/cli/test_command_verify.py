@@ -173,5 +173,9 @@ def test_a_key_that_is_none_is_bad_input(pacas: Any, folder: Path) -> None:
     assert "everybody on the way" in pacas("verify", "receipt.json", "--key", "http://example.org/v1/key").complaint
 
 
+def test_half_a_client_s_certificate_is_bad_input(pacas: Any) -> None:
+    assert "--cert and --cert-key go together" in pacas(*VERIFY, "--cert", "key.pem").complaint
+
+
 def test_a_receipt_that_is_not_there_is_bad_input(pacas: Any) -> None:
     assert "nowhere.json cannot be read" in pacas("verify", "nowhere.json", "--key", "key.pem").complaint

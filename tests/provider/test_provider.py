@@ -17,6 +17,7 @@ from pacas.core.relation import Relation
 from pacas.errors import InputError, LedgerBrokenError, LedgerChangedError, PacasError
 from pacas.protocol.messages import Answer, Quote, Reason, Refusal, Request
 from pacas.provider.audit import audit
+from pacas.provider.entry import Opening
 from pacas.provider.ledger import MemoryLedger
 from pacas.provider.mix import Mix
 from pacas.provider.neighbour import GivenSupport, Neighbour
@@ -44,6 +45,35 @@ ALL = [medication(str(g), str(a), level) for g, a in (("male", 51), ("female", 3
 
 
 # ---- memory -------------------------------------------------------------------------------------------------------
+
+
+def test_a_provider_sells_while_another_is_made_over_its_ledger(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.db"
+    with closing(SqliteLedger(path, patience=0.05)) as one, closing(SqliteLedger(path)) as other:
+        first = broker(ledger=one)
+        sold: list[Answer | Refusal] = []
+        second = broker(ledger=other, tell=lambda what: sold.append(first.pay(FIRST, CREDIT, f"{what}", buyer="ann")))
+        assert len(sold) > 1 and all(isinstance(answer, Answer) for answer in sold)
+        assert [second.quote(r, buyer="ann") for r in ALL] == [first.quote(r, buyer="ann") for r in ALL]
+
+
+def test_providers_that_find_the_same_new_ledger_take_one_seed(tmp_path: Path) -> None:
+    made: list[Provider] = []
+
+    class Late(SqliteLedger):
+        """A ledger that another provider opens right after it was found to be new."""
+
+        def opening(self) -> Opening | None:
+            found = super().opening()
+            if not made:
+                made.append(broker(ledger=SqliteLedger(tmp_path / "ledger.db")))
+            return found
+
+    with closing(Late(tmp_path / "ledger.db")) as ledger:
+        late = broker(ledger=ledger)
+        assert [late.quote(r) for r in ALL] == [made[0].quote(r) for r in ALL]
+        assert ledger.head().entries == 1
+    made[0].ledger.close()
 
 
 def test_a_restarted_provider_has_the_same_history_and_the_same_prices(tmp_path: Path) -> None:

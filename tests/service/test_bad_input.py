@@ -17,7 +17,7 @@ from pydantic import ValidationError
 
 from pacas.service.failures import MOST_PROBLEMS, Failure
 from pacas.service.http_protocol import LARGEST_HEAD
-from pacas.service.wire import ARROW, QuotesBody, purchases_body
+from pacas.service.wire import ARROW, purchases_reader, quotes_reader
 from pacas.service.workers import Workers
 
 ASK = json.dumps({"requests": [med("male", "51", 1)]}).encode()
@@ -265,13 +265,27 @@ def test_a_stream_that_was_cut_off_is_quoted_as_far_as_whole_batches_came_or_not
 # ---- what a bad body costs ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("model", "key"), [(QuotesBody, "requests"), (purchases_body, "purchases")])
-def test_of_many_wrong_requests_only_the_first_is_complained_about(model: Any, key: str) -> None:
-    validate = getattr(model, "model_validate_json", None) or model.validate_json
+@pytest.mark.parametrize(("reader", "key"), [(quotes_reader, "requests"), (purchases_reader, "purchases")])
+def test_of_many_wrong_requests_only_the_first_is_complained_about(reader: Any, key: str) -> None:
     with pytest.raises(ValidationError) as problem:
-        validate(json.dumps({key: [0] * 1000}))
+        reader(1000)(json.dumps({key: [0] * 1000}))
     assert problem.value.error_count() == 1
     assert Failure.of(problem.value).message == f"{key}.0: Input should be an object"
+
+
+@pytest.mark.parametrize(("reader", "key"), [(quotes_reader, "requests"), (purchases_reader, "purchases")])
+def test_what_follows_the_first_request_too_many_is_not_looked_at(reader: Any, key: str) -> None:
+    one: Any = med("male", "51", 1)
+    if key == "purchases":
+        one = {"request": one, "ceiling": 1}
+    with pytest.raises(ValidationError) as problem:
+        reader(3)(json.dumps({key: [one] * 4 + [0] * 1000}))
+    failure = Failure.of(problem.value)
+    assert (failure.code.status, failure.message) == (
+        413,
+        "more than the 3 requests that one call may have; send fewer",
+    )
+    assert len(getattr(reader(3)(json.dumps({key: [one] * 3})), key)) == 3
 
 
 def test_many_keys_that_nobody_knows_are_not_listed(shop_of_all: Shop) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import io
 import json
 import logging
 from collections.abc import Iterator
@@ -12,6 +14,9 @@ import pytest
 from example_shop import OpenShop, Shop, error_of, med
 
 from pacas.service.failures import LONGEST
+from pacas.service.gate import Gate
+from pacas.service.logs import make_log
+from pacas.service.metrics import Metrics
 
 ASK = {"requests": [med("male", "51", 1)]}
 NESTED = b'{"requests":' + b"[" * 100_000 + b"]" * 100_000 + b"}"
@@ -166,3 +171,29 @@ def test_an_unexpected_error_says_where_and_not_what(
     ]
     assert [line["place"].partition(":")[0] for line in failed] == ["service/quoting.py", "service/selling.py"]
     assert "ibuprofen" not in shop.log.getvalue() and "Traceback" not in shop.log.getvalue()
+
+
+def test_a_call_that_is_cancelled_is_answered_in_the_one_shape_and_logged_as_such() -> None:
+    log = io.StringIO()
+    sent: list[Any] = []
+
+    async def endless(*_: Any) -> None:
+        await asyncio.Event().wait()
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    async def receive() -> Any:
+        raise AssertionError("nothing more is read")
+
+    async def cancelled() -> None:
+        gate = Gate(endless, make_log(log), Metrics())
+        call = asyncio.create_task(gate({"type": "http", "method": "POST"}, receive, send))
+        await asyncio.sleep(0)
+        call.cancel()
+        await call
+
+    asyncio.run(cancelled())
+    start, body = sent
+    assert start["status"] == 503 == json.loads(log.getvalue())["status"]
+    assert json.loads(body["body"])["error"]["code"] == "unavailable"

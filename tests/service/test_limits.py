@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import socket
 from collections.abc import Iterator
 
@@ -9,9 +10,10 @@ import pyarrow as pa
 import pytest
 from example_shop import OpenShop, Shop, error_of, med
 
+from pacas.protocol.messages import Request
 from pacas.service.error_code import ErrorCode
 from pacas.service.failures import Failure
-from pacas.service.limits import QuoteLimit
+from pacas.service.limits import QuoteLimit, check_requests
 from pacas.service.settings import ServiceSettings
 from pacas.service.wire import ARROW
 
@@ -80,6 +82,40 @@ def test_a_purchase_counts_as_a_question_refused_or_not(open_shop: OpenShop) -> 
     assert error_of(shop.quotes(med("male", "51", 1)))[0] == 429
 
 
+def test_what_was_bought_before_is_told_again_whatever_the_limit_says(open_shop: OpenShop) -> None:
+    shop = open_shop(quotes_per_minute=3)
+    one = shop.buy("one", med("male", "51", 2)).json()
+    many = shop.buy_many("many", med("male", "51", 2), med("male", "51", 1)).json()
+    assert error_of(shop.quotes(med("male", "51", 1)))[0] == 429
+    for _ in range(3):
+        assert shop.buy("one", med("male", "51", 2)).json() == one
+        assert shop.buy_many("many", med("male", "51", 2), med("male", "51", 1)).json() == many
+    assert error_of(shop.buy("one", med("male", "51", 1)))[0] == 409
+    assert shop.provider.ledger.total("ann").purchases == 3
+
+
+def test_of_many_purchases_that_the_limit_refuses_none_is_made(open_shop: OpenShop) -> None:
+    shop = open_shop(quotes_per_minute=4)
+    assert shop.quotes(med("male", "51", 1), med("male", "51", 1)).status_code == 200
+    asked = [med("male", "51", 2)] * 3
+    answer = shop.buy_many("m", *asked)
+    assert error_of(answer)[:2] == (429, "rate_limited")
+    assert 1 <= int(answer.headers["retry-after"]) <= 15, "one more than are left"
+    assert shop.provider.ledger.total("ann").purchases == 0
+    assert shop.buy_many("m", *asked[:2]).status_code == 200, "what was refused is not counted"
+
+
+def test_of_many_purchases_only_those_not_made_before_count(open_shop: OpenShop) -> None:
+    shop = open_shop(quotes_per_minute=4)
+    asked = [med("male", "51", 2)] * 4
+    for i in range(2):  # as a call leaves it that was cut in the middle
+        shop.provider.sell(Request(asked[i]["tuple"], "MED", 2), 10**10, f"m/{i}", buyer="ann")
+    assert shop.quotes(med("male", "51", 1), med("male", "51", 1)).status_code == 200
+    told = shop.buy_many("m", *asked).json()["purchases"]
+    assert [one["id"] for one in told] == ["m/0", "m/1", "m/2", "m/3"]
+    assert error_of(shop.quotes(med("male", "51", 1)))[0] == 429
+
+
 def test_a_batch_may_be_no_longer_than_is_allowed(open_shop: OpenShop) -> None:
     shop = open_shop(max_batch=3)
     assert shop.quotes(*[med("male", "51", 1)] * 3).status_code == 200
@@ -87,10 +123,21 @@ def test_a_batch_may_be_no_longer_than_is_allowed(open_shop: OpenShop) -> None:
     assert (status, code, message) == (
         413,
         "too_large",
-        "4 requests in one call, where 3 are allowed; send fewer",
+        "more than the 3 requests that one call may have; send fewer",
     )
     assert error_of(shop.buy_many("k", *[med("male", "51", 1)] * 4))[0] == 413
     assert shop.provider.ledger.total("ann").purchases == 0
+
+
+def test_requests_are_counted_before_a_body_is_taken_apart() -> None:
+    odd = {"tuple": {"tuple": "tuple", 'say "tuple": {': '"tuple":{'}, "attribute": "tuple", "level": 1}
+    for space in ((",", ":"), (" , ", " : ")):
+        body = json.dumps({"requests": [odd] * 3}, separators=space).encode()
+        check_requests(body, 3)
+        with pytest.raises(Failure, match="more than the 2 requests"):
+            check_requests(body, 2)
+        with pytest.raises(Failure):
+            check_requests(body + b"no JSON", 2)
 
 
 def test_a_batch_is_never_longer_than_a_minute_allows() -> None:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import sqlite3
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -14,6 +18,8 @@ from pacas.protocol.messages import Request
 from pacas.provider.accounts import Role
 from pacas.service.receipt_document import ReceiptDocument
 from pacas.service.signing import verify
+from pacas.storage.sqlite import SqliteLedger
+from pacas.storage.url import open_accounts
 
 
 def test_a_purchase_is_answered_with_a_receipt_that_holds(shop: Shop) -> None:
@@ -147,3 +153,28 @@ def test_another_process_s_purchases_are_taken_in(open_shop: OpenShop) -> None:
         if shop.quotes(med("male", "51", 1), who="dan").json() == {"quotes": [{"price": 0}]}:
             return
     raise AssertionError("the other's purchase was not taken in")
+
+
+@pytest.mark.parametrize(
+    ("change", "status"),
+    [("revoked = 1", 401), ("role = 'operator'", 403), ("credit = 1", 200), ("credit = NULL", 200)],
+)
+def test_a_sale_that_waited_goes_by_the_account_as_it_is_then(
+    open_shop: OpenShop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: str, status: int
+) -> None:
+    path, waits = tmp_path / "l.db", Event()
+    with closing(SqliteLedger(path)) as ledger, closing(open_accounts("sqlite:///l.db", tmp_path)) as accounts:
+        shop = open_shop(example_provider(ledger), accounts, reasons=True)
+        begin = ledger._begin
+        monkeypatch.setattr(ledger, "_begin", lambda: (waits.set(), begin()))
+        with ThreadPoolExecutor(1) as pool, closing(sqlite3.connect(path, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            other.execute(f"UPDATE account SET {change} WHERE name = 'bob'")
+            buying = pool.submit(shop.buy, "a", med("male", "51", 1), who="bob")
+            assert waits.wait(30)
+            other.execute("COMMIT")
+            answer = buying.result()
+        assert answer.status_code == status
+        is_sold = change == "credit = NULL"
+        assert is_sold or status != 200 or answer.json() == {"purchase": {"refused": "credit"}}
+        assert ledger.head().entries == (2 if is_sold else 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,9 @@ import pyarrow as pa
 import pytest
 from example_shop import OpenShop, Shop, error_of, med
 
+from pacas import example
 from pacas.protocol.messages import Reason, refused
+from pacas.provider.provider import Provider
 from pacas.service.wire import ARROW
 
 LADDER = [{"refused": "refused"}, {"price": 700_000_000}, {"price": 400_000_000}, {"price": 0}]
@@ -160,3 +163,31 @@ def test_an_attribute_that_is_not_for_sale(shop: Shop) -> None:
     status, _, message = error_of(ask_arrow(shop, PLAIN, "x" * 3000))
     assert status == 422
     assert "is not for sale" not in message or len(message) <= 200
+
+
+@pytest.mark.parametrize(
+    ("match", "history", "at_once"),
+    [
+        ("GEN = GEN, AGE = AGE", "pooled", True),
+        ("GEN = GEN, AGE = AGE", "per_buyer", False),
+        ("GEN = GEN, AGE ~ AGE within 1", "pooled", False),
+    ],
+)
+def test_only_quotes_that_are_kept_are_told_by_the_event_loop_itself(
+    open_shop: OpenShop, monkeypatch: pytest.MonkeyPatch, match: str, history: str, at_once: bool
+) -> None:
+    provider = Provider(
+        example.provider, match={"MED": match}, hierarchies=example.hierarchies, total=6, seed=7, history=history
+    )
+    shop = open_shop(provider)
+    threads: list[str] = []
+    quote = provider.quote
+
+    def noted(*given: Any, **more: Any) -> Any:
+        threads.append(threading.current_thread().name)
+        return quote(*given, **more)
+
+    monkeypatch.setattr(provider, "quote", noted)
+    for _ in range(20):
+        assert shop.quotes(med("male", "51", 1)).status_code == 200
+    assert {name.startswith("pacas-quotes") for name in threads} == {not at_once}

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
+from threading import Event, Thread
 from typing import TYPE_CHECKING
 
 import postgres
@@ -287,6 +288,60 @@ def test_a_server_that_is_stopped_crashes_and_starts_again_is_used_again() -> No
         assert ledger.find("ann", "key 1") == kept and ledger.find("ann", "key 7") is None
         assert ledger.verify().holds
         accounts.close()
+
+
+@contextmanager
+def hanging(ledger: PostgresLedger) -> Iterator[None]:
+    """A server that has accepted a ledger's connection, and answers nothing on it."""
+    if "PACAS_POSTGRES" in os.environ:
+        pytest.skip("a server that is given is not stopped")
+    process = backend(ledger)
+    os.kill(process, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(process, signal.SIGCONT)
+
+
+def test_waiting_for_a_server_that_does_not_answer_has_an_end(ledger: PostgresLedger) -> None:
+    ledger.append(purchase(1))
+    for use in (ledger.head, lambda: ledger.append(purchase(2))):
+        ledger._session.connection.limit = 0.2
+        with hanging(ledger), pytest.raises(StorageError, match="lost its connection"):
+            use()
+    assert ledger.append(purchase(2)).sequence == 2
+    assert ledger.verify().holds
+
+
+def test_closing_ends_the_wait_for_a_server_that_does_not_answer(
+    ledger: PostgresLedger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pacas.storage.postgres_session.GRACE", 0.2)
+    failed: list[StorageError] = []
+    asking = Event()
+
+    def ask() -> None:
+        with pytest.raises(StorageError) as caught, ledger.transaction():
+            asking.set()
+            ledger.head()
+        failed.append(caught.value)
+
+    with hanging(ledger):
+        thread = Thread(target=ask)
+        thread.start()
+        assert asking.wait(30)
+        ledger.close()
+        thread.join()
+    assert "lost its connection" in str(failed[0])
+    with pytest.raises(StorageError, match="is closed"):
+        ledger.head()
+
+
+def test_the_server_gives_up_a_statement_that_takes_too_long(ledger: PostgresLedger) -> None:
+    assert setting(ledger, "statement_timeout") == "40s" and setting(ledger, "lock_timeout") == "30s"
+    ledger._session.connection.execute("SET statement_timeout = 100")
+    with pytest.raises(StorageError, match="did not answer in time; nothing was recorded"), ledger._store() as store:
+        store._rows("SELECT pg_sleep(30)")  # type: ignore[attr-defined]
 
 
 # ---- closed, or another process's ------------------------------------------------------------------------------------

@@ -97,6 +97,33 @@ def test_a_postgresql_url_that_is_none_is_an_error_before_anything_is_asked(opti
         assert caught.value.__suppress_context__ or caught.value.__context__ is None
 
 
+@pytest.mark.parametrize(
+    "password", ["sec@ret", "sec/ret", "sec@r/et", "s/ec@ret", "@secret", "secret@", "/secret", "sec?ret", "sec?r@et"]
+)
+def test_no_part_of_a_password_that_is_not_encoded_is_shown(password: str) -> None:
+    pytest.importorskip("psycopg", reason="psycopg is not installed")
+    for opening in (open_ledger, open_accounts):
+        with pytest.raises(ConfigError, match=r"^ledger\.url: ") as caught:
+            opening(f"postgresql://ann:{password}@127.0.0.1:1/db", Path())
+        assert not any(part in str(caught.value) for part in ("sec", "ret", "127.0.0.1", "ann"))
+        if "?" not in password:
+            assert "percent-encode @ and / in the password" in str(caught.value)
+
+
+def test_a_password_that_is_encoded_is_taken() -> None:
+    place = pytest.importorskip("pacas.storage.postgres_place", exc_type=ImportError).PostgresPlace
+    taken = place.parse("postgresql://ann:s%40c%2Fr%3Ft@host/db")
+    assert taken.parameters["password"] == "s@c/r?t" and str(taken) == "pacas in the database db at host"
+
+
+def test_options_reach_libpq_as_they_were_written() -> None:
+    place = pytest.importorskip("pacas.storage.postgres_place", exc_type=ImportError).PostgresPlace
+    taken = place.parse("postgresql://host/db?ledger=hosp&options=-c%20work_mem%3D8MB&application_name=a+b%2B")
+    assert taken.ledger == "hosp"
+    assert taken.parameters["options"] == "-c work_mem=8MB"
+    assert taken.parameters["application_name"] == "a+b+"
+
+
 @pytest.mark.parametrize("url", ["postgresql://ann:hunter2@host/db", "postgres://ann:hunter2@host/db"])
 def test_without_psycopg_it_is_said_what_to_install(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in sys.modules if name.startswith("pacas.storage.postgres")]:

@@ -63,7 +63,7 @@ def add(
         print_json({"account": name, "token": token, "role": role.value, "credit": _credit(amount)})
     else:
         out.print(f"{printable(name)}: a {role.value}, {_in_words(amount)}")
-        out.print(f"token: {token}")
+        out.print(f"token: {token}", soft_wrap=True)  # in one piece, however narrow the terminal
         out.print("It is shown this once, and cannot be shown again; a client gives it with --token or PACAS_TOKEN.")
 
 

@@ -59,14 +59,23 @@ class Reach:
                     raise InputError(f"{option} goes with a provider at a URL; {self.provider} is a file")
         elif self.buyer is not None:
             raise InputError("--as is for a provider's file; at a URL the buyer is the account that the token opens")
-        elif (self.cert is None) != (self.cert_key is None):
-            raise InputError("--cert and --cert-key go together: a certificate, and its private key")
+        else:
+            certificate_of(self.cert, self.cert_key)
+
+
+def certificate_of(cert: Path | None, key: Path | None) -> tuple[Path, Path] | None:
+    """A client's certificate and its key, if they were given."""
+    if cert is not None and key is not None:
+        return cert, key
+    if cert is not None or key is not None:
+        raise InputError("--cert and --cert-key go together: a certificate, and its private key")
+    return None
 
 
 @contextmanager
 def opened_remote(reach: Reach) -> Iterator[RemoteProvider]:
     """A provider at a URL for one command; it has said what it sells, and is left at the end."""
-    certificate = None if reach.cert is None or reach.cert_key is None else (reach.cert, reach.cert_key)
+    certificate = certificate_of(reach.cert, reach.cert_key)
     token = reach.token.strip() if reach.token else None
     with RemoteProvider(
         reach.provider, token, ca=reach.ca, client_certificate=certificate, insecure=reach.insecure

@@ -68,6 +68,7 @@ def command(
     if check:
         with opened_provider(path):
             SigningKey.load_or_create(file.signing_key)
+            _warn_of_readers(file, tls)
             _say(json, f"ready to serve at {address.url()}", address.url())
         return
     with (
@@ -80,7 +81,8 @@ def command(
         url = address.listen(listener)
         if example:
             Example(path, url).invite(accounts)
-        _warn(path, file, accounts)
+        _warn_of_readers(file, tls)
+        _warn_of_terms(path, file, accounts)
         serve(app, listener, log=log, context=context, announce=lambda: _say(json, f"listening on {url}", url))
 
 
@@ -104,19 +106,32 @@ def _settings(file: ProviderFile) -> ServiceSettings:
     if file.ledger_url.lower().startswith("memory:"):
         raise ConfigError('ledger.url: a ledger in memory has no accounts; name a file, such as "sqlite:///shop.db"')
     section = file.service
+    if file.built_hierarchies and not section.publish_built:
+        raise ConfigError(
+            f"hierarchies: {', '.join(file.built_hierarchies)} made from the data, and published with all values of "
+            "the data; give a file with the domain, or publish_built = true in [service]"
+        )
     return ServiceSettings(section.quotes_per_minute, section.max_body_bytes, section.max_batch, file.reasons)
 
 
-def _warn(path: Path, file: ProviderFile, accounts: Accounts) -> None:
+def _warn_of_readers(file: ProviderFile, tls: Tls | None) -> None:
+    """Keys that are no secret."""
+    keys = {"the signing key": file.signing_key} | ({} if tls is None else {"the TLS key": tls.key})
+    for what, path in keys.items():
+        if path.stat().st_mode & 0o077:
+            _warn(f"{path}, {what}, is open to others than its owner; chmod 600 {path}")
+
+
+def _warn_of_terms(path: Path, file: ProviderFile, accounts: Accounts) -> None:
     """What the operator should know before the first call."""
-    for attribute in file.built_hierarchies:
-        print(
-            f"pacas: the hierarchy of {attribute} is made from the data and published with all its values; "
-            "give it a file to publish a domain instead",
-            file=sys.stderr,
-        )
+    if file.seed() is not None:
+        _warn(f"{path} gives a seed, and who guesses it reads more out of prices; leave it out, but for experiments")
     if not any(not account.revoked for account in accounts.list()):
-        print(f"pacas: nobody has an account yet; add one: pacas account add NAME {path} --credit 10", file=sys.stderr)
+        _warn(f"nobody has an account yet; add one: pacas account add NAME {path} --credit 10")
+
+
+def _warn(line: str) -> None:
+    print(f"pacas: {line}", file=sys.stderr)
 
 
 def _say(json: bool, line: str, url: str) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shlex
+import shutil
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,9 +38,21 @@ class Example:
         token = new_token()
         name = f"guest-{len(accounts.list()) + 1}"
         accounts.add(Account(name, Role.CLIENT, nanocredits(CREDIT), False, token_hash(token)))
-        line = ["pacas", "clean", str(self.path.parent / "client.toml"), "--provider", self.url, "--token", token]
+        line = [f"PACAS_TOKEN={token}", program(), "clean", str(self.path.parent / "client.toml")]
+        line += ["--provider", self.url]
         line += ["--budget", "2", "--output", str(self.path.parent / f"{name}.csv")]
         print(
             f"The account {name} has {CREDIT} credits. In another terminal, try:\n\n  {shlex.join(line)}\n",
             file=sys.stderr,
         )
+
+
+def program() -> str:
+    """How the shell finds this program: by its name, or by a path, from here where it lies below."""
+    beside = Path(sys.executable).with_name("pacas")
+    run = Path(os.path.abspath(sys.argv[0]))
+    path = run if run.name == beside.name and run.is_file() else beside
+    known = shutil.which(path.name)
+    if not path.is_file() or (known is not None and os.path.samefile(known, path)):
+        return path.name
+    return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)

@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pacas.cli.options import Json, out, print_json, printable
+from pacas.cli.reaching import CertKeyOption, CertOption, certificate_of
 from pacas.core.money import credits_text, in_credits
 from pacas.errors import FileError
 from pacas.protocol.receipt import SignedReceipt
@@ -29,6 +30,8 @@ def command(
     ca: Annotated[
         Path | None, typer.Option("--ca", metavar="FILE", help="The certificates of a private authority, in PEM.")
     ] = None,
+    cert: CertOption = None,
+    cert_key: CertKeyOption = None,
     json: Json = False,
 ) -> None:
     """Verify receipts: that the provider has sold just this, at this level, for this price, by its own ledger.
@@ -46,7 +49,7 @@ def command(
     except OSError as error:
         raise FileError(f"{receipt} cannot be read ({error.strerror}); give a receipt as JSON") from None
     receipts = read_receipts(content, receipt.name)
-    pem = public_key(key, ca=ca)
+    pem = public_key(key, ca=ca, client_certificate=certificate_of(cert, cert_key))
     hold = [verify(one, pem) for one in receipts]
     if json:
         found = [_as_json(one, holds) for one, holds in zip(receipts, hold, strict=True)]

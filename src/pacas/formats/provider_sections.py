@@ -95,6 +95,8 @@ class ServiceSection(Section):
     max_body_bytes: int = Field(default=16 * 2**20, ge=1024, le=2**31 - 1)
     max_batch: int = Field(default=100_000, ge=1, le=10**7)
     signing_key: str | None = Field(default=None, min_length=1)
+    publish_built: bool = False
+    """Whether hierarchies that are made from the relation are published: each is a list of its column's values."""
 
 
 class ProviderSections(Section):

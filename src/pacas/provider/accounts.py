@@ -57,9 +57,6 @@ class Accounts(Protocol):
     def list(self) -> list[Account]:
         """All accounts, by name in order."""
 
-    def find(self, name: str) -> Account | None:
-        """The account of this name."""
-
     def by_token(self, token_hash: str) -> Account | None:
         """The account whose token has this hash, revoked or not."""
 
@@ -120,9 +117,6 @@ class MemoryAccounts:
     def list(self) -> list[Account]:
         with self._lock:
             return [account for _, account in sorted(self._by_name.items())]
-
-    def find(self, name: str) -> Account | None:
-        return self._by_name.get(name)
 
     def by_token(self, token_hash: str) -> Account | None:
         return next((account for account in self.list() if account.token_hash == token_hash), None)

@@ -17,7 +17,7 @@ from pacas.core.anonymity import Policy
 from pacas.core.dependency import MatchingDependency
 from pacas.core.money import nanocredits
 from pacas.core.query import MAIN, GeneralizedQuery
-from pacas.engine.contract import Engine, Hierarchies
+from pacas.engine.contract import Engine, Hierarchies, Source
 from pacas.engine.questions import Data, as_source, embedded_engine
 from pacas.errors import InputError, LedgerBrokenError, did_you_mean
 from pacas.protocol.marketplace import Columns
@@ -38,6 +38,8 @@ from pacas.provider.weights import Factor
 
 LOCAL = "local"
 """The buyer, where none is named."""
+Credit = int | None | Callable[[], int | None]
+"""What a buyer may spend in all, in nanocredits; None is as much as it likes."""
 FEW = 4
 """Tuples up to which quotes that are kept are looked up one by one."""
 
@@ -87,17 +89,30 @@ class Provider:
         self.seed_is_given = seed is not None
         """Whether the support set's secret can be guessed."""
         self._selling, self._state = Lock(), Lock()
-        with self._ledger.transaction():
-            opening = self._ledger.opening()
-            secret = opening.seed if opening and seed is None else _secret(seed)
-            self._stock = take_stock(engine or embedded_engine(), sources, terms, secret, tell)
-            self._ledger.open(fingerprint(sources, self._stock), secret)
+        chosen = engine or embedded_engine()
+        self._stock = self._open(sources, lambda secret: take_stock(chosen, sources, terms, secret, tell), seed)
         tell("reading the ledger")
         self._sales = Sales(self._stock)
+        self._catch_up()
         with self._ledger.transaction():
             self._catch_up()
             if self._sales.totals() != self._ledger.totals():
                 raise LedgerBrokenError("the totals of some buyers are not the sums of their purchases")
+
+    def _open(self, sources: Mapping[str, Source], take: Callable[[bytes], Stock], seed: int | None) -> Stock:
+        """Take stock, and open the ledger. Only while a ledger is new are other writers held off meanwhile."""
+        if self._ledger.opening() is None:
+            with self._ledger.transaction():
+                if self._ledger.opening() is None:
+                    return self._compared(sources, take(secret := _secret(seed)), secret)
+        opening = self._ledger.opening()
+        secret = opening.seed if opening and seed is None else _secret(seed)
+        return self._compared(sources, take(secret), secret)
+
+    def _compared(self, sources: Mapping[str, Source], stock: Stock, secret: bytes) -> Stock:
+        """The stock, if the ledger was opened with its like."""
+        self._ledger.open(fingerprint(sources, stock), secret)
+        return stock
 
     @property
     def stock(self) -> Stock:
@@ -151,14 +166,18 @@ class Provider:
         return Quote(int(self._stock.weights[conflicts].sum()))
 
     def pay(
-        self, request: Request, ceiling: int, key: str, *, buyer: str = LOCAL, credit: int | None = None
+        self, request: Request, ceiling: int, key: str, *, buyer: str = LOCAL, credit: Credit = None
     ) -> Answer | Refusal:
-        """Pay: sell at the price of this moment, if it is within the ceiling and, with what was spent, the credit."""
+        """Pay: sell at the price of this moment, if it is within the ceiling and, with what was spent, the credit.
+
+        A credit that may change is given by a function. It is asked while no other writer comes in between, unless the
+        key was used before; if it raises, nothing is sold.
+        """
         sold = self.sell(request, ceiling, key, buyer=buyer, credit=credit)
         return sold if isinstance(sold, Refusal) else _answer(sold.purchase)
 
     def sell(
-        self, request: Request, ceiling: int, key: str, *, buyer: str = LOCAL, credit: int | None = None
+        self, request: Request, ceiling: int, key: str, *, buyer: str = LOCAL, credit: Credit = None
     ) -> Entry | Refusal:
         """Pay, with the ledger's entry for an answer: what a receipt is made from."""
         check_buyer(buyer)
@@ -167,13 +186,14 @@ class Provider:
                 sold = self._ledger.find(buyer, key, request)
                 if sold is not None:
                     return sold
+                most = credit() if callable(credit) else credit
                 self._catch_up()
                 sale = self._judge(request, buyer)
                 if isinstance(sale, Refusal):
                     return sale
                 if sale.price > ceiling:
                     return Refusal(Reason.CEILING)
-                if credit is not None and self._ledger.total(buyer).spent + sale.price > credit:
+                if most is not None and self._ledger.total(buyer).spent + sale.price > most:
                     return Refusal(Reason.CREDIT)
                 sets = sale.sets
                 rows = tuple(sets.rows.tolist()) if sale.slot is None else None  # a slot is found again at once
@@ -201,7 +221,8 @@ class Provider:
         inquiry = self._inquiry(request.attribute)
         hierarchy = inquiry.offer.hierarchy
         level = request.level
-        hierarchy.check_level(level, f"the hierarchy of {request.attribute!r}")
+        if not 0 <= level <= hierarchy.height:
+            hierarchy.check_level(level, f"the hierarchy of {request.attribute!r}")
         book = self._sales.books.get(request.attribute)
         if book is not None:
             return self._look_up(book, inquiry.matcher.slot(request.tuple), level, buyer)

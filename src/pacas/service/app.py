@@ -41,6 +41,7 @@ def create_app(
         redirect_slashes=False,
         lifespan=service.running,
     )
+    app.state.stop = service.stop
     app.add_middleware(Gate, log=log, metrics=service.metrics)
     handle_failures(app)
     add_routes(app, Routes(service))

@@ -20,6 +20,9 @@ LONGEST = 200
 
 MOST_PROBLEMS = 1000
 
+LISTS = ("requests", "purchases")
+"""The keys of what a call may have many of."""
+
 _BY_STATUS = {status: code for code, status in STATUS.items()}
 
 
@@ -50,13 +53,25 @@ class Failure(Exception):
         return cls(ErrorCode.UNAVAILABLE, "the provider's ledger cannot be used now; try again, with the same key")
 
     @classmethod
+    def too_many(cls, most: int) -> Failure:
+        return cls(ErrorCode.TOO_LARGE, f"more than the {most:,} requests that one call may have; send fewer")
+
+    @classmethod
+    def stopping(cls) -> Failure:
+        """The service ends before the call does. What was bought by then is in the ledger, under its key."""
+        message = "the service is stopping; send the call again with the same key: what was bought is not charged again"
+        return cls(ErrorCode.UNAVAILABLE, message)
+
+    @classmethod
     def of(cls, error: ValidationError) -> Failure:
         """pydantic's first complaint: where, and what is expected there."""
         if error.error_count() > MOST_PROBLEMS:  # each of them would take more memory than what it is about
             return cls(
                 ErrorCode.UNPROCESSABLE, f"the body has more than {MOST_PROBLEMS:,} keys or values that are wrong"
             )
-        problem = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        problem = error.errors(include_url=False, include_input=False)[0]
+        if problem["type"] == "too_long" and problem["loc"][-1] in LISTS:
+            return cls.too_many(problem["ctx"]["max_length"])
         if problem["type"] == "json_invalid":
             return cls(ErrorCode.BAD_REQUEST, f"the body is not JSON: {problem['msg'].partition(': ')[2]}")
         where = ".".join(str(part) for part in problem["loc"] if part not in ("one", "many"))

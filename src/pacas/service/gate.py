@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from asyncio import CancelledError
 from time import perf_counter
 from typing import Any
 
@@ -41,6 +42,9 @@ class Gate:
             await self._app(scope, receive, noted)
         except ClientDisconnect:
             status = LEFT
+        except CancelledError:  # the server ends, and waits no longer
+            if not status:
+                await Failure.stopping().response()(scope, receive, noted)
         except Exception as error:
             self._log.error("failed", route=_route(scope), error=type(error).__name__, place=place(error))
             if not status:

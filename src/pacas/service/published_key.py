@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from pacas.errors import FileError, InputError
 
 from .address import Address
-from .connection import Connection
+from .connection import Certificate, Connection
 from .remote import TIMEOUT
 from .remote_errors import no_provider
 from .signing import read_public_key
@@ -18,9 +18,9 @@ from .wire import KeyAnswer
 PATH = "/v1/key"
 
 
-def public_key(named: str, *, ca: Path | None = None) -> str:
+def public_key(named: str, *, ca: Path | None = None, client_certificate: Certificate | None = None) -> str:
     """The key that a file holds, or that the server at https://…/v1/key publishes, in PEM."""
-    pem = _published(named, ca) if "://" in named else _in_file(named)
+    pem = _published(named, ca, client_certificate) if "://" in named else _in_file(named)
     if "PRIVATE KEY" in pem:
         raise InputError(f"{named} holds a private key, which only the provider should have; give the public one")
     try:
@@ -39,10 +39,12 @@ def _in_file(path: str) -> str:
         raise FileError(f"{path} is not a key in PEM; the provider's is at its {PATH}") from None
 
 
-def _published(url: str, ca: Path | None) -> str:
+def _published(url: str, ca: Path | None, client_certificate: Certificate | None) -> str:
     """A key over plain HTTP could be anybody's; `Address` refuses it."""
     address = Address.parse(url.removesuffix("/").removesuffix(PATH))
-    connection = Connection(address, None, timeout=TIMEOUT, patience=TIMEOUT, ca=ca, client_certificate=None)
+    connection = Connection(
+        address, None, timeout=TIMEOUT, patience=TIMEOUT, ca=ca, client_certificate=client_certificate
+    )
     try:
         return KeyAnswer.model_validate_json(connection.ask("GET", PATH).content).public_key
     except ValidationError:

@@ -10,12 +10,13 @@ from pydantic_core import to_json
 
 from pacas.protocol.messages import Refusal
 from pacas.provider.provider import Provider
+from pacas.provider.terms import History
 
 from .arrow import ladders_stream, read_tuples
-from .limits import QuoteLimit, check_batch
+from .limits import QuoteLimit, check_batch, check_requests
 from .metrics import Metrics
 from .settings import ServiceSettings
-from .wire import QuoteRequest, read_quotes_body
+from .wire import QuoteRequest, quotes_reader
 from .wording import Wording
 
 
@@ -27,16 +28,21 @@ class Quoting:
     ) -> None:
         self._provider, self._wording, self._metrics = provider, wording, metrics
         self._limit, self._most = limit, settings.batch
+        self._read = quotes_reader(settings.batch)
         self._offers = provider.catalogue()
         self._needed = {attribute: frozenset(offer.columns) for attribute, offer in self._offers.items()}
 
+        self.is_quick = _keeps_quotes(provider)
+        """Whether a quote is looked up; else it is computed, which may take long however small the question is."""
+
     def json(self, body: bytes, buyer: str) -> bytes:
         """Quotes for requests in JSON."""
-        requests = read_quotes_body(body).requests
+        check_requests(body, self._most)
+        requests = self._read(body).requests
         if len(requests) == 1 and (level := requests[0].level) is not None:  # as most are; one is never too many
             self._limit.take(buyer, 1)
             return to_json({"quotes": [self._at_level(requests[0], level, buyer)]})
-        self._count(buyer, len(requests))
+        self._limit.take(buyer, len(requests))
         by_attribute: dict[str, list[int]] = {}
         for i, request in enumerate(requests):
             by_attribute.setdefault(request.attribute, []).append(i)
@@ -50,7 +56,8 @@ class Quoting:
     def arrow(self, attribute: str, body: bytes, buyer: str) -> bytes:
         """Quotes at all levels for tuples in Arrow's IPC stream."""
         tuples = read_tuples(body, self._most)
-        self._count(buyer, tuples.num_rows)
+        check_batch(tuples.num_rows, self._most)
+        self._limit.take(buyer, tuples.num_rows)
         columns = dict(zip(tuples.column_names, tuples.columns, strict=True))
         prices = self._provider.quote_batch(attribute, columns, buyer=buyer).prices
         self._note(prices)
@@ -79,10 +86,15 @@ class Quoting:
             for one, ladder in zip(asked, prices.tolist(), strict=True)
         ]
 
-    def _count(self, buyer: str, tuples: int) -> None:
-        check_batch(tuples, self._most)
-        self._limit.take(buyer, tuples)
-
     def _note(self, prices: np.ndarray[Any, np.dtype[np.int64]]) -> None:
         refusals = int((prices < 0).sum())
         self._metrics.quoted(prices.size - refusals, refusals)
+
+
+def _keeps_quotes(provider: Provider) -> bool:
+    """Whether the provider keeps the quotes of all that it sells: each is found by equality, and has no edits."""
+    stock = provider.stock
+    inquiries = stock.inquiries.values()
+    return stock.terms.history is History.POOLED and all(
+        inquiry.matcher.by_slot is not None and not inquiry.has_edits for inquiry in inquiries
+    )

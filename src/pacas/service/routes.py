@@ -43,7 +43,7 @@ class Routes:
         body = await self._body(call, JSON)
         quoting, workers = self._service.quoting, self._service.workers
         try:
-            if len(body) <= workers.AT_ONCE:
+            if quoting.is_quick and len(body) <= workers.AT_ONCE:
                 return _json(quoting.json(body, account.name))
             return _json(await workers.quotes.run(quoting.json, body, account.name))
         except ValidationError as error:

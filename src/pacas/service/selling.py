@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from pacas.protocol.messages import Refusal
@@ -12,12 +13,18 @@ from pacas.provider.provider import Provider
 from .authentication import Authentication
 from .error_code import ErrorCode
 from .failures import Failure
-from .limits import QuoteLimit, check_batch
+from .limits import QuoteLimit, check_requests
 from .metrics import Metrics
 from .settings import ServiceSettings
-from .wire import PurchaseBody, PurchasesBody, purchases_body
+from .wire import PurchaseBody, PurchasesBody, purchases_reader
 from .wording import Purchases, Wording
 from .workers import Workers
+
+PART = 200
+"""Of many purchases, so many are looked up or checked at once: other buyers come in between."""
+
+Keyed = tuple[PurchaseBody, str]
+"""What is to be bought, and the purchase's idempotency key."""
 
 
 class Selling:
@@ -34,39 +41,82 @@ class Selling:
         authentication: Authentication,
         workers: Workers,
     ) -> None:
-        self._provider, self._settings, self._authentication = provider, settings, authentication
+        self._provider, self._authentication = provider, authentication
         self._wording, self._purchases, self._metrics, self._workers = wording, purchases, metrics, workers
-        self._limit = limit
+        self._limit, self._most, self._read = limit, settings.batch, purchases_reader(settings.batch)
+        self._is_stopping = False
+
+    def stop(self) -> None:
+        """Begin no further purchase of a call of many: it could outlast the time that is left."""
+        self._is_stopping = True
 
     async def answer(self, body: bytes, key: str, account: Account) -> dict[str, Any]:
         """Pay for one purchase, or for many in their order."""
-        asked = await self._workers.read(purchases_body.validate_json, body)
+        asked = await self._workers.read(self._asked, body)
         if isinstance(asked, PurchaseBody):
             check_key(key)
-            return {"purchase": await self._workers.sales.run(self._sell, asked, key, account)}
-        check_batch(len(asked.purchases), self._settings.batch)
-        await self._workers.store.run(self._check, asked, key, account)
-        told = []
-        for i, one in enumerate(asked.purchases):  # one by one: other buyers come in between
-            told.append(await self._workers.sales.run(self._sell, one, f"{key}/{i}", account))
-        return {"purchases": told}
-
-    def _check(self, asked: PurchasesBody, key: str, account: Account) -> None:
-        """Nothing that is known to fail is left for the middle of many purchases."""
+            return {"purchase": await self._workers.sales.run(self._one, asked, key, account)}
         check_key(f"{key}/{len(asked.purchases)}")
-        for i, one in enumerate(asked.purchases):
-            request = one.request.request()
-            self._provider.quote(request, buyer=account.name)
-            self._provider.ledger.find(account.name, f"{key}/{i}", request)
+        return {"purchases": await self._many([(one, f"{key}/{i}") for i, one in enumerate(asked.purchases)], account)}
+
+    def _asked(self, body: bytes) -> PurchaseBody | PurchasesBody:
+        check_requests(body, self._most)
+        return self._read(body)
+
+    def _one(self, asked: PurchaseBody, key: str, account: Account) -> dict[str, Any]:
+        self._limit.take(account.name, len(self._new([(asked, key)], account)))
+        return self._sell(asked, key, account)
+
+    async def _many(self, asked: Sequence[Keyed], account: Account) -> list[dict[str, Any]]:
+        """Pay for all, or for none where the limit or a mistake in one of them is known to be in the way."""
+        new: list[Keyed] = []
+        for part in self._parts(asked):
+            new += await self._workers.store.run(self._new, part, account)
+        self._limit.take(account.name, len(new))
+        for part in self._parts(new):
+            await self._workers.store.run(self._check, part, account)
+        told = []
+        for one, key in asked:  # one by one: other buyers come in between
+            self._go_on()
+            told.append(await self._workers.sales.run(self._sell, one, key, account))
+        return told
+
+    def _parts(self, asked: Sequence[Keyed]) -> Iterator[Sequence[Keyed]]:
+        for start in range(0, len(asked), PART):
+            self._go_on()
+            yield asked[start : start + PART]
+
+    def _go_on(self) -> None:
+        if self._is_stopping:
+            raise Failure.stopping()
+
+    def _new(self, asked: Sequence[Keyed], account: Account) -> list[Keyed]:
+        """Those that were not bought before. They count: each tells as much as a quote, and may be as free."""
+        find = self._provider.ledger.find
+        return [(one, key) for one, key in asked if find(account.name, key, one.request.request()) is None]
+
+    def _check(self, asked: Sequence[Keyed], account: Account) -> None:
+        """Nothing that is known to fail is left for the middle of many purchases."""
+        for one, _ in asked:
+            self._provider.quote(one.request.request(), buyer=account.name)
 
     def _sell(self, asked: PurchaseBody, key: str, account: Account) -> dict[str, Any]:
-        now = self._authentication.now(account.token_hash)
-        if now.role is not Role.CLIENT:
-            raise Failure(ErrorCode.FORBIDDEN, "this account may not buy")
-        self._limit.take(now.name, 1)  # it tells as much as a quote, and may be as free
-        sold = self._provider.sell(asked.request.request(), asked.ceiling, key, buyer=now.name, credit=now.credit)
+        now = self._buyer(account)
+
+        def credit() -> int | None:
+            """Read again when no other writer can come in between: to wait for one may have taken seconds."""
+            return self._buyer(account).credit
+
+        sold = self._provider.sell(asked.request.request(), asked.ceiling, key, buyer=now.name, credit=credit)
         if isinstance(sold, Refusal):
             self._metrics.refused_to_sell()
             return self._wording.refusal(sold)
         self._metrics.sold()
         return self._purchases.bought(sold)
+
+    def _buyer(self, account: Account) -> Account:
+        """The account as it is at this moment, if it may still buy."""
+        now = self._authentication.now(account.token_hash)
+        if now.role is not Role.CLIENT:
+            raise Failure(ErrorCode.FORBIDDEN, "this account may not buy")
+        return now

@@ -56,6 +56,10 @@ class Service:
         self._entries = provider.ledger.head().entries
         self._heard: float | None = monotonic()
 
+    def stop(self) -> None:
+        """The end is near: calls of many purchases stop after the one under way, and everything else is finished."""
+        self.selling.stop()
+
     @property
     def is_ready(self) -> bool:
         """Whether the ledger can be reached."""

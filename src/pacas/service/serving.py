@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import uvicorn
+from fastapi import FastAPI
 from starlette.types import ASGIApp
 from structlog.typing import FilteringBoundLogger
 
@@ -118,16 +119,19 @@ class ListeningAddress:
 
 
 def serve(
-    app: ASGIApp,
+    app: FastAPI,
     listener: socket.socket,
     *,
     log: FilteringBoundLogger,
     context: ssl.SSLContext | None = None,
     announce: Callable[[], None] = lambda: None,
 ) -> None:
-    """Answer calls until SIGTERM or SIGINT; then take no more, finish what was accepted, and return."""
+    """Answer calls until SIGTERM or SIGINT; then take no more, finish what was accepted, and return.
+
+    A call of many purchases is the exception: it ends after the purchase under way, and says so.
+    """
     with _server_lines(log):
-        Server(http_of(app, context), announce).run(sockets=[listener])
+        Server(http_of(app, context), announce, app.state.stop).run(sockets=[listener])
 
 
 def http_of(app: ASGIApp, context: ssl.SSLContext | None = None, *, grace: int = GRACE) -> uvicorn.Config:
@@ -149,14 +153,20 @@ def http_of(app: ASGIApp, context: ssl.SSLContext | None = None, *, grace: int =
 class Server(uvicorn.Server):
     """uvicorn's server, which says when it listens and ends with its work, not with the signal that ended it."""
 
-    def __init__(self, config: uvicorn.Config, announce: Callable[[], None]) -> None:
+    def __init__(
+        self, config: uvicorn.Config, announce: Callable[[], None], stop: Callable[[], None] = lambda: None
+    ) -> None:
         super().__init__(config)
-        self._announce = announce
+        self._announce, self._stop = announce, stop
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         if not self.should_exit:
             self._announce()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._stop()
+        await super().shutdown(sockets)
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:

@@ -6,9 +6,11 @@ value of another type. What a server sends may gain keys.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Discriminator, FailFast, Field, StringConstraints, Tag, TypeAdapter
+from pydantic import create_model as model_of
 
 from pacas.core.hierarchy import Hierarchy
 from pacas.formats.hierarchies.arx import level_zero_rows
@@ -66,8 +68,11 @@ class QuotesBody(Sent):
     requests: Annotated[list[QuoteRequest], FailFast()]
 
 
-read_quotes_body = TypeAdapter(QuotesBody).validator.validate_json
-"""Reads a QuotesBody, without what pydantic's own methods do before they call this."""
+def quotes_reader(most: int) -> Callable[[bytes], QuotesBody]:
+    """Reads a QuotesBody, and no further than to the first request that is one too many."""
+    requests = Annotated[list[QuoteRequest], FailFast(), Field(max_length=most)]
+    body = model_of("QuotesBody", __base__=QuotesBody, requests=(requests, ...))
+    return TypeAdapter(body).validator.validate_json  # without what pydantic's own methods do before they call this
 
 
 class PurchaseRequest(Sent):
@@ -99,10 +104,12 @@ def _one_or_many(given: Any) -> str:
     return "many" if many else "one"
 
 
-OneOrMany = Annotated[
-    Annotated[PurchaseBody, Tag("one")] | Annotated[PurchasesBody, Tag("many")], Discriminator(_one_or_many)
-]
-purchases_body: TypeAdapter[PurchaseBody | PurchasesBody] = TypeAdapter(OneOrMany)
+def purchases_reader(most: int) -> Callable[[bytes], PurchaseBody | PurchasesBody]:
+    """Reads a PurchaseBody or a PurchasesBody, and no further than to the first purchase that is one too many."""
+    purchases = Annotated[list[PurchaseBody], FailFast(), Field(max_length=most)]
+    many: Any = model_of("PurchasesBody", __base__=PurchasesBody, purchases=(purchases, ...))
+    either: Any = Annotated[PurchaseBody, Tag("one")] | Annotated[many, Tag("many")]
+    return TypeAdapter(Annotated[either, Discriminator(_one_or_many)]).validator.validate_json
 
 
 # ---- what a server answers ------------------------------------------------------------------------------------------

@@ -34,9 +34,6 @@ class AccountTable(ABC):
     def list(self) -> list[Account]:
         return sorted((_account(row) for row in self._read(_ACCOUNT)), key=lambda account: account.name)
 
-    def find(self, name: str) -> Account | None:
-        return _one(self._read(f"{_ACCOUNT} WHERE name = ?", name))
-
     def by_token(self, token_hash: str) -> Account | None:
         return _one(self._read(f"{_ACCOUNT} WHERE token_hash = ?", token_hash))
 
@@ -60,7 +57,7 @@ class AccountTable(ABC):
 
     @abstractmethod
     def _write(self, statement: str, *values: object) -> Rows:
-        """What a statement has changed, durably."""
+        """What a statement has changed, durably; before or after a sale, never in the midst of one."""
 
 
 def _account(row: tuple[Any, ...]) -> Account:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
+from threading import Lock
 
 import psycopg
 
@@ -16,7 +17,7 @@ from pacas.provider.ledger import Store
 
 from .postgres_faults import LOST, fault, problem
 from .postgres_place import PostgresPlace
-from .postgres_session import Session, what_failed
+from .postgres_session import Session, close_soon, what_failed
 from .postgres_tables import PREPARE, PostgresTables
 from .transaction import PATIENCE, UNDONE, DatabaseLedger
 
@@ -29,14 +30,16 @@ class PostgresLedger(DatabaseLedger):
         self._place = PostgresPlace.parse(url)
         self._session = Session(self._place, patience)
         self._known_tables: PostgresTables | None = None
+        self._reading = Lock()
+        self._second = Session(self._place, patience, make=False)
         self._is_undone = False
 
     def __repr__(self) -> str:
         return f"PostgresLedger({str(self._place)!r})"
 
     def close(self) -> None:
-        with self._lock:
-            self._session.close()
+        close_soon(self._lock, self._session)
+        close_soon(self._reading, self._second)
 
     def _store(self) -> AbstractContextManager[Store]:
         return _Access(self)
@@ -104,16 +107,32 @@ class PostgresLedger(DatabaseLedger):
 
 
 class _Access:
-    """A ledger's tables, for one thread at a time; PostgreSQL's errors as ours."""
+    """A ledger's tables, for one thread at a time; PostgreSQL's errors as ours.
 
-    __slots__ = ("_ledger",)
+    While another thread has a transaction, or waits for one, what it has not committed is read past by the second
+    connection, which is made when it is first needed.
+    """
+
+    __slots__ = ("_is_first", "_ledger")
 
     def __init__(self, ledger: PostgresLedger) -> None:
         self._ledger = ledger
 
     def __enter__(self) -> Store:
         ledger = self._ledger
-        ledger._lock.acquire()
+        self._is_first = ledger._lock.acquire(blocking=False)
+        return self._first() if self._is_first else self._second()
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        ledger = self._ledger
+        try:
+            if isinstance(error, psycopg.Error):
+                raise (ledger._failed(error) if self._is_first else what_failed(ledger._second, error)) from None
+        finally:
+            (ledger._lock if self._is_first else ledger._reading).release()
+
+    def _first(self) -> Store:
+        ledger = self._ledger
         try:
             if ledger._depth:
                 ledger._check_not_undone()
@@ -122,9 +141,11 @@ class _Access:
             ledger._lock.release()
             raise
 
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+    def _second(self) -> Store:
+        ledger = self._ledger
+        ledger._reading.acquire()
         try:
-            if isinstance(error, psycopg.Error):
-                raise self._ledger._failed(error) from None
-        finally:
-            self._ledger._lock.release()
+            return PostgresTables(ledger._second.connection, ledger._place.lock)
+        except BaseException:
+            ledger._reading.release()
+            raise

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from threading import Lock
 from typing import Any
 
 import psycopg
 
 from .account_table import AccountTable
+from .postgres_faults import LOST, fault, problem
 from .postgres_place import PostgresPlace
-from .postgres_session import Session, what_failed
+from .postgres_session import Session, close_soon, what_failed
 from .transaction import PATIENCE
 
 
@@ -25,8 +27,7 @@ class PostgresAccounts(AccountTable):
         return f"PostgresAccounts({str(self._place)!r})"
 
     def close(self) -> None:
-        with self._lock:
-            self._session.close()
+        close_soon(self._lock, self._session)
 
     def _read(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
         with self._lock:
@@ -36,4 +37,12 @@ class PostgresAccounts(AccountTable):
             except psycopg.Error as error:
                 raise what_failed(self._session, error) from None
 
-    _write = _read
+    def _write(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
+        """By a connection of its own, so that who reads does not wait with it for a sale to end."""
+        with closing(self._session.another()) as connection:
+            try:
+                with connection.transaction():
+                    connection.execute(f"SELECT pg_advisory_xact_lock({self._place.lock})".encode())
+                    return connection.execute(statement.replace("?", "%s").encode(), values).fetchall()
+            except psycopg.Error as error:
+                raise fault(self._place, LOST if connection.closed else problem(error)) from None

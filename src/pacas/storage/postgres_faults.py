@@ -14,6 +14,7 @@ LOST = (
 )
 _STATES = {
     "55P03": "is in use: another process has not finished its purchase in time; try again",
+    "57014": "did not answer in time; nothing was recorded, try again",
     "53100": "cannot grow: the disk is full; nothing was recorded",
     "53300": "cannot be opened: PostgreSQL has as many connections as it allows; try again, or raise max_connections",
     "25006": "cannot be written: this PostgreSQL only reads, as a standby does",

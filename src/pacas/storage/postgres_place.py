@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from hashlib import sha256
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import parse_qsl, quote, urlencode
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
@@ -32,10 +32,11 @@ class PostgresPlace:
     def parse(cls, url: str) -> PostgresPlace:
         """Read `postgresql://user:password@host:port/database?ledger=NAME`; other options are libpq's own."""
         address, _, options = url.partition("?")
-        given = parse_qsl(options, keep_blank_values=True)
+        _check_address(address)
+        given = parse_qsl(options.replace("+", "%2B"), keep_blank_values=True)  # libpq takes + for itself
         names = [value for name, value in given if name == "ledger"] or [LEDGER]
         _check_name(names)
-        rest = urlencode([(name, value) for name, value in given if name != "ledger"])
+        rest = urlencode([(name, value) for name, value in given if name != "ledger"], quote_via=quote)
         try:
             parameters = conninfo_to_dict(f"{address}?{rest}" if rest else address)
         except (psycopg.Error, ValueError):  # what they say may quote a password
@@ -51,6 +52,13 @@ class PostgresPlace:
         """The number of the advisory lock that a writer of this ledger holds."""
         digest = sha256(b"pacas ledger " + self.ledger.encode()).digest()
         return int.from_bytes(digest[:8], "big", signed=True)
+
+
+def _check_address(address: str) -> None:
+    """A password is told from the host, which is shown, by the only @ there is."""
+    before, _, after = address.partition("://")[2].partition("@")
+    if "@" in after or ("/" in before and "@" in address):
+        raise ConfigError("ledger.url: percent-encode @ and / in the password (%40, %2F), or give it as PGPASSWORD")
 
 
 def _check_name(names: list[str]) -> None:

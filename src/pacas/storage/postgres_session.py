@@ -4,22 +4,31 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from typing import Any
+from typing import Any, Protocol
 
 import psycopg
 from psycopg.pq import TransactionStatus
-from psycopg.sql import SQL, Identifier, Literal
+from psycopg.sql import SQL, Composed, Identifier, Literal
 
+from .postgres_connection import GRACE, BoundedConnection
 from .postgres_faults import LOST, fault, problem, refusal
 from .postgres_place import PostgresPlace
 from .postgres_tables import CREATE, LAYOUT
 from .transaction import FORKED
 
-_DEFAULTS = {"connect_timeout": 10, "tcp_user_timeout": 30_000, "application_name": "pacas"}
+_DEFAULTS = {
+    "connect_timeout": 10,
+    "tcp_user_timeout": 30_000,
+    "keepalives_idle": 30,
+    "keepalives_interval": 10,
+    "keepalives_count": 3,
+    "application_name": "pacas",
+}
 _SETTINGS = SQL("""
     SET client_encoding = 'UTF8';
     SET search_path = {schema};
     SET lock_timeout = {patience};
+    SET statement_timeout = {limit};
     SET enable_seqscan = off;
     SET jit = off;
     SET plan_cache_mode = force_generic_plan;
@@ -37,18 +46,26 @@ _FOUND = SQL("""
 """)
 
 
+class _Lock(Protocol):
+    """A lock of either kind."""
+
+    def acquire(self, blocking: bool = ..., timeout: float = ...) -> bool: ...
+
+    def release(self) -> None: ...
+
+
 class Session:
     """A connection that is there when it is asked for, unless PostgreSQL is away. For one thread at a time."""
 
-    def __init__(self, place: PostgresPlace, patience: float) -> None:
+    def __init__(self, place: PostgresPlace, patience: float, *, make: bool = True) -> None:
         self.place = place
         self._patience = patience
         self._process = os.getpid()
         self._is_closed = False
-        self._connection: psycopg.Connection[Any] | None = connect(place, patience, make=True)
+        self._connection = connect(place, patience, make=True) if make else None
 
     @property
-    def connection(self) -> psycopg.Connection[Any]:
+    def connection(self) -> BoundedConnection:
         """The connection, made anew if the last one was lost."""
         if self._is_closed:
             raise fault(self.place, "is closed")
@@ -57,7 +74,7 @@ class Session:
             self._connection = connect(self.place, self._patience)
         return self._connection
 
-    def another(self) -> psycopg.Connection[Any]:
+    def another(self) -> BoundedConnection:
         """A connection of its own, for its caller to close."""
         if self._is_closed:
             raise fault(self.place, "is closed")
@@ -87,22 +104,29 @@ class Session:
             with suppress(psycopg.Error):
                 lost.close()
 
+    def give_up(self) -> None:
+        """Close, from any thread: one that waits for the server waits no longer."""
+        self._is_closed = True
+        if (connection := self._connection) is not None:
+            connection.is_given_up = True
+
     def close(self) -> None:
         self._is_closed = True
         if os.getpid() == self._process:
             self.drop()
 
 
-def connect(place: PostgresPlace, patience: float, *, make: bool = False) -> psycopg.Connection[Any]:
+def connect(place: PostgresPlace, patience: float, *, make: bool = False) -> BoundedConnection:
     """A connection to a ledger, every commit of it durable. Nothing is written to a schema that is no ledger."""
     try:
-        connection = psycopg.connect(**{**_DEFAULTS, **place.parameters}, autocommit=True)  # type: ignore[arg-type]
+        given: dict[str, Any] = {**_DEFAULTS, **place.parameters}
+        connection = BoundedConnection.connect(**given, autocommit=True)
     except (psycopg.Error, UnicodeError) as error:
         why = refusal(error) if isinstance(error, psycopg.Error) else "has a name that is no text"
         raise fault(place, why) from None
     try:
-        schema = Identifier(place.ledger)
-        connection.execute(_SETTINGS.format(schema=schema, patience=Literal(max(1, int(patience * 1000)))))
+        connection.limit = patience + 2 * GRACE
+        connection.execute(_settings(place, patience))
         if not _is_there(connection, place):
             if not make:
                 raise fault(place, "is no longer there; restore a copy")
@@ -116,6 +140,12 @@ def connect(place: PostgresPlace, patience: float, *, make: bool = False) -> psy
         connection.close()
         raise
     return connection
+
+
+def _settings(place: PostgresPlace, patience: float) -> Composed:
+    milliseconds = max(1, int(patience * 1000))
+    limit = milliseconds + int(GRACE * 1000)
+    return _SETTINGS.format(schema=Identifier(place.ledger), patience=Literal(milliseconds), limit=Literal(limit))
 
 
 def _is_there(connection: psycopg.Connection[Any], place: PostgresPlace) -> bool:
@@ -160,3 +190,14 @@ def _not_ours(place: PostgresPlace) -> Exception:
 def what_failed(session: Session, error: psycopg.Error) -> Exception:
     """The error for a statement that failed; a connection that was lost is let go of."""
     return fault(session.place, LOST if session.dropped_if_lost() else problem(error))
+
+
+def close_soon(lock: _Lock, session: Session) -> None:
+    """Close a session when the thread that uses it is done, or has waited for the server for too long."""
+    if not lock.acquire(timeout=GRACE):
+        session.give_up()
+        lock.acquire()
+    try:
+        session.close()
+    finally:
+        lock.release()

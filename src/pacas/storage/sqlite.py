@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from pathlib import Path
 from tempfile import mkstemp
+from threading import Lock
 
 from pacas.provider.chain import Records
 from pacas.provider.ledger import Store
@@ -26,6 +27,8 @@ from .transaction import FORKED, PATIENCE, UNDONE, DatabaseLedger
 APPLICATION_ID = int.from_bytes(b"PACS", "big")
 """What SQLite keeps in the file's header to say whose file it is."""
 SCHEMA_VERSION = 1
+CHECKPOINT = 8000
+"""Pages of the log after which they are copied into the file: seldom, as a sale waits for it."""
 SMALLEST = 512
 """The bytes of SQLite's smallest page: a file with fewer was cut, as a ledger is never seen before it is whole."""
 
@@ -39,13 +42,17 @@ class SqliteLedger(DatabaseLedger):
         self._patience = patience
         self._connection = open_file(path, patience)
         self._tables = SqliteTables(self._connection)
+        self._reading = Lock()
+        self._second = connect_again(path, patience)
+        self._second_tables = SqliteTables(self._second)
 
     def __repr__(self) -> str:
         return f"SqliteLedger({self._path.name!r})"
 
     def close(self) -> None:
-        with self._lock:
+        with self._lock, self._reading:
             self._connection.close()
+            self._second.close()
 
     def _store(self) -> AbstractContextManager[Store]:
         return _Access(self)
@@ -82,28 +89,36 @@ class SqliteLedger(DatabaseLedger):
 
 
 class _Access:
-    """A ledger's tables, for one thread at a time; SQLite's errors as ours."""
+    """A ledger's tables, for one thread at a time; SQLite's errors as ours.
 
-    __slots__ = ("_faults", "_ledger")
+    While another thread has a transaction, or waits for one, what it has not committed is read past by the second
+    connection.
+    """
+
+    __slots__ = ("_faults", "_ledger", "_lock")
 
     def __init__(self, ledger: SqliteLedger) -> None:
         self._ledger = ledger
-        self._faults = faults_as_storage_errors(ledger._path, ledger._roll_back)
 
     def __enter__(self) -> Store:
-        self._ledger._lock.acquire()
+        ledger = self._ledger
+        is_first = ledger._lock.acquire(blocking=False)
+        self._lock = ledger._lock if is_first else ledger._reading
+        if not is_first:
+            self._lock.acquire()
+        self._faults = faults_as_storage_errors(ledger._path, ledger._roll_back if is_first else None)
         try:
-            self._ledger._check_process()
+            ledger._check_process()
         except BaseException:
-            self._ledger._lock.release()
+            self._lock.release()
             raise
-        return self._ledger._tables
+        return ledger._tables if is_first else ledger._second_tables
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         try:
             self._faults.__exit__(kind, error, trace)
         finally:
-            self._ledger._lock.release()
+            self._lock.release()
 
 
 def open_file(path: Path, patience: float = PATIENCE) -> sqlite3.Connection:
@@ -116,14 +131,7 @@ def open_file(path: Path, patience: float = PATIENCE) -> sqlite3.Connection:
 def _connect(path: Path, patience: float) -> sqlite3.Connection:
     """A connection to a ledger's file, every commit synced to disk. Nothing is written to a file that is no ledger."""
     _check_file(path)
-    with faults_as_storage_errors(path):
-        connection = sqlite3.connect(
-            f"{path.absolute().as_uri()}?mode=rw",
-            uri=True,
-            timeout=patience,
-            isolation_level=None,
-            check_same_thread=False,
-        )
+    connection = _open(path, patience)
     try:
         with faults_as_storage_errors(path):
             _check_ledger(connection, path)
@@ -132,6 +140,29 @@ def _connect(path: Path, patience: float) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
+
+
+def connect_again(path: Path, patience: float = PATIENCE) -> sqlite3.Connection:
+    """One more connection to a ledger's file that was found whole."""
+    connection = _open(path, patience)
+    try:
+        with faults_as_storage_errors(path):
+            _sync_fully(connection)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _open(path: Path, patience: float) -> sqlite3.Connection:
+    with faults_as_storage_errors(path):
+        return sqlite3.connect(
+            f"{path.absolute().as_uri()}?mode=rw",
+            uri=True,
+            timeout=patience,
+            isolation_level=None,
+            check_same_thread=False,
+        )
 
 
 def _check_file(path: Path) -> None:
@@ -162,6 +193,7 @@ def _sync_fully(connection: sqlite3.Connection) -> None:
     """A commit returns when it will outlast a crash of the machine."""
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = FULL")
+    connection.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT}")
     connection.execute("PRAGMA fullfsync = ON")  # macOS: the disk's own cache, too
 
 

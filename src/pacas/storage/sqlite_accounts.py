@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
 from .account_table import CREATE_ACCOUNT, AccountTable
 from .faults import fault, faults_as_storage_errors
-from .sqlite import open_file
+from .sqlite import connect_again, open_file
 from .transaction import FORKED
 
 
@@ -32,20 +34,22 @@ class SqliteAccounts(AccountTable):
 
     def _read(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
         with self._lock:
-            return self._run(statement, *values) if self._table_is_there() else []
+            return self._run(self._connection, statement, *values) if self._table_is_there() else []
 
     def _write(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
-        with self._lock:
-            self._run(CREATE_ACCOUNT)
-            return self._run(statement, *values)
+        """By a connection of its own, so that who reads does not wait with it for a sale to end."""
+        with closing(connect_again(self._path)) as connection:
+            self._run(connection, CREATE_ACCOUNT)
+            return self._run(connection, statement, *values)
 
     def _table_is_there(self) -> bool:
         if not self._has_table:
-            self._has_table = bool(self._run("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'account'"))
+            found = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'account'"
+            self._has_table = bool(self._run(self._connection, found))
         return self._has_table
 
-    def _run(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
+    def _run(self, connection: sqlite3.Connection, statement: str, *values: object) -> list[tuple[Any, ...]]:
         if os.getpid() != self._process:
             raise fault(self._path, FORKED)
         with faults_as_storage_errors(self._path):
-            return self._connection.execute(statement, values).fetchall()
+            return connection.execute(statement, values).fetchall()
