@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -11,8 +10,8 @@ import typer
 from pacas.cli.opening import is_url
 from pacas.errors import FileError, InputError, RemoteError
 from pacas.formats.replacing import replacing
-from pacas.protocol.marketplace import Columns, Marketplace
-from pacas.protocol.messages import Answer, Ladders, Offer, Quote, Refusal, Request
+from pacas.protocol.marketplace import Forwarding, Marketplace
+from pacas.protocol.messages import Answer, Refusal, Request
 from pacas.protocol.receipt import SignedReceipt
 from pacas.service.receipt_document import ReceiptDocument
 
@@ -40,23 +39,15 @@ def keeping_receipts(marketplace: Marketplace, folder: Path | None) -> Marketpla
     return KeepingReceipts(marketplace, folder)
 
 
-class KeepingReceipts:
+class KeepingReceipts(Forwarding):
     """Sells like the marketplace behind it, and writes each receipt to disk before the answer is seen."""
 
     def __init__(self, marketplace: Marketplace, folder: Path) -> None:
-        self._marketplace, self._folder = marketplace, folder
-
-    def catalogue(self) -> Mapping[str, Offer]:
-        return self._marketplace.catalogue()
-
-    def quote(self, request: Request) -> Quote | Refusal:
-        return self._marketplace.quote(request)
-
-    def quote_batch(self, attribute: str, tuples: Columns) -> Ladders:
-        return self._marketplace.quote_batch(attribute, tuples)
+        super().__init__(marketplace)
+        self._folder = folder
 
     def pay(self, request: Request, ceiling: int, key: str) -> Answer | Refusal:
-        told = self._marketplace.pay(request, ceiling, key)
+        told = super().pay(request, ceiling, key)
         if isinstance(told, Answer):
             if told.receipt is None:
                 raise RemoteError("the provider has signed nothing; without --receipts, none is needed")

@@ -7,7 +7,6 @@ been bought: prices only fall, and a request may come to be refused.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from copy import copy
 from typing import Any
 
@@ -16,8 +15,8 @@ from pacas.client.repair import refine
 from pacas.client.safe_clean import SafeClean
 from pacas.engine.contract import Engine
 from pacas.engine.questions import Data
-from pacas.protocol.marketplace import Columns, Marketplace
-from pacas.protocol.messages import Answer, Ladders, Offer, Quote, Refusal, Request
+from pacas.protocol.marketplace import Forwarding, Marketplace
+from pacas.protocol.messages import Answer, Refusal, Request
 
 
 def dry_run(
@@ -29,20 +28,8 @@ def dry_run(
     return supposing.clean(data, DryRun(marketplace), observer=observer, engine=engine)
 
 
-class DryRun:
+class DryRun(Forwarding):
     """Quotes like the marketplace behind it, and answers every purchase with the root, which tells nothing."""
-
-    def __init__(self, marketplace: Marketplace) -> None:
-        self._marketplace = marketplace
-
-    def catalogue(self) -> Mapping[str, Offer]:
-        return self._marketplace.catalogue()
-
-    def quote(self, request: Request) -> Quote | Refusal:
-        return self._marketplace.quote(request)
-
-    def quote_batch(self, attribute: str, tuples: Columns) -> Ladders:
-        return self._marketplace.quote_batch(attribute, tuples)
 
     def pay(self, request: Request, ceiling: int, key: str) -> Answer | Refusal:
         """Nothing is paid; the price is the one that was quoted."""

@@ -39,3 +39,22 @@ class Marketplace(Protocol):
         same answer again and is charged once; a KeyReusedError says that the key was another request's.
         """
         ...
+
+
+class Forwarding:
+    """A marketplace that passes everything on to the one behind it; a subclass says what it does otherwise."""
+
+    def __init__(self, marketplace: Marketplace) -> None:
+        self._marketplace = marketplace
+
+    def catalogue(self) -> Mapping[str, Offer]:
+        return self._marketplace.catalogue()
+
+    def quote(self, request: Request) -> Quote | Refusal:
+        return self._marketplace.quote(request)
+
+    def quote_batch(self, attribute: str, tuples: Columns) -> Ladders:
+        return self._marketplace.quote_batch(attribute, tuples)
+
+    def pay(self, request: Request, ceiling: int, key: str) -> Answer | Refusal:
+        return self._marketplace.pay(request, ceiling, key)

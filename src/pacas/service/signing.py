@@ -12,10 +12,8 @@ import json
 import os
 from base64 import b64decode, b64encode
 from binascii import Error as NotBase64
-from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
-from tempfile import mkstemp
 
 from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
@@ -29,8 +27,8 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from pacas.errors import FileError, InputError
-from pacas.formats.replacing import sync_folder
 from pacas.protocol.receipt import Receipt, SignedReceipt
+from pacas.storage.new_file import made_once
 
 VERSION = 1
 _HEAD = f"pacas receipt {VERSION}\n"
@@ -132,17 +130,9 @@ def _create(path: Path) -> None:
     """A new key, which stands there whole or not at all; one that another process made first is kept."""
     pem = Ed25519PrivateKey.generate().private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
     try:
-        descriptor, name = mkstemp(prefix=f".{path.name}.", dir=path.parent)  # readable by its owner only
-        made = Path(name)
-        try:
-            with open(descriptor, "wb") as file:
-                file.write(pem)
-                file.flush()
-                os.fsync(file.fileno())
-            with suppress(FileExistsError):
-                os.link(made, path)
-        finally:
-            made.unlink()
-        sync_folder(path.parent)
+        with made_once(path) as made, made.open("wb") as file:
+            file.write(pem)
+            file.flush()
+            os.fsync(file.fileno())
     except OSError as error:
         raise FileError(f"{path}, the signing key, cannot be made in its folder ({error.strerror})") from None

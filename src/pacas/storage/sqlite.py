@@ -14,13 +14,13 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from pathlib import Path
-from tempfile import mkstemp
 from threading import Lock
 
 from pacas.provider.chain import Records
 from pacas.provider.ledger import Store
 
 from .faults import damaged, fault, faults_as_storage_errors
+from .new_file import made_once
 from .tables import CREATE, SqliteTables
 from .transaction import FORKED, PATIENCE, UNDONE, DatabaseLedger
 
@@ -200,16 +200,8 @@ def _sync_fully(connection: sqlite3.Connection) -> None:
 def _create(path: Path) -> None:
     """A new, empty ledger, which stands there whole or not at all; one that another process made first is kept."""
     try:
-        descriptor, name = mkstemp(prefix=f".{path.name}.", dir=path.parent)  # readable by its owner only
-        os.close(descriptor)
-        made = Path(name)
-        try:
+        with made_once(path) as made:
             _fill(made)
-            with suppress(FileExistsError):
-                os.link(made, path)
-        finally:
-            made.unlink()
-        _sync_folder(path.parent)
     except OSError as error:
         raise fault(path, f"cannot be made in its folder ({error.strerror})") from None
 
@@ -223,11 +215,3 @@ def _fill(path: Path) -> None:
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
         connection.execute("COMMIT")
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
