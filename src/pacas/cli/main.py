@@ -21,6 +21,7 @@ from pacas.cli import (
     demo,
     distance,
     errors,
+    experiment,
     hierarchy,
     query,
     quote,
@@ -51,6 +52,7 @@ app.command("verify")(verify.command)
 app.command("errors")(errors.command)
 app.add_typer(hierarchy.app, name="hierarchy")
 app.add_typer(account.app, name="account")
+app.add_typer(experiment.app, name="experiment")
 
 
 @app.callback(invoke_without_command=True)

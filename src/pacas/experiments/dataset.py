@@ -13,12 +13,14 @@ finds agree. Two ways of guarding them are kept side by side:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from pacas.core.anonymity import Policy
 from pacas.core.dependency import FunctionalDependency, MatchingDependency
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.relation import Relation
+from pacas.engine.contract import Engine
 from pacas.errors import InputError, did_you_mean
 from pacas.experiments.curation import Curation
 from pacas.provider.provider import Provider
@@ -71,14 +73,31 @@ class Dataset:
             for attribute in self.sold
         )
 
-    def provider(
-        self, k: int = K, level: int = LEVEL, *, per_cell: int = PER_CELL, seed: int = 0, linked: bool = False
-    ) -> Provider:
-        """The provider of this data set at some parameters, its support set made from the seed.
+    def with_quasi_identifiers(self, number: int) -> Dataset:
+        """The same with the first so many of its quasi-identifiers."""
+        return replace(self, quasi_identifiers=self.quasi_identifiers[:number])
 
-        It is given the columns that requests and policies look at: the others would only take time to fingerprint.
-        """
-        policies = self.policies(k, level, linked=linked)
+    def provider(
+        self,
+        k: int = K,
+        level: int = LEVEL,
+        *,
+        per_cell: int = PER_CELL,
+        seed: int = 0,
+        linked: bool = False,
+        engine: Engine[Any] | None = None,
+    ) -> Provider:
+        """The provider of this data set at some parameters, its support set made from the seed."""
+        return self._provider(self.policies(k, level, linked=linked), per_cell, seed, engine)
+
+    def unguarded_provider(
+        self, *, per_cell: int = PER_CELL, seed: int = 0, engine: Engine[Any] | None = None
+    ) -> Provider:
+        """One without policies: it has a price for everything."""
+        return self._provider((), per_cell, seed, engine)
+
+    def _provider(self, policies: tuple[Policy, ...], per_cell: int, seed: int, engine: Engine[Any] | None) -> Provider:
+        """It is given the columns that requests and policies look at; others would only take time to fingerprint."""
         needed = {*self.sold, *self.quasi_identifiers, *(a for attribute in self.sold for a in self.x(attribute))}
         return Provider(
             Relation(self.truth.table.select([column for column in self.truth.columns if column in needed])),
@@ -89,6 +108,7 @@ class Dataset:
             max_matches=self.max_matches,
             total=TOTAL,
             seed=seed,
+            engine=engine,
         )
 
     def __repr__(self) -> str:

@@ -1,0 +1,159 @@
+"""Write docs/evaluation.md from the results in docs/evaluation/: `make docs`. No number on the page is typed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from pacas.experiments.claims import Judged, judge_all
+from pacas.experiments.figures import FIGURES, REAL_DATA, SCALES, SEEDS, Drawn, Figure
+from pacas.experiments.means import Means, Point, means
+from pacas.experiments.plot_words import column_words, line_words, value_words
+from pacas.experiments.results import read_table
+from pacas.experiments.runs import Runs
+from pacas.experiments.trends import number
+
+DOCS = Path(__file__).parents[1] / "docs"
+PAGE = DOCS / "evaluation.md"
+RESULTS = DOCS / "evaluation" / "results.parquet"
+
+INTRODUCTION = """\
+# Evaluation
+
+Made by `make docs` from the results in `docs/evaluation`; do not edit. The claims and reasons are in
+`src/pacas/experiments/claims.py`, the figures in `figures.py` beside it.
+
+The paper's §7, run again with this system, on public tables that stand in for the paper's
+([data sets](reference/datasets.md)). {runs}
+
+To run it yourself, on made data and without any files, in minutes:
+
+```sh
+pacas experiment run all --output evaluation
+```
+
+and on the real tables, whose directory is not part of this project: `--data DIR --scale full`. What was stopped goes on
+where it was. The directory then holds `report.html`, the plots, and one tidy table of all runs (`results.parquet`,
+`results.csv`).
+
+## How the paper was read
+
+- **B** is the share of what buying every dirty class at level 0 would cost, if nothing were refused.
+- **|S|** is the number of neighbours a cell.
+- **e** is the share of tuples with an error. Each error breaks a dependency on its right side and is detectable; what
+  errors on the left do is a figure of its own ([side](#side)).
+- **Two policies.** *linked*, as in the paper: X is the quasi-identifiers alone, though requests are matched by other
+  columns. *guarded*: X holds these, too, so that nobody is found by more than X; ground values are then never sold.
+  Claims are judged on the paper's.
+- **Two repairs.** *replace*, as in the paper: the bought value is written over the whole class. *refine*, our default:
+  if cells of the class lie below the bought value, the most frequent of them is written.
+- **Repair error** is δ against the truth, summed over the cells, or divided by that of the dirty table: 1 is where the
+  client began.
+- **Time** is CPU seconds of all threads: other work on the machine hardly moves it. The ledger is in memory.
+- A curve rises if it ends higher than it begins, by more than 2 % of its largest value, and never falls by more than
+  that on the way; four seeds each.
+- Parameters are varied on {sweep:,} rows of a table, or all it has; methods are compared on whole tables.
+"""
+
+
+def render() -> str:
+    """The whole page."""
+    runs = Runs.of(read_table(RESULTS), REAL_DATA, SCALES["full"])
+    claims = judge_all(runs)
+    parts = [
+        INTRODUCTION.format(runs=_what_ran(runs), sweep=runs.scale.sweep),
+        "## Claims\n",
+        *_summary(claims),
+        *(part for figure in FIGURES.values() for part in _figure(figure, runs, claims)),
+    ]
+    return "\n".join(parts).rstrip() + "\n"
+
+
+def _what_ran(runs: Runs) -> str:
+    lines = list(runs.lines.values())
+    commits = ", ".join(sorted({f"`{line['commit']}`" for line in lines if line["commit"]}))
+    hours = sum(line["seconds"] for line in lines) / 3600
+    return (
+        f"{len(lines):,} runs, {len(SEEDS)} seeds each, at commit {commits}; cleaning alone took {hours:.1f} hours of "
+        "the clock, two runs at a time on two cores."
+    )
+
+
+def _summary(claims: Sequence[Judged]) -> Iterator[str]:
+    agreeing = sum(claim.agrees is True for claim in claims)
+    yield f"{agreeing} of {len(claims)} agree; each disagreement is explained at its figure.\n"
+    yield "| claim | ours | figure |"
+    yield "| --- | --- | --- |"
+    for claim in claims:
+        yield f"| {_cell(claim.claim)} | {_verdict(claim)} | [{claim.figure}](#{claim.figure}) |"
+    yield ""
+
+
+def _verdict(claim: Judged) -> str:
+    return {True: "agrees", False: "**disagrees**", None: "not run"}[claim.agrees]
+
+
+def _figure(figure: Figure, runs: Runs, claims: Sequence[Judged]) -> Iterator[str]:
+    found = means(figure, runs)
+    yield f"## {figure.name}\n"
+    yield f"{figure.title}.\n"
+    yield f"![{figure.title}](evaluation/{figure.name}.svg)\n"
+    for claim in claims:
+        if claim.figure == figure.name:
+            yield f"- **{claim.claim}**: {_verdict(claim)}. Measured: {claim.measured}. {claim.why}"
+    yield ""
+    yield "<details><summary>The means in figures</summary>\n"
+    yield from _by_x(found) if figure.drawn is Drawn.LINES else _by_column(found)
+    yield "\n</details>\n"
+
+
+def _by_x(found: Means) -> Iterator[str]:
+    """For each column that is shown: a row per line, a column per value of x."""
+    figure = found.figure
+    for shown in figure.shows:
+        rows: dict[tuple[str, str], dict[str, Point]] = {}
+        for point in found.points:
+            line = (value_words("dataset", point.setting.dataset), line_words(point.setting, figure.lines))
+            rows.setdefault(line, {})[_at(point, figure)] = point
+        xs = list(dict.fromkeys(x for points in rows.values() for x in points))
+        yield f"\n{column_words(shown).capitalize()}, by {column_words(figure.x)}:\n"
+        yield _row(["data set", "line", *xs])
+        yield _row(["---"] * (2 + len(xs)))
+        for names, points in rows.items():
+            yield _row([*names, *(_mean(points[x], shown) if x in points else "" for x in xs)])
+
+
+def _at(point: Point, figure: Figure) -> str:
+    """Where a point stands; if x is measured, then by the parameter behind it."""
+    if figure.x == "actual_rows":
+        return f"{point.at(figure.x):,.0f}"
+    behind = next(name for name, values in figure.varied.items() if len(values) > 1)
+    return value_words("", point.at(figure.x if figure.x in figure.varied else behind))
+
+
+def _by_column(found: Means) -> Iterator[str]:
+    """A row per point, a column per column that is shown."""
+    figure = found.figure
+    named = list(dict.fromkeys(("dataset", *figure.lines, figure.x)))
+    yield "\n" + _row([*(map(column_words, named)), *map(column_words, figure.shows)])
+    yield _row(["---"] * (len(named) + len(figure.shows)))
+    for point in found.points:
+        names = [value_words(n, point.at(n)) if n != "guard" or point.setting.buys else "" for n in named]
+        yield _row([*names, *(_mean(point, column) for column in figure.shows)])
+
+
+def _mean(point: Point, column: str) -> str:
+    spread = point.spread(column)
+    return "" if spread is None else number(spread.mean)
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(map(_cell, cells))} |"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+if __name__ == "__main__":
+    PAGE.write_text(render(), "utf-8")

@@ -1,0 +1,121 @@
+"""`pacas experiment`: the paper's evaluation, run again."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from pacas.cli.options import Json, out, print_json, progress, show_help
+from pacas.core.words import counted
+from pacas.errors import FileError
+from pacas.experiments.claims import Judged
+from pacas.experiments.evaluation import SYNTHETIC, Evaluation, Plan, evaluate
+from pacas.experiments.running import Step
+
+app = typer.Typer()
+
+
+@app.callback(invoke_without_command=True)
+def start(context: typer.Context) -> None:
+    """The paper's evaluation: run it again, and see what its claims come to.
+
+    Example: pacas experiment run budget --output evaluation
+    """
+    show_help(context)
+
+
+@app.command("run")
+def run(
+    figure: Annotated[
+        str, typer.Argument(metavar="FIGURE", help="A figure's name, such as budget or privateclean, or all.")
+    ],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Where everything goes.")],
+    data: Annotated[
+        str, typer.Option(metavar="DIR|synthetic", help="Where the real data sets lie; or made ones, without files.")
+    ] = SYNTHETIC,
+    scale: Annotated[str, typer.Option(metavar="small|full", help="How much of the data sets is taken.")] = "small",
+    jobs: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Runs at a time; by default as many as there are cores.")
+    ] = os.cpu_count() or 1,
+    json: Json = False,
+) -> None:
+    """Run one figure of the evaluation, or all: tidy results, plots, a report, and a verdict on each claim.
+
+    The figures: distance, general, support, k, level, errors, budget, privateclean, baselines, declined, max_level,
+    allocation, quasi_identifiers, side, rows, modules. Every setting is run with four seeds. What was run is kept: the
+    same command with the same output goes on where it was stopped.
+
+    JSON: results (a file), claims (claim, agrees, figure, measured), plots, report, runs
+
+    Example: pacas experiment run budget --data synthetic --scale small --output evaluation
+    """
+    plan = Plan.of(figure, data, scale, output)
+    _check_data(plan)
+    _make_folder(output)
+    with progress() as tell, _continuable(output):
+        evaluation = evaluate(plan, jobs=jobs, progress=lambda step: tell(_described(step)))
+    if json:
+        print_json(_document(evaluation))
+    else:
+        _show(evaluation)
+
+
+def _check_data(plan: Plan) -> None:
+    if plan.data is not None and not plan.data.is_dir():
+        raise FileError(f"{plan.data} is not a directory; give the one that holds the data sets, or --data synthetic")
+
+
+def _make_folder(output: Path) -> None:
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(f"{output} cannot be made ({error.strerror}); give another --output") from None
+
+
+@contextmanager
+def _continuable(output: Path) -> Iterator[None]:
+    try:
+        yield
+    except KeyboardInterrupt:
+        print(f"pacas: what was run is in {output}: the same command goes on from there", file=sys.stderr)
+        raise
+
+
+def _described(step: Step) -> str:
+    minutes, seconds = divmod(round(step.seconds_left), 60)
+    left = f"{minutes} min {seconds:02d} s" if minutes else f"{seconds} s"
+    return f"{step.done:,} of {counted(step.of, 'run')}, about {left} left; last: {step.setting.dataset}"
+
+
+def _document(evaluation: Evaluation) -> dict[str, object]:
+    return {
+        "results": str(evaluation.results),
+        "claims": [judged.as_dict() for judged in evaluation.claims],
+        "plots": [str(path) for path in evaluation.plots],
+        "report": str(evaluation.report),
+        "runs": evaluation.runs,
+    }
+
+
+def _show(evaluation: Evaluation) -> None:
+    if evaluation.claims:
+        table = Table("figure", "claim", "ours", "measured", box=None, header_style="bold")
+        for judged in evaluation.claims:
+            table.add_row(judged.figure, judged.claim, _verdict(judged), judged.measured)
+        out.print(table)
+    out.print(f"{counted(evaluation.runs, 'run')} made; results in {evaluation.results}")
+    out.print(f"Report: {evaluation.report}")
+
+
+def _verdict(judged: Judged) -> Text:
+    if judged.agrees is None:
+        return Text("not run", style="dim")
+    return Text("agrees", style="green") if judged.agrees else Text("disagrees", style="yellow")
