@@ -32,9 +32,10 @@ format: $(VENV)/.dev  ## let ruff put the code in shape
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-docs: $(BIN)/pacas  ## renew docs/reference/cli.md and http.md from the code
+docs: $(BIN)/pacas  ## renew docs/reference/cli.md and http.md from the code, docs/evaluation.md from its results
 	$(BIN)/python scripts/cli_reference.py
 	$(BIN)/python scripts/http_reference.py
+	$(BIN)/python scripts/evaluation_page.py
 
 bench: $(VENV)/.dev  ## measure, and write benchmarks/RESULTS.md (minutes)
 	$(BIN)/python benchmarks/run.py $(ARGS)

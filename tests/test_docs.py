@@ -57,6 +57,11 @@ def test_the_reference_is_current(reference: ModuleType) -> None:
     assert reference.PAGE.read_text("utf-8") == reference.render(), "run `make docs`"
 
 
+def test_the_evaluation_says_what_its_results_say() -> None:
+    evaluation = script("evaluation_page")
+    assert evaluation.PAGE.read_text("utf-8") == evaluation.render(), "run `make docs`"
+
+
 def test_every_command_is_documented_with_all_its_parameters(reference: ModuleType) -> None:
     page = reference.PAGE.read_text("utf-8")
     sections = dict(re.findall(r"^## (pacas .*?)\n(.*?)(?=^## |\Z)", page, re.MULTILINE | re.DOTALL))

@@ -22,7 +22,7 @@ from pacas.experiments.figures import (
     find_figures,
     find_scale,
 )
-from pacas.experiments.plots import draw
+from pacas.experiments.plots import check_can_draw, draw
 from pacas.experiments.results import Results, write_table
 from pacas.experiments.running import Step, run_missing
 from pacas.experiments.runs import Runs
@@ -67,6 +67,7 @@ class Evaluation:
 
 def evaluate(plan: Plan, *, jobs: int = 1, progress: Callable[[Step], None] = lambda step: None) -> Evaluation:
     """Run what is missing, and write everything anew."""
+    check_can_draw()
     settings = all_settings(plan.figures, plan.collection, plan.scale)
     results = Results(plan.output)
     made = run_missing(settings, results, plan.data, jobs=jobs, progress=progress)

@@ -143,7 +143,7 @@ FIGURES: Mapping[str, Figure] = {
             "Repair error and time over the number of general values, at B = 0.1",
             "general",
             {"budget": (TIGHT,), "error_rate": ERROR_RATES, **_PAPERS},
-            _ERROR_AND_TIME,
+            ("error", "cpu_seconds"),
             first_only=True,
         ),
         Figure(

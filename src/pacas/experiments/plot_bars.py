@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 KIND = ("method", "guard")
 ROOM = 0.4
 """For the number at the end of a bar, as a share of its axis."""
+TOO_LOW = 0.01
+"""A bar that is not seen, as a share of its axis."""
 
 
 def bars(found: Means, note: str) -> Sheet:
@@ -50,7 +52,7 @@ def _methods(found: Means, note: str) -> Sheet:
     kinds = list(dict.fromkeys(line_words(setting, KIND) for setting in found.asked))
     drawn, grid = sheet(len(figure.shows), len(datasets), row_height=0.45 + 0.15 * len(kinds))
     for row, column in zip(grid, figure.shows, strict=True):
-        shown = [spread.mean for point in found.points if (spread := point.spread(column)) is not None]
+        shown = [value for point in found.points for value in point.spread(column) or ()]
         for panel, dataset in zip(row, datasets, strict=True):
             set_scale(panel, shown, log=is_wide(shown), side="x", room=ROOM, most=4)
             if column == "relative_error":
@@ -93,8 +95,9 @@ def _groups(found: Means, note: str) -> Sheet:
     kinds = found.lines
     drawn, grid = sheet(len(figure.shows), len(datasets), row_height=1.8)
     for row, column in zip(grid, figure.shows, strict=True):
-        shown = [s.greatest for point in found.points if (s := point.spread(column)) is not None]
+        shown = [value for point in found.points for value in point.spread(column) or ()]
         for panel, dataset in zip(row, datasets, strict=True):
+            set_scale(panel, [*shown, 1.0], log=False)
             for point in found.of(dataset=dataset):
                 words = line_words(point.setting, figure.lines)
                 place = places.index(getattr(point.setting, figure.x))
@@ -102,7 +105,6 @@ def _groups(found: Means, note: str) -> Sheet:
             if column == "relative_error":
                 dirty_table(panel)
             _set_groups(panel, [value_words(figure.x, place) for place in places])
-            set_scale(panel, [*shown, 1.0], log=False)
             panel.set_title(dataset_words(dataset, found.rows(dataset)), loc="left")
             if not found.of(dataset=dataset):
                 absent(panel)
@@ -120,6 +122,7 @@ def _levels(found: Means, note: str) -> Sheet:
     for row, guard in zip(grid, guards, strict=True):
         for panel, dataset in zip(row, datasets, strict=True):
             points = found.of(dataset=dataset, guard=guard)
+            set_scale(panel, [1.0], log=False, room=0.03)
             for point in points:
                 at = values.index(getattr(point.setting, figure.x))
                 how = {"facecolor": (SKY, BLUE)[at % 2], "edgecolor": (SKY, BLUE)[at % 2], "linewidth": 0.7}
@@ -127,7 +130,6 @@ def _levels(found: Means, note: str) -> Sheet:
                 for place, column in enumerate(figure.shows):
                     _standing(panel, place, at, len(values), point.spread(column), words, **how)
             _set_groups(panel, [column.rpartition("_")[2] for column in figure.shows])
-            set_scale(panel, [1.0], log=False, room=0.03)
             if not points:
                 absent(panel)
         row[0].set_ylabel(f"{guard}:\n{DECLINED_SHARE}")
@@ -139,12 +141,15 @@ def _levels(found: Means, note: str) -> Sheet:
 
 
 def _standing(panel: Axes, place: int, at: int, of: int, spread: Spread | None, words: str, **how: Any) -> None:
-    """A bar at its place in a group, with its whisker; 0 is a line, and what was not measured is nothing."""
+    """A bar at its place in a group, with its whisker. One too low to be seen is said; what was not measured is not."""
     if spread is None:
         return
     width = 0.8 / of
     x = place - 0.4 + width * (at + 0.5)
     panel.bar(x, spread.mean, 0.9 * width, label=words, **how)
+    if spread.greatest < TOO_LOW * panel.get_ylim()[1]:
+        panel.annotate("≈0" if spread.mean else "0", (x, 0), (0, 2), textcoords="offset points", ha="center")
+        return
     if spread.greatest > spread.least:
         panel.plot([x, x], [spread.least, spread.greatest], color=INK, linewidth=0.7)
 

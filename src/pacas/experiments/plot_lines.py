@@ -45,7 +45,8 @@ def lines(found: Means, note: str) -> Sheet:
 def _row(panels: Sequence[Axes], found: Means, column: str) -> None:
     """One column of the results, on each data set."""
     of_each = [found.of(dataset=dataset) for dataset in found.datasets]
-    log = any(is_wide(_values(points, column)) for points in of_each)
+    values = [_values(points, column) for points in of_each]
+    log = any(map(is_wide, values)) and all(min(some, default=0.0) > 0 for some in values)  # a line to 0 has no place
     for panel, points in zip(panels, of_each, strict=True):
         _panel(panel, points, found, column)
         if column == "relative_error":
@@ -100,7 +101,7 @@ def _set_ticks(panel: Axes, points: Sequence[Point], found: Means) -> None:
     """Where the parameter was set; but where it was measured, wherever the axis likes."""
     x = found.figure.x
     if x == "general":
-        panel.set_xlim(left=0)
+        panel.set_xlim(left=-0.03 * panel.get_xlim()[1])
         panel.xaxis.set_major_formatter(lambda value, _: tick_words(value))
     elif x == "actual_rows":
         panel.set_xscale("log")

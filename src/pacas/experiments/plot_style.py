@@ -204,6 +204,9 @@ def look(setting: Setting, lines: Sequence[str]) -> Look:
 WIDE = 30
 """Where the greatest is so many times the least, a linear axis would hide the least."""
 
+MOST_TIMES = 2_000
+"""From its one end to the other; what is less than that is next to nothing."""
+
 
 def is_wide(values: Sequence[float]) -> bool:
     positive = [value for value in values if value > 0]
@@ -232,7 +235,8 @@ def set_scale(
     axis = panel.xaxis if side == "x" else panel.yaxis
     positive = [value for value in values if value > 0]
     if log and positive:
-        least, greatest = min(positive) / 1.4, max(positive)
+        greatest = max(positive)
+        least = max(min(positive) / 1.4, greatest / MOST_TIMES)
         panel.set(**{f"{side}scale": "log", f"{side}lim": (least, greatest * (greatest / least) ** room)})
         axis.set_ticks(log_ticks(least, greatest, most))
         axis.set_ticks([], minor=True)

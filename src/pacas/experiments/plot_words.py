@@ -151,8 +151,6 @@ def number_words(value: float) -> str:
     """A measured number, in two figures or so.
 
     >>> number_words(0), number_words(0.0043), number_words(0.3456), number_words(3.456), number_words(1234.5)
-    ('0', '0.004', '0.35', '3.5', '1,234')
+    ('0', '0.0043', '0.35', '3.5', '1,234')
     """
-    if not value or value >= 10:
-        return f"{value:,.0f}"
-    return f"{value:.1f}" if value >= 1 else f"{value:.2f}" if value >= 0.01 else f"{value:.1g}"
+    return f"{value:,.0f}" if value >= 10 else f"{value:.2g}"

@@ -1,0 +1,141 @@
+"""An evaluation keeps what it has run, goes on where it was stopped, and says what came of the claims."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pyarrow.parquet
+import pytest
+
+from pacas.cli.main import run
+from pacas.errors import FileError
+from pacas.experiments import figures
+from pacas.experiments.evaluation import Plan, evaluate
+from pacas.experiments.figures import FIGURES, REAL_DATA, SCALES, SYNTHETIC_DATA, all_settings, find_figures
+from pacas.experiments.results import SCHEMA, Results
+from pacas.experiments.running import Step, run_missing
+from pacas.experiments.setting import METHODS, Setting
+
+MEASURED = ("error", "dirty_error", "spent", "purchases", "declined_2", "full_cost")
+
+
+@pytest.fixture(autouse=True)
+def one_seed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(figures, "SEEDS", (1,))
+
+
+def settings(figure: str = "declined") -> tuple[Setting, ...]:
+    return all_settings(find_figures(figure), SYNTHETIC_DATA, SCALES["small"])
+
+
+def measured(results: Results, of: tuple[Setting, ...]) -> list[dict[str, object]]:
+    return [{name: line[name] for name in MEASURED} for line in results.table(of).to_pylist()]
+
+
+def test_what_was_run_is_not_run_again_and_what_is_missing_is(tmp_path: Path) -> None:
+    some = settings()[:4]
+    assert run_missing(some, Results(tmp_path), None) == 4
+    whole = measured(Results(tmp_path), some)
+    assert run_missing(some, Results(tmp_path), None) == 0
+    kept = (tmp_path / "runs.jsonl").read_text("utf-8").splitlines(keepends=True)
+    (tmp_path / "runs.jsonl").write_text("".join(kept[:2]) + kept[2][:40], "utf-8")  # a crash in the middle of a line
+    steps: list[Step] = []
+    assert run_missing(some, Results(tmp_path), None, progress=steps.append) == 2
+    assert [(step.done, step.of) for step in steps] == [(3, 4), (4, 4)]
+    assert measured(Results(tmp_path), some) == whole
+
+
+def test_two_at_a_time_measure_the_same(tmp_path: Path) -> None:
+    some = settings()[:4]
+    alone, together = tmp_path / "alone", tmp_path / "together"
+    for folder, jobs in ((alone, 1), (together, 2)):
+        folder.mkdir()
+        run_missing(some, Results(folder), None, jobs=jobs)
+    assert measured(Results(together), some) == measured(Results(alone), some)
+
+
+def test_a_file_that_is_not_of_runs_is_named(tmp_path: Path) -> None:
+    (tmp_path / "runs.jsonl").write_text('{"dataset": "food"}\n', "utf-8")
+    with pytest.raises(FileError, match=r"runs\.jsonl, line 1: not a run of this version"):
+        Results(tmp_path)
+
+
+def test_a_figure_ends_in_a_table_claims_plots_and_a_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["experiment", "run", "declined", "--output", str(tmp_path), "--jobs", "1", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["runs"] == len(settings())
+    (claim,) = document["claims"]
+    assert claim["figure"] == "declined" and claim["agrees"] is True and "by (X,Y,L)" in claim["measured"]
+    table = pyarrow.parquet.read_table(document["results"])
+    assert table.schema.names == SCHEMA.names and len(table) == len(settings())
+    assert (tmp_path / "results.csv").read_text("utf-8").count("\n") == len(settings()) + 1
+    assert {Path(path).name for path in document["plots"]} == {"declined.svg", "declined.png"}
+    assert "declined" in Path(document["report"]).read_text("utf-8")
+    assert run(["experiment", "run", "declined", "--output", str(tmp_path), "--jobs", "1"]) == 0
+    said = capsys.readouterr().out
+    assert "agrees" in said and "0 runs made" in said
+
+
+def test_a_resumed_evaluation_reports_all_its_runs(tmp_path: Path) -> None:
+    run_missing(settings()[:3], Results(tmp_path), None)
+    evaluation = evaluate(Plan.of("declined", "synthetic", "small", tmp_path))
+    assert evaluation.runs == len(settings()) - 3
+    assert len(pyarrow.parquet.read_table(evaluation.results)) == len(settings())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["buget"], "no figure 'buget'; did you mean 'budget'"),
+        (["budget", "--scale", "medium"], "no scale 'medium'"),
+        (["budget", "--data", "nowhere"], "nowhere is not a directory"),
+        (["budget", "--jobs", "0"], "--jobs"),
+    ],
+)
+def test_bad_input_is_said_in_one_line(
+    arguments: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["experiment", "run", *arguments, "--output", str(tmp_path / "new")]) == 2
+    captured = capsys.readouterr()
+    assert said in captured.err and captured.err.count("\n") == 1 and not captured.out
+
+
+def test_an_output_that_cannot_be_made_is_said_before_anything_runs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").write_text("")
+    assert run(["experiment", "run", "budget", "--output", str(tmp_path / "file" / "new")]) == 2
+    assert "cannot be made" in capsys.readouterr().err
+
+
+# ---- the plan ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("collection", [REAL_DATA, SYNTHETIC_DATA])
+@pytest.mark.parametrize("scale", SCALES)
+def test_figures_share_runs_and_every_run_is_planned_once(collection: figures.Collection, scale: str) -> None:
+    planned = all_settings(tuple(FIGURES.values()), collection, SCALES[scale])
+    each = [set(figure.settings(collection, SCALES[scale])) for figure in FIGURES.values()]
+    assert len(planned) == len(set(planned)) and set(planned) == set().union(*each)
+    assert sum(map(len, each)) > 1.2 * len(planned)
+
+
+def test_both_repairs_are_in_every_figure_that_compares_errors() -> None:
+    for figure in FIGURES.values():
+        if {"error", "relative_error"} & set(figure.shows):
+            methods = {setting.method for setting in figure.settings(SYNTHETIC_DATA, SCALES["small"])}
+            assert {"replace", "refine"} <= methods, figure.name
+
+
+def test_the_papers_parameters_are_varied_as_in_its_table() -> None:
+    varied = {
+        name: set(FIGURES[name].varied[FIGURES[name].x]) for name in ("support", "k", "level", "errors", "budget")
+    }
+    assert (
+        varied["support"] == {6, 8, 10, 12, 14} and varied["k"] == {1, 2, 3, 4, 5} and varied["level"] == set(range(5))
+    )
+    assert varied["errors"] == {0.05, 0.1, 0.15, 0.2, 0.25} and varied["budget"] >= {0.2, 0.4, 0.6, 0.8}
+    defaults = Setting(dataset="food")
+    assert (defaults.budget, defaults.per_cell, defaults.k, defaults.level, defaults.error_rate) == (0.8, 10, 3, 2, 0.1)
+    assert {setting.method for setting in FIGURES["baselines"].settings(REAL_DATA, SCALES["full"])} == set(METHODS)
