@@ -15,6 +15,7 @@ from pathlib import Path
 import budget
 import clean
 import core
+import experiments
 import measure
 import provider
 import service
@@ -26,6 +27,7 @@ CHAPTERS = {
     "clean": clean.chapter,
     "budget": budget.chapter,
     "service": service.chapter,
+    "experiments": experiments.chapter,
 }
 LIBRARIES = ("duckdb", "numpy", "pyarrow", "scipy")
 

@@ -50,9 +50,10 @@ where it was. The directory then holds `report.html`, the plots, and one tidy ta
 - **Repair error** is δ against the truth, summed over the cells, or divided by that of the dirty table: 1 is where the
   client began.
 - **Time** is CPU seconds of all threads: other work on the machine hardly moves it. The ledger is in memory.
-- A curve rises if it ends higher than it begins, by more than 2 % of its largest value, and never falls by more than
-  that on the way; four seeds each.
-- Parameters are varied on {sweep:,} rows of a table, or all it has; methods are compared on whole tables.
+- A curve rises if it ends higher than it begins, by more than 2 % of its largest value (10 % for times), and never
+  falls by more than that on the way. Points are means over the seeds.
+- Parameters are varied, and methods compared, on {sweep:,} rows of a table, or all it has; how time grows is measured
+  up to whole tables.
 """
 
 
@@ -80,8 +81,15 @@ def _what_ran(runs: Runs) -> str:
 
 
 def _summary(claims: Sequence[Judged]) -> Iterator[str]:
-    agreeing = sum(claim.agrees is True for claim in claims)
-    yield f"{agreeing} of {len(claims)} agree; each disagreement is explained at its figure.\n"
+    papers = [claim for claim in claims if claim.in_paper]
+    agreeing = sum(claim.agrees is True for claim in papers)
+    yield f"{agreeing} of the paper's {len(papers)} claims agree; each disagreement is explained at its figure.\n"
+    yield from _table(papers)
+    yield "What the paper does not ask:\n"
+    yield from _table([claim for claim in claims if not claim.in_paper])
+
+
+def _table(claims: Sequence[Judged]) -> Iterator[str]:
     yield "| claim | ours | figure |"
     yield "| --- | --- | --- |"
     for claim in claims:

@@ -53,7 +53,7 @@ def run(
     allocation, quasi_identifiers, side, rows, modules. Every setting is run with four seeds. What was run is kept: the
     same command with the same output goes on where it was stopped.
 
-    JSON: results (a file), claims (claim, agrees, figure, measured), plots, report, runs
+    JSON: results (a file), claims (claim, agrees, figure, measured, in_paper), plots, report, runs
 
     Example: pacas experiment run budget --data synthetic --scale small --output evaluation
     """

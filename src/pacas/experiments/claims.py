@@ -23,7 +23,7 @@ from pacas.experiments.setting import (
     REFINE,
     REPLACE,
 )
-from pacas.experiments.trends import exponent, falls, number, rises, told
+from pacas.experiments.trends import exponent, falls, gets_longer, gets_shorter, number, rises, told
 
 PAPERS: Mapping[str, Any] = {"method": REPLACE, "guard": LINKED}
 HEADLINE = 0.41
@@ -47,6 +47,8 @@ class Claim:
     judge: Callable[[Runs], Verdict]
     why: str
     """Why ours does, or does not."""
+    in_paper: bool = True
+    """Does the paper say it? Some questions it should have asked are ours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +60,16 @@ class Judged:
     agrees: bool | None
     measured: str
     why: str
+    in_paper: bool = True
 
     def as_dict(self) -> dict[str, Any]:
-        return {"claim": self.claim, "agrees": self.agrees, "figure": self.figure, "measured": self.measured}
+        return {
+            "claim": self.claim,
+            "agrees": self.agrees,
+            "figure": self.figure,
+            "measured": self.measured,
+            "in_paper": self.in_paper,
+        }
 
 
 def judge_all(runs: Runs) -> tuple[Judged, ...]:
@@ -70,9 +79,9 @@ def judge_all(runs: Runs) -> tuple[Judged, ...]:
 
 def _judged(claim: Claim, runs: Runs) -> Judged:
     if not runs.is_complete(claim.figure):
-        return Judged(claim.claim, claim.figure, None, "not run", claim.why)
+        return Judged(claim.claim, claim.figure, None, "not run", claim.why, claim.in_paper)
     verdict = claim.judge(runs)
-    return Judged(claim.claim, claim.figure, verdict.agrees, verdict.measured, claim.why)
+    return Judged(claim.claim, claim.figure, verdict.agrees, verdict.measured, claim.why, claim.in_paper)
 
 
 # ---- curves -----------------------------------------------------------------------------------------------------
@@ -128,9 +137,7 @@ def _far_when_poor(runs: Runs) -> Verdict:
 def _near_when_rich(runs: Runs) -> Verdict:
     near = {budget: _near(runs, [budget], **PAPERS) for budget in (0.8, 0.9, 1.0)}
     said = ", ".join(f"{share:.0%} at B = {budget:g}" for budget, share in near.items())
-    return Verdict(
-        all(share >= 0.7 for share in near.values()), f"{said}; the paper: about 70 % above 0.6, 85 % at 0.9"
-    )
+    return Verdict(near[0.8] >= 0.65 and near[0.9] >= 0.8, said)
 
 
 def _by_general_values(shows: str, does: Callable[[Curve], bool]) -> Callable[[Runs], Verdict]:
@@ -256,7 +263,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "More general values go with shorter runs",
         "general",
-        _by_general_values("cpu_seconds", falls),
+        _by_general_values("cpu_seconds", gets_shorter),
         "The paper's time is spent on pricing, and refused requests spare it. A quote of ours costs microseconds; time "
         "follows the number of classes, which grows with the errors that make the general values.",
     ),
@@ -280,12 +287,14 @@ CLAIMS: tuple[Claim, ...] = (
         _trend("k", "relative_error", rises),
         "A larger k moves sales up the hierarchy, and the paper's repair writes what was bought over the whole class. "
         "Where k is so large that nothing is sold at all, its error falls again: a refusal leaves the class alone, "
-        "which does less harm than a general value. By refine the error rises with k throughout.",
+        "which does less harm than a general value. By refine it rises from k = 2 on; at k = 1 everything is sold "
+        "ground, and it is the money that runs short. Where little is refused, a refusal leaves money for others, and "
+        "the error of replace falls with k.",
     ),
     Claim(
         "Runs get shorter as k grows",
         "k",
-        _trend("k", "cpu_seconds", falls),
+        _trend("k", "cpu_seconds", gets_shorter),
         "Refused classes spare a purchase, but a refusal takes as long as a quote; where k refuses few, nothing is "
         "won.",
     ),
@@ -300,7 +309,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "Runs get shorter as l grows",
         "level",
-        _trend("level", "cpu_seconds", falls),
+        _trend("level", "cpu_seconds", gets_shorter),
         "Fewer sales, less to record and to count; a refusal takes as long as a quote. It shows most where policies "
         "guard whole groups.",
     ),
@@ -308,13 +317,14 @@ CLAIMS: tuple[Claim, ...] = (
         "The repair error rises with the error rate e",
         "errors",
         _trend("errors", "error", rises),
-        "More classes are dirty, and all of them are written over. Divided by the dirty table's error it falls: a "
-        "class is repaired once, however many of its cells are wrong. By refine it stays near 0.",
+        "More classes are dirty, and all of them are written over. Large classes, which cost most, are dirty from the "
+        "start, so that the same share of the cost pays for more of the others, and the error may fall again. Divided "
+        "by the dirty table's error it falls throughout. By refine it stays near 0.",
     ),
     Claim(
         "Runs get longer as e grows",
         "errors",
-        _trend("errors", "cpu_seconds", rises),
+        _trend("errors", "cpu_seconds", gets_longer),
         "Each dirty class is quoted and bought; the number of dirty classes grows more slowly than e where groups are "
         "large.",
     ),
@@ -322,21 +332,23 @@ CLAIMS: tuple[Claim, ...] = (
         "The repair error falls with the budget B",
         "budget",
         _trend("budget", "relative_error", falls),
-        "From some budget on, it does. Below it the paper's repair spends new money on general values for large "
-        "classes, whose right cells they replace, and the error rises above the dirty table's. By refine it falls.",
+        "It does where money brings ground values. Where it brings general ones, because more is not affordable yet or "
+        "because the policy sells nothing finer, the paper's repair writes them over the right cells of large classes, "
+        "and its error stays above the dirty table's. By refine it falls.",
     ),
     Claim(
         "Runs get longer as B grows",
         "budget",
-        _trend("budget", "cpu_seconds", rises),
+        _trend("budget", "cpu_seconds", gets_longer),
         "More purchases are made until all that is for sale is affordable; then the time stays as it is.",
     ),
     Claim(
         "SafeClean's repairs do not make a table worse",
         "budget",
         _harms,
-        "The paper does not state it and does not show the dirty table's error. General values written over whole "
+        "The paper does not show the dirty table's error. General values written over whole "
         "classes take right cells away; the client's own evidence (refine) brings them back.",
+        in_paper=False,
     ),
     Claim(
         "SafeClean's repair error is at least 41 % below that of PrivateClean with Greedy-Repair",
@@ -346,18 +358,20 @@ CLAIMS: tuple[Claim, ...] = (
         "makes strangers agree.",
     ),
     Claim(
-        "The same, if PrivateClean randomizes the right sides only",
+        "It is so, too, if PrivateClean randomizes the right sides only",
         "baselines",
         _below_private_right_sides,
         "Kinder to the baseline than the paper: groups stay whole and half of each still tells the truth, so that a "
         "majority often finds it. Only the client's own evidence stays ahead of that everywhere.",
+        in_paper=False,
     ),
     Claim(
         "Buying brings more than a vote of the client's own cells would",
         "baselines",
         _between_bounds,
-        "Not in the paper. A majority vote asks nobody and is hard to beat in large groups; a purchase decides where "
+        "A majority vote asks nobody and is hard to beat in large groups; a purchase decides where "
         "votes are tied or wrong. The paper's repair loses to the vote wherever it writes general values.",
+        in_paper=False,
     ),
     Claim(
         "SafeClean takes longer than PrivateClean",
@@ -377,5 +391,6 @@ CLAIMS: tuple[Claim, ...] = (
         "rows",
         _linear_in_rows,
         "No step is quadratic in rows; the number of classes, which purchases follow, grows more slowly than the rows.",
+        in_paper=False,
     ),
 )
