@@ -258,6 +258,24 @@ def test_a_transaction_with_a_failed_write_is_undone_even_if_the_failure_is_igno
     assert ledger.verify().holds
 
 
+def test_a_writer_that_waits_looks_often_and_comes_into_a_short_gap(
+    ledger: SqliteLedger, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks: list[float] = []
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+
+        def let_in(seconds: float) -> None:
+            looks.append(seconds)
+            if len(looks) == 50:
+                other.execute("COMMIT")
+
+        monkeypatch.setattr("pacas.storage.sqlite.sleep", let_in)
+        other.execute("BEGIN IMMEDIATE")
+        ledger.append(purchase(1))
+    assert looks == [0.001] * 50
+    assert ledger._connection.execute("PRAGMA busy_timeout").fetchone() == (30_000,), "readers wait as before"
+
+
 def test_waiting_for_another_process_has_an_end(ledger: SqliteLedger, path: Path) -> None:
     with closing(SqliteLedger(path, patience=0.05)) as other, ledger.transaction():
         with pytest.raises(StorageError, match="is in use"):

@@ -7,11 +7,10 @@ iff p · Σerrors ≤ remaining · errors; as p is whole, that is p ≤ ⌊remai
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
+class Turn(NamedTuple):
     """What is known when a class has its turn."""
 
     errors: int

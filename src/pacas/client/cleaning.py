@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum, IntEnum
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from rich.table import Table
@@ -36,9 +36,8 @@ TOO_EXPENSIVE = "too_expensive"
 BUDGET_SPENT = "budget_spent"
 """The money was gone before it was the class's turn."""
 
-
-def no_rows() -> Ints:
-    return np.empty(0, dtype=np.int64)
+NO_ROWS: Ints = np.empty(0, dtype=np.int64)
+NO_ROWS.setflags(write=False)
 
 
 class Why(Enum):
@@ -65,7 +64,7 @@ class Purchase:
     """In nanocredits."""
     key: str
     """The idempotency key under which it was paid."""
-    differing: Ints = field(default_factory=no_rows)
+    differing: Ints = field(default_factory=lambda: NO_ROWS)
     """The rows whose own quotes were others than those of the row asked about: they may not belong to the class."""
 
 
@@ -235,8 +234,7 @@ MOST_PARTS = 6
 _TITLE = "Cleaning"
 
 
-@dataclass(frozen=True, slots=True)
-class Order:
+class Order(NamedTuple):
     """What is about to be bought: nothing is paid yet."""
 
     step: int
@@ -245,12 +243,11 @@ class Order:
     request: Request
     ceiling: int
     key: str
-    differing: Ints = field(default_factory=no_rows)
+    differing: Ints = NO_ROWS
     """As of the purchase."""
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
+class Progress(NamedTuple):
     """How far a cleaning has come."""
 
     round: int

@@ -80,17 +80,17 @@ class ErrorCounts:
         """Write a value into all cells of a class that has been dropped; returned are the rows that had another."""
         attribute, rows = self._attributes[number], self._cells[number]
         column = self.current[attribute]
-        rows = np.compress(column.codes[rows] != code, rows)
+        written: Ints = rows[column.codes[rows] != code]
         self._settled_left -= int(self._settled[number])
-        if not len(rows):
-            return rows
+        if not len(written):
+            return written
         moving = [groups for groups in self._moving if attribute in groups.fd.attributes]
         for groups in moving:
-            groups.leave(rows)
-        column.write(rows, code)
+            groups.leave(written)
+        column.write(written, code)
         for groups in moving:
-            groups.join(rows)
-        return rows
+            groups.join(written)
+        return written
 
     def numbers(self, attribute: str) -> Ints:
         """The numbers of an attribute's classes, in the order of `classes.cells`."""

@@ -44,16 +44,13 @@ class Buyer:
         """What is bought for a class, or why nothing is. Nothing is written yet."""
         step, self._step = self._step, self._step + 1
         recalled = self.observer.recall(step)
-        _check_recalled(recalled, step, attribute, rows)
-        match recalled:
-            case Purchase() | Unrepaired():
-                outcome = recalled
-            case Order():
-                outcome = self._pay(recalled, rows)
-                self.observer.settled(step, outcome)
-            case None:
-                outcome = self._bargain(step, attribute, rows, allowance, current, is_alike)
-                self.observer.settled(step, outcome)
+        if recalled is None:
+            outcome = self._bargain(step, attribute, rows, allowance, current, is_alike)
+        else:
+            _check_recalled(recalled, step, attribute, rows)
+            outcome = self._pay(recalled, rows) if isinstance(recalled, Order) else recalled
+        if outcome is not recalled:
+            self.observer.settled(step, outcome)
         if isinstance(outcome, Purchase):
             self.remaining -= outcome.price
             self.purchases.append(outcome)
@@ -87,14 +84,8 @@ class Buyer:
         )
 
 
-def _check_recalled(recalled: Purchase | Unrepaired | Order | None, step: int, attribute: str, rows: Ints) -> None:
+def _check_recalled(recalled: Purchase | Unrepaired | Order, step: int, attribute: str, rows: Ints) -> None:
     """What an earlier run recorded must be about the class whose turn it is."""
-    match recalled:
-        case None:
-            return
-        case Order():
-            same = bool(np.isin(recalled.row, rows))
-        case Purchase() | Unrepaired():
-            same = np.array_equal(recalled.rows, rows)
+    same = recalled.row in rows if isinstance(recalled, Order) else np.array_equal(recalled.rows, rows)
     if recalled.attribute != attribute or not same:
         raise ReplayError(f"the record of step {step} is about another class; is it of the same table and run?")

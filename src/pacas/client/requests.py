@@ -7,12 +7,12 @@ provider have the same quotes, so only the last of them, which would win the tie
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pacas.client.cleaning import TOO_EXPENSIVE, no_rows
+from pacas.client.cleaning import NO_ROWS, TOO_EXPENSIVE
 from pacas.client.current import CurrentRelation
 from pacas.client.error_counts import ErrorCounts
 from pacas.client.offers import Offered
@@ -22,8 +22,7 @@ from pacas.protocol.marketplace import Marketplace
 from pacas.protocol.messages import REASONS, Ladders, Request
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(NamedTuple):
     """A request, the row it asks about, and its quoted price."""
 
     request: Request
@@ -55,23 +54,34 @@ def generate_request(
     is_alike: bool = False,
 ) -> Choice | str:
     """The affordable request that is preferred, or why there is none. `is_alike` says that the class has one tuple."""
-    offer = offered.offer
-    columns: list[list[str | None]] = []
     if is_alike:
-        last = {tuple([current[name].text(rows[-1]) for name in offer.columns]): int(rows[-1])}
-    else:
-        columns = [current[name].texts(rows) for name in offer.columns]
-        last = dict(zip(zip(*columns, strict=True), rows.tolist(), strict=True))
+        return _of_one_tuple(int(rows[-1]), offered, allowance, current, marketplace)
+    offer = offered.offer
+    columns = [current[name].texts(rows) for name in offer.columns]
+    last = dict(zip(zip(*columns, strict=True), rows.tolist(), strict=True))
     tuples = list(last) if len(last) in (1, len(rows)) else sorted(last, key=last.__getitem__)
     by_column = dict(zip(offer.columns, map(list, zip(*tuples, strict=True)), strict=True))
     ladders = marketplace.quote_batch(offer.attribute, by_column)
     found = choose(ladders, allowance, offered.levels)
     if isinstance(found, str):
         return found
-    at, level = found
+    at, level, price = found
     request = Request(dict(zip(offer.columns, tuples[at], strict=True)), offer.attribute, level)
-    differing = _differing(ladders, at, rows, tuples, columns)
-    return Choice(request, last[tuples[at]], int(ladders.prices[at, level]), differing)
+    return Choice(request, last[tuples[at]], price, _differing(ladders, at, rows, tuples, columns))
+
+
+def _of_one_tuple(
+    row: int, offered: Offered, allowance: int, current: CurrentRelation, marketplace: Marketplace
+) -> Choice | str:
+    """The same where one row stands for all."""
+    offer = offered.offer
+    values = {name: current[name].text(row) for name in offer.columns}
+    ladders = marketplace.quote_batch(offer.attribute, {name: [value] for name, value in values.items()})
+    found = choose(ladders, allowance, offered.levels)
+    if isinstance(found, str):
+        return found
+    _, level, price = found
+    return Choice(Request(values, offer.attribute, level), row, price, NO_ROWS)
 
 
 def _differing(
@@ -79,10 +89,10 @@ def _differing(
 ) -> Ints:
     """The rows with other quotes than the tuple chosen. All cells of a class should describe one provider's value."""
     if len(tuples) == 1:
-        return no_rows()
+        return NO_ROWS
     others = np.asarray((~_alike(ladders.prices, ladders.prices[at])).any(axis=1))
     if not others.any():
-        return no_rows()
+        return NO_ROWS
     if len(tuples) == len(rows):
         return np.compress(others, rows)
     unlike = {values for values, other in zip(tuples, others.tolist(), strict=True) if other}
@@ -99,8 +109,8 @@ def _alike(prices: Ints, price: Ints) -> NDArray[np.bool_]:
     return alike
 
 
-def choose(ladders: Ladders, allowance: int, levels: Sequence[int]) -> tuple[int, int] | str:
-    """(which tuple, level): the first level with an affordable quote, the lowest price there, the last such tuple.
+def choose(ladders: Ladders, allowance: int, levels: Sequence[int]) -> tuple[int, int, int] | str:
+    """(which tuple, level, price): the first level with an affordable quote, the lowest price there, the last at it.
 
     As the level is preferred to the price, this is the choice of Alg. 5, which looks for each cell's own level first.
     """
@@ -111,7 +121,7 @@ def choose(ladders: Ladders, allowance: int, levels: Sequence[int]) -> tuple[int
             if 0 <= ladder[level] <= lowest:
                 at, lowest = i, ladder[level]
         if at >= 0:
-            return at, level
+            return at, level, lowest
     quotes = ladders.prices[:, levels]
     if (quotes >= 0).any():
         return TOO_EXPENSIVE

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from pacas.engine.grouping import Array
 from pacas.protocol.messages import Reason, refused
 from pacas.provider.conflicts import Inquiry
-from pacas.provider.known import ConflictSets, Ints, Known
+from pacas.provider.known import ConflictSets, Ints, Known, without_edits
 from pacas.provider.matching.groups import Groups, spread
 from pacas.provider.pricing import Prices
-from pacas.provider.surviving import Surviving, without_edits
+from pacas.provider.surviving import Surviving
 
 UNKNOWN = -1
 AT_A_TIME = 1 << 15
@@ -49,10 +49,9 @@ class Book:
         np.cumsum(sizes, out=offsets[1:])
         return without_edits(self._attribute, offsets, self._rows.members[spread(starts, sizes)])
 
-    def set_of(self, slot: int) -> ConflictSets:
-        """The conflict set of one slot."""
-        rows = self._rows.one(slot)
-        return without_edits(self._attribute, np.array([0, len(rows)]), rows)
+    def rows(self, slot: int) -> Ints:
+        """The rows of one slot."""
+        return self._rows.one(slot)
 
     def quote(self, slot: int, level: int, known: Known, state: State) -> int:
         """One slot's price at a level, or a refusal; −1 is the slot of a tuple that matches nothing."""
@@ -69,14 +68,14 @@ class Book:
         if slot < 0 or not self.sizes[slot]:
             return [_NO_MATCH] * (self._height + 1)
         blocked = int(self._blocked[slot])
-        levels = range(blocked, self._height + 1)
-        finest = self._finest_of(slot, state) if levels else 0
+        if blocked > self._height:
+            return [_AMBIGUOUS] * (self._height + 1)
+        finest = max(blocked, self._finest_of(slot, state))
         if self._is_marked(slot, known):
-            prices = [self._price(slot, level, known) for level in levels]
+            prices = [self._price(slot, level, known) for level in range(finest, self._height + 1)]
         else:
-            prices = self._fresh[slot, blocked:].tolist()
-        unsafe = min(max(finest - blocked, 0), len(prices))
-        return [_AMBIGUOUS] * min(blocked, self._height + 1) + [_UNSAFE] * unsafe + prices[unsafe:]
+            prices = self._fresh[slot, finest:].tolist()
+        return [_AMBIGUOUS] * blocked + [_UNSAFE] * (finest - blocked) + prices
 
     def _finest_of(self, slot: int, state: State) -> int:
         finest = int(self._finest[slot]) if state.steady(self._most_rows) else UNKNOWN

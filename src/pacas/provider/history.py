@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
@@ -11,10 +12,10 @@ from pacas.provider.book import Book
 from pacas.provider.chain import Total
 from pacas.provider.conflicts import Inquiry
 from pacas.provider.entry import Purchase
-from pacas.provider.known import ConflictSets, Ints, Known
+from pacas.provider.known import ConflictSets, Ints, Known, without_edits
 from pacas.provider.matching.groups import spread
 from pacas.provider.stock import Stock
-from pacas.provider.surviving import Surviving, without_edits
+from pacas.provider.surviving import Surviving
 from pacas.provider.terms import History
 
 
@@ -66,31 +67,36 @@ class Sales:
         """What every buyer has bought and paid, by name in order, from the purchases themselves."""
         return dict(sorted(self._totals.items()))
 
-    def add(self, purchase: Purchase, sets: ConflictSets, slot: int | None = None) -> None:
-        """Take in one purchase, of all rows of a slot if one is named.
-
-        Where quotes are kept, it waits until one of them has to be found again.
-        """
-        buyer, level = purchase.buyer, purchase.request.level
-        levels = np.array([level])
+    def add(self, purchase: Purchase, sets: ConflictSets) -> None:
+        """Take in one purchase of an attribute whose quotes are not kept."""
+        levels = np.array([purchase.request.level])
         if len(sets.edit):
             self.current().apply(sets, levels)
         else:
-            self._pending.put(sets, level)
-        self._learner(buyer).learn(sets, levels)
+            self._pending.put(sets.attribute, sets.rows, purchase.request.level)
+        self._learner(purchase.buyer).learn(sets, levels)
         if not self._pooled:
-            self._own(buyer).apply(sets, levels)
+            self._own(purchase.buyer).apply(sets, levels)
         for attribute in self._reach[sets.attribute]:
-            book = self.books[attribute]
-            if slot is not None and attribute in self._apart and attribute == sets.attribute:
+            everything = slice(None)  # an edit may touch any group
+            rows = everything if len(sets.edit) else self._all.touched(sets.attribute, sets.rows, attribute)
+            self.books[attribute].forget(rows)
+        self._count(purchase)
+
+    def add_slot(self, purchase: Purchase, slot: int) -> None:
+        """Take in one purchase of all rows of a slot; it waits until a quote has to be found again."""
+        sold, level = purchase.request.attribute, purchase.request.level
+        book = self.books[sold]
+        rows = book.rows(slot)
+        self._pending.put(sold, rows, level)
+        known = self._learner(purchase.buyer)
+        known.learn_rows(sold, rows, level)
+        book.mark_slot(known, slot)
+        for attribute in self._reach[sold]:
+            if attribute == sold and sold in self._apart:
                 book.forget_slot(slot)
             else:
-                everything = slice(None)  # an edit may touch any group
-                book.forget(everything if len(sets.edit) else self._all.touched(sets, attribute))
-        if slot is not None:
-            self.books[sets.attribute].mark_slot(self._known[buyer], slot)
-        elif sets.attribute in self.books:
-            self.books[sets.attribute].mark(self._known[buyer], sets.rows)
+                self.books[attribute].forget(self._all.touched(sold, rows, attribute))
         self._count(purchase)
 
     def replay(self, purchases: Iterable[Purchase]) -> None:
@@ -153,21 +159,24 @@ class _Pending:
     """Purchases without edits that wait to be taken in, by attribute."""
 
     def __init__(self) -> None:
-        self._sets: dict[str, list[ConflictSets]] = {}
-        self._levels: dict[str, list[int]] = {}
+        self._bought: defaultdict[str, list[tuple[Ints, int]]] = defaultdict(list)
+        """Per attribute: the rows of each purchase, and its level."""
         self.rows = 0
 
-    def put(self, sets: ConflictSets, level: int) -> None:
-        self._sets.setdefault(sets.attribute, []).append(sets)
-        self._levels.setdefault(sets.attribute, []).append(level)
-        self.rows += len(sets.rows)
+    def put(self, attribute: str, rows: Ints, level: int) -> None:
+        self._bought[attribute].append((rows, level))
+        self.rows += len(rows)
 
     def take(self) -> Learned:
         """All of them; none are left."""
-        if not self._sets:
-            return []
-        taken = [(ConflictSets.joined(s), np.array(self._levels[a], dtype=np.int64)) for a, s in self._sets.items()]
-        self._sets, self._levels, self.rows = {}, {}, 0
+        taken: Learned = []
+        for attribute, bought in self._bought.items():
+            rows, levels = zip(*bought, strict=True)
+            offsets = np.cumsum([0, *map(len, rows)], dtype=np.int64)
+            sets = without_edits(attribute, offsets, np.concatenate(rows))
+            taken.append((sets, np.array(levels, dtype=np.int64)))
+        self._bought.clear()
+        self.rows = 0
         return taken
 
 

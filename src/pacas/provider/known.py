@@ -6,7 +6,7 @@ level d, so of each cell only the lowest level matters. Edits are ruled out one 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,20 +35,6 @@ class ConflictSets:
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
-    @classmethod
-    def joined(cls, parts: Sequence[ConflictSets]) -> ConflictSets:
-        """The requests of several, one after the other; all for one attribute, and without edits."""
-        sizes = np.concatenate([np.diff(part.offsets) for part in parts])
-        nothing = np.empty(0, dtype=np.int64)
-        return cls(
-            parts[0].attribute,
-            np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sizes)]),
-            np.concatenate([part.rows for part in parts]),
-            nothing,
-            nothing,
-            np.empty(0, dtype=np.int8),
-        )
-
     def lowest(self, levels: Ints) -> tuple[Ints, Ints]:
         """The rows that requests at these levels are about, each once, and the lowest level of each."""
         of_row = np.repeat(levels, np.diff(self.offsets))
@@ -57,6 +43,15 @@ class ConflictSets:
         first = np.ones(len(rows), dtype=np.bool_)
         first[1:] = rows[1:] != rows[:-1]
         return rows[first], of_row[first]
+
+
+_NONE = np.empty(0, dtype=np.int64)
+_NO_LEVELS = np.empty(0, dtype=np.int8)
+
+
+def without_edits(attribute: str, offsets: Ints, rows: Ints) -> ConflictSets:
+    """Conflict sets of requests that no edit has to do with."""
+    return ConflictSets(attribute, offsets, rows, _NONE, _NONE, _NO_LEVELS)
 
 
 class Known:
@@ -76,14 +71,19 @@ class Known:
 
     def learn(self, sets: ConflictSets, levels: Ints) -> None:
         """Take the answers of some requests to what is known, each at its level."""
-        revealed = self.revealed[sets.attribute]
-        if len(sets.rows) == len(sets) == 1:  # what is most common goes without arrays
-            row = int(sets.rows[0])
-            revealed[row] = max(int(revealed[row]), self.heights[sets.attribute] - int(levels[0]))
-        elif len(sets) == 1:
-            revealed[sets.rows] = np.maximum(revealed[sets.rows], np.int8(self.heights[sets.attribute] - levels[0]))
+        if len(sets) == 1:
+            self.learn_rows(sets.attribute, sets.rows, int(levels[0]))
         else:
+            revealed = self.revealed[sets.attribute]
             rows, lowest = sets.lowest(levels)
             revealed[rows] = np.maximum(revealed[rows], self.heights[sets.attribute] - lowest)
         if len(sets.edit):
             self.ruled_out[sets.edit[sets.edit_divergence > levels[sets.edit_request]]] = True
+
+    def learn_rows(self, attribute: str, rows: Ints, level: int) -> None:
+        """The same for one request that no edit has to do with."""
+        revealed, depth = self.revealed[attribute], self.heights[attribute] - level
+        if len(rows) == 1:  # what is most common goes without arrays
+            revealed[rows[0]] = max(int(revealed[rows[0]]), depth)
+        else:
+            revealed[rows] = np.maximum(revealed[rows], depth)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from threading import Lock
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -180,7 +180,7 @@ class Provider:
         self, request: Request, ceiling: int, key: str, *, buyer: str = LOCAL, credit: Credit = None
     ) -> Entry | Refusal:
         """Pay, with the ledger's entry for an answer: what a receipt is made from."""
-        check_buyer(buyer)
+        request = self._needed(request)
         with self._selling:
             with self._ledger.transaction():
                 sold = self._ledger.find(buyer, key, request)
@@ -193,15 +193,15 @@ class Provider:
                     return sale
                 if sale.price > ceiling:
                     return Refusal(Reason.CEILING)
-                if most is not None and self._ledger.total(buyer).spent + sale.price > most:
+                if sale.price and most is not None and self._ledger.total(buyer).spent + sale.price > most:
                     return Refusal(Reason.CREDIT)
-                sets = sale.sets
-                rows = tuple(sets.rows.tolist()) if sale.slot is None else None  # a slot is found again at once
-                answer = self._value(request, int(sets.rows[0]))
+                rows = None if sale.sets is None else tuple(sale.sets.rows.tolist())  # a slot is found again at once
+                answer = self._value(request, sale.row)
                 purchase = Purchase(buyer, key, request, sale.price, answer, rows)
                 entry = self._ledger.append(purchase, is_new=True)
-            with self._state:  # it is durable now; quotes may know
-                self._sales.add(purchase, sets, sale.slot)
+            with self._state:  # it is durable now; quotes may know, unless a refresh was faster
+                if self._sales.count < entry.sequence:
+                    self._add(sale, purchase)
             return entry
 
     def as_buyer(self, buyer: str) -> Buyer:
@@ -210,9 +210,8 @@ class Provider:
         return Buyer(self, buyer)
 
     def refresh(self) -> None:
-        """Take in what other processes have sold from the same ledger."""
-        with self._selling:
-            self._catch_up()
+        """Take in what other processes have sold from the same ledger. It waits for no writer, and none for it."""
+        self._catch_up()
 
     # ---- judging a request --------------------------------------------------------------------------------------
 
@@ -229,13 +228,13 @@ class Provider:
         asked = inquiry.ask({column: [value] for column, value in request.tuple.items()})
         with self._state:
             price = int(self._ladders(asked, buyer)[0, level])
-        return _Sale(price, asked.sets) if price >= 0 else Refusal(_REASONS[price])
+        return _Sale(price, int(asked.sets.rows[0]), sets=asked.sets) if price >= 0 else Refusal(_REASONS[price])
 
     def _look_up(self, book: Book, slot: int, level: int, buyer: str) -> _Sale | Refusal:
         """The same where quotes are kept."""
         with self._state:
             price = book.quote(slot, level, self._sales.known(buyer), self._sales)
-        return _Sale(price, book, slot) if price >= 0 else Refusal(_REASONS[price])
+        return _Sale(price, int(book.rows(slot)[0]), slot=slot) if price >= 0 else Refusal(_REASONS[price])
 
     def _ladders(self, asked: Asked, buyer: str) -> np.ndarray[Any, np.dtype[np.int64]]:
         """Prices and refusals at all levels."""
@@ -259,13 +258,30 @@ class Provider:
     def _value(self, request: Request, row: int) -> str:
         return self._inquiry(request.attribute).value(row, request.level)
 
+    def _needed(self, request: Request) -> Request:
+        """A request without columns that the match does not need: they are not looked at, and so not kept."""
+        inquiry = self._stock.inquiries.get(request.attribute)
+        if inquiry is None or len(request.tuple) <= len(inquiry.offer.columns):
+            return request
+        needed = {column: request.tuple[column] for column in inquiry.offer.columns if column in request.tuple}
+        return Request(needed, request.attribute, request.level)
+
     def _catch_up(self) -> None:
-        """Take in the purchases that are in the ledger and not yet known here."""
-        entries = self._ledger.head().entries
-        if entries > self._sales.count + 1:
-            new = [entry.purchase for entry in self._ledger.entries(self._sales.count + 1)]
+        """Take in the purchases that are in the ledger and not yet known here, whoever else does so by now."""
+        with self._state:  # what others are taking in is known after this
+            known = self._sales.count
+        if self._ledger.head().entries > known + 1:
+            new = [entry.purchase for entry in self._ledger.entries(known + 1)]
             with self._state:
-                self._sales.replay(new)
+                if left := new[self._sales.count - known :]:
+                    self._sales.replay(left)
+
+    def _add(self, sale: _Sale, purchase: Purchase) -> None:
+        """Take in a purchase of one's own."""
+        if sale.sets is None:
+            self._sales.add_slot(purchase, sale.slot)
+        else:
+            self._sales.add(purchase, sale.sets)
 
 
 _REASONS = {refused(reason): reason for reason in Reason}
@@ -275,13 +291,11 @@ class _Sale(NamedTuple):
     """A request that may be answered: at which price, and what the answer rules out."""
 
     price: int
-    found: ConflictSets | Book
-    slot: int | None = None
-    """The slot of the book."""
-
-    @property
-    def sets(self) -> ConflictSets:
-        return self.found if isinstance(self.found, ConflictSets) else self.found.set_of(cast(int, self.slot))
+    row: int
+    """The first that it is about."""
+    slot: int = -1
+    sets: ConflictSets | None = None
+    """What it rules out, where no quotes are kept; else its slot says so."""
 
 
 class Buyer:

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from pacas.provider.edits import Edits
-from pacas.provider.known import ConflictSets, Ints, Known
+from pacas.provider.known import ConflictSets, Ints, Known, without_edits
 from pacas.provider.linked import LinkedValues
 from pacas.provider.margins import Margins, Members
 from pacas.provider.matching.groups import spread
@@ -124,13 +124,13 @@ class Surviving:
             below += cells.divergence[start:end].tolist()
         return number, of_row, below
 
-    def touched(self, sets: ConflictSets, attribute: str) -> Ints:
+    def touched(self, sold: str, rows: Ints, attribute: str) -> Ints:
         """The rows whose requests for an attribute a sale without edits bears on: they share a group of a policy."""
-        rows = [sets.rows] if attribute == sets.attribute else []
-        for linked in self.linking(sets.attribute, attribute):
-            groups = {group for group in linked.group[sets.rows].tolist() if group >= 0}
-            rows += [linked.members.one(group) for group in groups]
-        return rows[0] if len(rows) == 1 else np.concatenate([_NONE, *rows])
+        touched = [rows] if attribute == sold else []
+        for linked in self.linking(sold, attribute):
+            groups = {group for group in linked.group[rows].tolist() if group >= 0}
+            touched += [linked.members.one(group) for group in groups]
+        return touched[0] if len(touched) == 1 else np.concatenate([_NONE, *touched])
 
     def linking(self, attribute: str, other: str) -> list[LinkedValues]:
         """The policies that link people to both attributes."""
@@ -213,9 +213,3 @@ class Surviving:
 
 
 _NONE = np.empty(0, dtype=np.int64)
-_NO_LEVELS = np.empty(0, dtype=np.int8)
-
-
-def without_edits(attribute: str, offsets: Ints, rows: Ints) -> ConflictSets:
-    """Conflict sets of requests that no edit has to do with."""
-    return ConflictSets(attribute, offsets, rows, _NONE, _NONE, _NO_LEVELS)

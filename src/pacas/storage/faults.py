@@ -49,6 +49,11 @@ class faults_as_storage_errors:  # it reads as the verb it is; a class, as it is
             raise fault(self._path, _problem(error)) from None
 
 
+def is_busy(error: sqlite3.Error) -> bool:
+    """Whether another process was in the way."""
+    return getattr(error, "sqlite_errorcode", 0) & _PRIMARY == sqlite3.SQLITE_BUSY
+
+
 def _problem(error: sqlite3.Error) -> str:
     code = getattr(error, "sqlite_errorcode", None)
     if code is None:
