@@ -23,8 +23,8 @@ from pacas.service.authentication import LONGEST_TOKEN
 from pacas.service.error_code import ErrorCode
 from pacas.service.logs import make_log
 from pacas.service.openapi import DOCUMENT
-from pacas.service.routes import LARGEST_PAGE, PAGE
-from pacas.service.settings import ServiceSettings
+from pacas.service.routes import LARGEST_PAGE, PAGE, PAGE_BYTES
+from pacas.service.settings import MEBIBYTE, ServiceSettings
 from pacas.service.wire import LONGEST_NAME, LONGEST_TEXT, MOST_COLUMNS
 
 FILE = Path(__file__).parents[1] / "docs" / "reference" / "http.md"
@@ -57,7 +57,7 @@ WHEN = {
     ErrorCode.TOO_LARGE: "The body has too many bytes, or too many requests. Send fewer at once.",
     ErrorCode.UNSUPPORTED_MEDIA_TYPE: "The `Content-Type` is not the one that the path takes.",
     ErrorCode.UNPROCESSABLE: """It can be read and makes no sense: a wrong type, an unknown key, attribute or level, a
-        column that the match needs and the tuple lacks.""",
+        column that the match needs and the tuple lacks, or one that it does not need.""",
     ErrorCode.RATE_LIMITED: "The account has asked too much. `Retry-After` says for how many seconds to wait.",
     ErrorCode.INTERNAL: "A mistake of the service's own; its log says where. Nothing is told about the data.",
     ErrorCode.UNAVAILABLE: """The ledger cannot be used now, or the service is stopping. Try again, a purchase with the
@@ -79,9 +79,12 @@ MORE = {
         call: a longer list that begins alike buys what is new in it, and `KEY` is another purchase than `KEY/0`. Many
         are checked before the first is paid for, so that a mistake in one leaves nothing behind. Each purchase that was
         not made before counts against `quotes_per_minute`, refused or not; many count all at once, before the first is
-        paid for. A service that stops ends a call of many between two purchases, with 503.""",
+        paid for. A service that stops finishes what it can; where many take too long for that, they end
+        between two of them, with 503.""",
     "purchase": "For clients, each for its own: another account's purchase is not found.",
-    "account": "For clients and operators. The totals are those of now, the purchases a page of all.",
+    "account": """For clients and operators. The totals are those of now, the purchases a page of all. A page has no
+        more than `limit` of them and, unless it is a single one, {page_bytes} MiB: go on with `next` until it is
+        null.""",
     "accounts": "No token is in it, and no hash of one.",
     "key": "No token is needed. Note the key when you first buy: who can replace the server can replace the key.",
     "health": "No token is needed. For whoever restarts processes.",
@@ -169,6 +172,7 @@ def _limits() -> list[str]:
 def _section(name: str, operation: Any, examples: tuple[str, ...]) -> list[str]:
     codes = ", ".join(f"{refused(reason)} `{reason.value}`" for reason in REASONS)
     more = _line(MORE[operation["operationId"]]).replace("{codes}", codes)
+    more = more.replace("{page_bytes}", str(PAGE_BYTES // MEBIBYTE))
     parts = [f"## {name}\n", f"{operation['summary']} {more}\n"]
     if parameters := operation.get("parameters"):
         parts += ["| parameter | in | | |", "| --- | --- | --- | --- |", *map(_parameter, parameters), ""]

@@ -39,6 +39,9 @@ def med(gender: str, age: str, level: int | None = None) -> dict[str, Any]:
 class Shop:
     """A service that runs, and ways to call it."""
 
+    stop: Callable[[float], None]
+    """Tell it that it ends in so many seconds."""
+
     def __init__(self, url: str, provider: Provider, accounts: Accounts, log: io.StringIO) -> None:
         self.url, self.provider, self.accounts, self.log = url, provider, accounts, log
         self.client = httpx.Client(base_url=url, trust_env=False, timeout=30)

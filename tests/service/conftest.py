@@ -52,6 +52,7 @@ def _open_shops() -> Iterator[OpenShop]:
             accounts.revoke("eve")
             app = create_app(provider, accounts, ServiceSettings(**settings), KEY, log=make_log(log))
             shop = Shop(stack.enter_context(served(app)), provider, accounts, log)
+            shop.stop = app.state.stop
             stack.callback(shop.client.close)
             return shop
 

@@ -110,6 +110,21 @@ def test_an_account_sees_what_it_spent_and_bought_page_by_page(shop: Shop) -> No
     assert shop.call("GET", "/v1/account").json()["next"] is None
 
 
+def test_a_page_of_large_purchases_ends_early(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    bought = shop.buy_many("m", *[med("male", "51", 3)] * 5).json()["purchases"]
+    one_size = len(shop.call("GET", "/v1/purchases/m/0").content)
+    for size, pages in ((1, 5), (2 * one_size + 100, 3), (10**6, 1)):
+        monkeypatch.setattr("pacas.service.routes.PAGE_BYTES", size)
+        ids: list[list[str]] = []
+        after = "0"
+        while after is not None:
+            page = shop.call("GET", f"/v1/account?after={after}").json()
+            ids.append([one["id"] for one in page["purchases"]])
+            after = page["next"]
+        assert [one for ids_of_page in ids for one in ids_of_page] == [one["id"] for one in bought]
+        assert len(ids) == pages
+
+
 def test_remaining_is_what_is_left_of_the_credit(shop: Shop) -> None:
     shop.buy("a", med("male", "51", 1), who="bob")
     account = shop.call("GET", "/v1/account", "bob").json()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from itertools import count
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -17,6 +18,7 @@ from pacas.errors import StorageError
 from pacas.protocol.messages import Request
 from pacas.provider.accounts import Role
 from pacas.service.receipt_document import ReceiptDocument
+from pacas.service.selling import LAST
 from pacas.service.signing import verify
 from pacas.storage.sqlite import SqliteLedger
 from pacas.storage.url import open_accounts
@@ -63,6 +65,21 @@ def test_a_mistake_among_many_leaves_no_purchase_behind(shop: Shop) -> None:
     assert shop.provider.ledger.total("ann") == (1, 400_000_000)
 
 
+def test_many_go_on_until_shortly_before_the_service_ends(open_shop: OpenShop, monkeypatch: pytest.MonkeyPatch) -> None:
+    provider, clock = example_provider(), count()
+    shop, asked = open_shop(provider), [med("male", "51", level) for level in (3, 2, 1)]
+    with monkeypatch.context() as ticking:
+        ticking.setattr("pacas.service.selling.monotonic", lambda: next(clock))
+        shop.stop(LAST + 3)  # two looks before the first purchase, one before each
+        status, code, message = error_of(shop.buy_many("m", *asked))
+    assert (status, code) == (503, "unavailable")
+    assert "send the call again with the same key" in message
+    assert provider.ledger.total("ann").purchases == 1, "what was begun is finished, and no more"
+    shop.stop(LAST + 600)
+    assert [one["id"] for one in shop.buy_many("m", *asked).json()["purchases"]] == ["m/0", "m/1", "m/2"]
+    assert provider.ledger.total("ann") == (3, 700_000_000)
+
+
 def test_a_price_above_the_ceiling_or_the_credit_is_refused(open_shop: OpenShop) -> None:
     plain, open_ = open_shop(), open_shop(reasons=True)
     assert plain.buy("a", med("male", "51", 1), ceiling=699_999_999).json() == {"purchase": {"refused": "refused"}}
@@ -71,6 +88,15 @@ def test_a_price_above_the_ceiling_or_the_credit_is_refused(open_shop: OpenShop)
         assert shop.buy("a", med("male", "51", 1), who="bob").json()["purchase"]["price"] == 700_000_000
         assert shop.buy("b", med("female", "45", 2), who="bob").json() == {"purchase": {"refused": word}}
         assert shop.provider.ledger.total("bob") == (1, 700_000_000)
+
+
+def test_what_is_free_is_sold_even_if_more_was_spent_than_the_credit_is_now(open_shop: OpenShop) -> None:
+    shop = open_shop(reasons=True)
+    shop.buy("a", med("male", "51", 1), who="bob")
+    shop.accounts.set_credit("bob", 1)
+    assert shop.buy("b", med("female", "45", 3), who="bob").json()["purchase"]["price"] == 0
+    assert shop.buy("c", med("female", "45", 2), who="bob").json() == {"purchase": {"refused": "credit"}}
+    assert shop.provider.ledger.total("bob") == (2, 700_000_000)
 
 
 def test_credit_and_revocation_count_from_the_next_purchase_on(shop: Shop) -> None:
@@ -90,6 +116,8 @@ def test_credit_and_revocation_count_from_the_next_purchase_on(shop: Shop) -> No
         ({"Idempotency-Key": ""}, 400, "Idempotency-Key is missing"),
         ({"Idempotency-Key": "k" * 257}, 422, "an idempotency key must be 1 to 256 printable characters"),
         ({"Idempotency-Key": "a\tb"}, 422, "an idempotency key must be"),
+        ({"Idempotency-Key": "."}, 422, "the header Idempotency-Key must not be '.'"),
+        ({"Idempotency-Key": ".."}, 422, "the header Idempotency-Key must not be '..'"),
     ],
 )
 def test_a_purchase_needs_a_key(shop: Shop, headers: dict[str, str], status: int, said: str) -> None:
@@ -97,6 +125,18 @@ def test_a_purchase_needs_a_key(shop: Shop, headers: dict[str, str], status: int
     found, _, message = error_of(shop.call("POST", "/v1/purchases", headers=headers, json=body))
     assert found == status
     assert said in message
+
+
+def test_what_a_match_does_not_need_is_neither_sold_for_nor_kept(shop: Shop) -> None:
+    more = {"tuple": {"GEN": "male", "AGE": "51", "ZIP": "x" * 10_000}, "attribute": "MED", "level": 3}
+    for answer in (shop.buy("a", more), shop.buy_many("b", med("male", "51", 3), more)):
+        assert error_of(answer) == (
+            422,
+            "unprocessable",
+            "column 'ZIP' is not one that the match of MED needs; it needs GEN, AGE",
+        )
+    assert shop.provider.ledger.head().entries == 1
+    assert error_of(shop.buy("a", {"tuple": {"GEN": "male"}, "attribute": "MED", "level": 3}))[0] == 422
 
 
 def test_own_purchases_can_be_asked_about_again_and_others_cannot(shop: Shop) -> None:

@@ -76,6 +76,11 @@ def test_quotes_follow_what_the_account_has_bought(shop: Shop) -> None:
         ({"tuple": {}, "attribute": "DIAG", "level": 1}, "'DIAG' is not for sale; there is MED"),
         ({"tuple": {}, "attribute": "MEDS"}, "did you mean 'MED'?"),
         (med("m", "51", 4), "no level 4 in the hierarchy of 'MED'"),
+        (
+            {"tuple": {"GEN": "m", "AGE": "51", "FOO": None}, "attribute": "MED", "level": 1},
+            "column 'FOO' is not one that the match of MED needs; it needs GEN, AGE",
+        ),
+        ({"tuple": {"GEN": "m", "age": "51"}, "attribute": "MED"}, "column 'age' is not one"),
     ],
 )
 @pytest.mark.parametrize("more", [0, 1, 200], ids=["alone", "beside another", "in a large batch"])
@@ -139,6 +144,7 @@ PLAIN = stream(pa.table({"GEN": ["male"], "AGE": ["51"]}))
         (b"not arrow at all", 400, "not an Arrow IPC stream"),
         (PLAIN[: len(PLAIN) // 2], 400, "not an Arrow IPC stream"),
         (stream(pa.table({"GEN": ["male"]})), 422, "the match needs column 'AGE'"),
+        (stream(pa.table({"GEN": ["male"], "AGE": ["51"], "FOO": ["x"]})), 422, "column 'FOO' is not one"),
         (stream(pa.table({"GEN": ["male"], "AGE": [51]})), 422, "column 'AGE' is of the type int64; send text"),
         (stream(pa.Table.from_arrays([pa.array(["m"])] * 2, ["GEN", "GEN"])), 422, "names that differ"),
         (stream(pa.table({"GEN": ["m" * 10_001], "AGE": ["51"]})), 422, "more than 10,000 characters"),

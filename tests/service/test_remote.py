@@ -27,6 +27,7 @@ from pacas.provider.accounts import MemoryAccounts, Role
 from pacas.provider.chain import Total
 from pacas.provider.ledger import Ledger, MemoryLedger
 from pacas.provider.provider import Provider
+from pacas.service.connection import CONNECTING
 from pacas.service.published_key import public_key
 from pacas.service.remote import RemoteProvider
 from pacas.service.retrying import Tries
@@ -139,6 +140,27 @@ def test_a_server_that_says_nothing_is_given_up_after_the_time_for_an_answer(sho
     with (
         socket.create_server(("127.0.0.1", 0)) as listener,
         RemoteProvider(f"http://127.0.0.1:{listener.getsockname()[1]}", timeout=0.05, patience=0.05) as remote,
+        pytest.raises(RemoteError, match="no provider answers"),
+    ):
+        remote.catalogue()
+
+
+def test_the_first_answer_is_not_waited_for_as_long_as_others(
+    monkeypatch: pytest.MonkeyPatch, accounts: MemoryAccounts, short_waits: None
+) -> None:
+    with served(app_of(shop(), accounts)) as url, RemoteProvider(url, SECRET, timeout=3600) as remote:
+        given: list[float] = []
+        client = remote._connection._client
+        send = client.send
+        monkeypatch.setattr(
+            client, "send", lambda asked: (given.append(asked.extensions["timeout"]["read"]), send(asked))[1]
+        )
+        remote.quote(FIRST)
+    assert given == [CONNECTING, 3600]
+    monkeypatch.setattr("pacas.service.connection.CONNECTING", 0.05)
+    with (
+        socket.create_server(("127.0.0.1", 0)) as listener,
+        RemoteProvider(f"http://127.0.0.1:{listener.getsockname()[1]}", timeout=3600, patience=0.01) as remote,
         pytest.raises(RemoteError, match="no provider answers"),
     ):
         remote.catalogue()
@@ -377,12 +399,35 @@ def test_a_server_is_trusted_by_its_authority_and_for_its_name_only(tmp_path: Pa
             assert isinstance(remote.quote(FIRST), Quote)
         assert public_key(f"{url}/v1/key", ca=authority.certificate).startswith("-----BEGIN PUBLIC KEY")
         named = url.replace("127.0.0.1", "localhost")
-        for at, ca in ((url, None), (url, other.certificate), (named, authority.certificate)):
-            with (
-                RemoteProvider(at, SECRET, ca=ca) as remote,
-                pytest.raises(RemoteError, match=r"the certificate of https://\S+ is not trusted \(.*--ca"),
-            ):
+        for at, ca, hint in (
+            (url, None, "if its authority is a private one, give it with --ca"),
+            (url, other.certificate, "is its authority the one in the --ca file?"),
+            (named, authority.certificate, "is the address the one that it is for?"),
+        ):
+            with RemoteProvider(at, SECRET, ca=ca) as remote, pytest.raises(RemoteError) as problem:
                 remote.catalogue()
+            said = str(problem.value)
+            assert said.startswith(f"the certificate of {at} is not trusted (") and said.endswith(f"); {hint}")
+
+
+def test_plain_http_at_a_port_for_tls_and_the_other_way_round(
+    tmp_path: Path, accounts: MemoryAccounts, short_waits: None
+) -> None:
+    authority = Authority(tmp_path)
+    with served(app_of(shop(), accounts), context=Tls(*authority.sign("server")).context()) as url:
+        plain = url.replace("https", "http")
+        with (
+            RemoteProvider(plain, SECRET, patience=0.01) as remote,
+            pytest.raises(RemoteError, match=f"what is at {plain} hangs up on plain http; does it want https://"),
+        ):
+            remote.catalogue()
+    with served(app_of(shop(), accounts)) as url:
+        secure = url.replace("http", "https")
+        with (
+            RemoteProvider(secure, SECRET, ca=authority.certificate) as remote,
+            pytest.raises(RemoteError, match=rf"no secure connection to {secure} \(.*\); does it speak plain http"),
+        ):
+            remote.catalogue()
 
 
 def test_a_server_may_ask_for_a_clients_certificate(tmp_path: Path, accounts: MemoryAccounts) -> None:
@@ -396,6 +441,12 @@ def test_a_server_may_ask_for_a_clients_certificate(tmp_path: Path, accounts: Me
         with (
             RemoteProvider(url, SECRET, ca=authority.certificate) as remote,
             pytest.raises(RemoteError, match=r"does it ask for a certificate \(--cert\)"),
+        ):
+            remote.catalogue()
+        foreign = Authority(tmp_path, "other").sign("foreign")
+        with (
+            RemoteProvider(url, SECRET, ca=authority.certificate, client_certificate=foreign) as remote,
+            pytest.raises(RemoteError, match=r"is it a certificate that it accepts \(--cert\)"),
         ):
             remote.catalogue()
 

@@ -114,6 +114,7 @@ def told_what_is_for_sale(document: dict[str, Any]) -> dict[str, Any]:
         members["tuple"] |= {
             "properties": {"GEN": {"enum": ["male", "female", None]}, "AGE": {"enum": ["51", "45", "38", "79", "x"]}},
             "required": ["GEN", "AGE"],
+            "additionalProperties": False,
         }
     for path, name, known in (("/v1/quotes/{attribute}", "post", "MED"), ("/v1/purchases/{id}", "get", "known/0")):
         told["paths"][path][name]["parameters"][0]["schema"]["enum"] = [known, "other"]

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import logging
 import ssl
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 from certificates import Authority
-from example_shop import example_provider
+from example_shop import Shop, example_provider
 from running_service import app_of, served
 
 from pacas.errors import FileError, InputError
@@ -31,6 +33,14 @@ def test_an_address_that_others_can_reach_needs_tls_or_to_be_forced(host: str) -
         ListeningAddress.of(host, 8321, tls=False)
     assert ListeningAddress.of(host, 8321, tls=True).url().startswith("https://")
     assert ListeningAddress.of(host, 8321, tls=False, insecure=True).url().startswith("http://")
+
+
+@pytest.mark.parametrize(
+    ("host", "here"),
+    [("0.0.0.0", "http://127.0.0.1:7"), ("::", "http://[::1]:7"), ("127.8.8.8", "http://127.8.8.8:7")],
+)
+def test_who_listens_everywhere_is_reached_at_the_loopback_address(host: str, here: str) -> None:
+    assert ListeningAddress.of(host, 0, tls=False, insecure=True).url_here(7) == here
 
 
 def test_an_address_that_is_none() -> None:
@@ -126,6 +136,7 @@ def test_what_the_server_says_is_logged_without_what_it_is_about() -> None:
     logger.addHandler(ServerLines(make_log(stream)))
     logger.info("Started server process [%d]", 7)
     logger.warning("Invalid HTTP request received.\nsecret")
+    logger.warning("Cancel %s running task(s)", 2)
     try:
         ListeningAddress.of("secret name.invalid", 1, tls=False)
     except InputError as error:
@@ -133,10 +144,39 @@ def test_what_the_server_says_is_logged_without_what_it_is_about() -> None:
     lines = [json.loads(line) for line in stream.getvalue().splitlines()]
     assert [(line["level"], line["message"]) for line in lines] == [
         ("warning", "Invalid HTTP request received."),
+        ("warning", "Cancel 2 running task(s)"),
         ("error", "Exception in ASGI application for %s"),
     ]
-    assert lines[1]["error"] == "InputError" and lines[1]["place"].startswith("service/serving.py:")
+    assert lines[-1]["error"] == "InputError" and lines[-1]["place"].startswith("service/serving.py:")
     assert "secret" not in stream.getvalue()
+
+
+def test_a_log_that_cannot_be_written_harms_nobody(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: Any) -> Any:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(shop.log, "write", full)
+        assert shop.call("GET", "/v1/health", None).status_code == 200
+        broken.setattr(shop.provider.ledger, "head", full)
+        until_ready(shop, 503)
+    until_ready(shop, 200)
+    assert [line["event"] for line in shop.log_lines()].count("ledger is back") == 1
+    shop.log.close()
+    assert shop.call("GET", "/v1/health", None).status_code == 200
+
+
+def until_ready(shop: Shop, status: int) -> None:
+    for _ in range(5000):
+        if shop.call("GET", "/v1/ready", None).status_code == status:
+            return
+    raise AssertionError(f"never {status}")
+
+
+def test_who_asks_for_another_protocol_is_no_news(shop: Shop, caplog: pytest.LogCaptureFixture) -> None:
+    headers = {"Connection": "Upgrade", "Upgrade": "websocket"}
+    assert shop.call("GET", "/v1/health", None, headers).status_code == 200
+    assert caplog.messages == []
 
 
 def test_an_error_from_elsewhere_has_no_place_of_ours() -> None:

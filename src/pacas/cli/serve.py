@@ -80,7 +80,8 @@ def command(
         app = create_app(opened, accounts, settings, SigningKey.load_or_create(file.signing_key), log=log)
         url = address.listen(listener)
         if example:
-            Example(path, url).invite(accounts)
+            here = address.url_here(listener.getsockname()[1])
+            Example(path, here, tls_cert).invite(accounts)
         _warn_of_readers(file, tls)
         _warn_of_terms(path, file, accounts)
         serve(app, listener, log=log, context=context, announce=lambda: _say(json, f"listening on {url}", url))

@@ -28,10 +28,11 @@ def write_example(named: str | None) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """The example, served at a URL."""
+    """The example, served at a URL, with TLS if there is a certificate: a client is to trust just that one."""
 
     path: Path
     url: str
+    certificate: Path | None = None
 
     def invite(self, accounts: Accounts) -> None:
         """Make an account, a new one at each start as tokens are not kept, and print the line to try."""
@@ -40,6 +41,7 @@ class Example:
         accounts.add(Account(name, Role.CLIENT, nanocredits(CREDIT), False, token_hash(token)))
         line = [f"PACAS_TOKEN={token}", program(), "clean", str(self.path.parent / "client.toml")]
         line += ["--provider", self.url]
+        line += [] if self.certificate is None else ["--ca", str(self.certificate)]
         line += ["--budget", "2", "--output", str(self.path.parent / f"{name}.csv")]
         print(
             f"The account {name} has {CREDIT} credits. In another terminal, try:\n\n  {shlex.join(line)}\n",

@@ -26,9 +26,13 @@ Certificate = tuple[str | Path, str | Path]
 AT_FIRST = 3.0
 """Seconds of patience with a server that has not answered yet: its address may be wrong."""
 CONNECTING = 10.0
-"""The most seconds for a connection to be made."""
+"""The most seconds for a connection to be made, and for the first answer to begin."""
 _LATER = frozenset({429, 502, 503, 504})
 """Answers that say: not now."""
+_NO_TLS = frozenset({"WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "HTTP_REQUEST", "UNKNOWN_PROTOCOL"})
+"""What OpenSSL says of an answer that is no TLS, over its releases."""
+_OTHER_NAME = frozenset({62, 64})
+"""OpenSSL's numbers for a certificate that holds, but for another name or another IP address."""
 
 
 class Connection:
@@ -50,7 +54,8 @@ class Connection:
         self._address = address
         self._patience = patience
         self._has_answered = False
-        self._may_lack_certificate = address.is_secure and client_certificate is None
+        self._has_authority, self._has_certificate = ca is not None, client_certificate is not None
+        self._at_first = httpx.Timeout(min(timeout, CONNECTING))
         self._client = httpx.Client(
             headers={} if token is None else {"Authorization": f"Bearer {_checked(token)}"},
             verify=_context(ca, client_certificate) if address.is_secure else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
@@ -89,6 +94,8 @@ class Connection:
         """One try: what came back, or why nothing did."""
         http = self._http
         try:
+            if not self._has_answered:
+                request.extensions["timeout"] = self._at_first.as_dict()
             told: httpx.Response = self._client.send(request)
             return told
         except (http.TimeoutException, http.NetworkError, http.RemoteProtocolError) as error:
@@ -107,22 +114,36 @@ class Connection:
                 return RemoteError(f"the provider at {url} asks to wait for {wait}, for too much was asked ({tries})")
             return RemoteError(f"the provider at {url} is not ready ({told.status_code}; {tries}); try again later")
         hung_up = isinstance(told, self._http.RemoteProtocolError | self._http.ReadError)
-        if hung_up and self._may_lack_certificate and not self._has_answered:
-            return RemoteError(f"what is at {url} hangs up; does it ask for a certificate (--cert)? ({tries})")
+        if hung_up and not self._has_answered:
+            return RemoteError(f"what is at {url} hangs up{self._why_it_may()} ({tries})")
         return RemoteError(f"no provider answers at {url}; is it running? ({tries})")
+
+    def _why_it_may(self) -> str:
+        """Why somebody may hang up before the first answer."""
+        if not self._address.is_secure:
+            return " on plain http; does it want https://?"
+        return f"; {self._on_certificate()}"
+
+    def _on_certificate(self) -> str:
+        if self._has_certificate:
+            return "is it a certificate that it accepts (--cert)?"
+        return "does it ask for a certificate (--cert)?"
 
     def _untrusted(self, fault: ssl.SSLError) -> RemoteError:
         url = self._address.url
         if isinstance(fault, ssl.SSLCertVerificationError):
-            reason = fault.verify_message or "it cannot be verified"
-            return RemoteError(
-                f"the certificate of {url} is not trusted ({reason}); if its authority is a private one, give it "
-                "with --ca"
-            )
+            reason = (fault.verify_message or "it cannot be verified").rstrip(".")
+            return RemoteError(f"the certificate of {url} is not trusted ({reason}); {self._on_trust(fault)}")
         reason = (fault.reason or "no reason given").lower().replace("_", " ")
-        return RemoteError(
-            f"no secure connection to {url} ({reason}); does it ask for a client's certificate (--cert)?"
-        )
+        hint = "does it speak plain http?" if fault.reason in _NO_TLS else self._on_certificate()
+        return RemoteError(f"no secure connection to {url} ({reason}); {hint}")
+
+    def _on_trust(self, fault: ssl.SSLCertVerificationError) -> str:
+        if fault.verify_code in _OTHER_NAME:
+            return "is the address the one that it is for?"
+        if self._has_authority:
+            return "is its authority the one in the --ca file?"
+        return "if its authority is a private one, give it with --ca"
 
 
 def _tls_fault(error: BaseException | None) -> ssl.SSLError | None:

@@ -37,6 +37,9 @@ class HttpProtocol(HttpToolsProtocol):
             if self._head > LARGEST_HEAD:
                 self.send_400_response("the headers are too large")
 
+    def _unsupported_upgrade_warning(self) -> None:
+        """Not a word about it: what a client would rather speak is no news, and there is nothing to install."""
+
     def send_400_response(self, msg: str) -> None:
         """Refuse what is no request of ours, in the one shape, and hang up."""
         self._head = None

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import logging
 import sys
+from contextlib import suppress
 from pathlib import Path
 from traceback import walk_tb
-from typing import Any, TextIO
+from typing import Any, TextIO, cast
 
 import structlog
 from pydantic_core import to_json
@@ -21,7 +22,7 @@ _PACKAGE = Path(__file__).parents[1]
 
 def make_log(stream: TextIO | None = None) -> FilteringBoundLogger:
     log: FilteringBoundLogger = structlog.wrap_logger(
-        structlog.WriteLogger(stream or sys.stderr),
+        structlog.WriteLogger(cast(TextIO, _Unfailing(stream or sys.stderr))),
         processors=[
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
@@ -31,6 +32,21 @@ def make_log(stream: TextIO | None = None) -> FilteringBoundLogger:
         cache_logger_on_first_use=True,
     )
     return log
+
+
+class _Unfailing:
+    """A stream that loses lines rather than fail: nothing ends because a disk is full, or nobody reads any more."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> None:
+        with suppress(OSError, ValueError):  # ValueError: it was closed
+            self._stream.write(text)
+
+    def flush(self) -> None:
+        with suppress(OSError, ValueError):
+            self._stream.flush()
 
 
 def _line(event: Any, **options: Any) -> str:
@@ -55,7 +71,14 @@ class ServerLines(logging.Handler):
         self._log = log
 
     def emit(self, record: logging.LogRecord) -> None:
-        said: dict[str, Any] = {"message": str(record.msg).partition("\n")[0]}
+        said: dict[str, Any] = {"message": _message(record)}
         if record.exc_info and record.exc_info[1] is not None:
             said |= {"error": type(record.exc_info[1]).__name__, "place": place(record.exc_info[1])}
         self._log.log(record.levelno, "server", **said)
+
+
+def _message(record: logging.LogRecord) -> str:
+    """Its first line; numbers are filled in, and nothing else."""
+    args = record.args if isinstance(record.args, tuple) else ()
+    only_numbers = args and all(isinstance(arg, int) for arg in args)
+    return (record.getMessage() if only_numbers else str(record.msg)).partition("\n")[0]

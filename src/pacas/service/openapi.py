@@ -17,7 +17,7 @@ from starlette.types import Receive, Scope, Send
 
 from .call import Call
 from .error_code import ErrorCode
-from .routes import LARGEST_PAGE, PAGE, Routes
+from .routes import DOTS, LARGEST_PAGE, PAGE, Routes
 from .wire import (
     ARROW,
     JSON,
@@ -128,16 +128,17 @@ _ID = _parameter("id", "path", "The idempotency key of the purchase.", minLength
 _IDEMPOTENCY = _parameter(
     "Idempotency-Key",
     "header",
-    "A key of your own for this call: sent again with the same key, it is charged once.",
+    "A key of your own for this call: sent again with the same key, it is charged once. Neither `.` nor `..`.",
     minLength=1,
     maxLength=256,
     pattern="^[!-~]([ -~]*[!-~])?$",
 )
+_IDEMPOTENCY["schema"]["not"] = {"enum": list(DOTS)}
 _AFTER = _parameter("after", "query", "`next` of the page before.", False, pattern="^[0-9]{1,18}$")
 _LIMIT = _parameter(
     "limit",
     "query",
-    f"Purchases on a page; {PAGE} by default.",
+    f"Purchases on a page, {PAGE} by default; a page of large ones has fewer.",
     False,
     type="integer",
     minimum=1,

@@ -13,6 +13,7 @@ from pacas.provider.provider import Provider
 from pacas.provider.terms import History
 
 from .arrow import ladders_stream, read_tuples
+from .columns import NeededColumns
 from .limits import QuoteLimit, check_batch, check_requests
 from .metrics import Metrics
 from .settings import ServiceSettings
@@ -30,7 +31,7 @@ class Quoting:
         self._limit, self._most = limit, settings.batch
         self._read = quotes_reader(settings.batch)
         self._offers = provider.catalogue()
-        self._needed = {attribute: frozenset(offer.columns) for attribute, offer in self._offers.items()}
+        self._needed = NeededColumns(self._offers)
 
         self.is_quick = _keeps_quotes(provider)
         """Whether a quote is looked up; else it is computed, which may take long however small the question is."""
@@ -59,24 +60,26 @@ class Quoting:
         check_batch(tuples.num_rows, self._most)
         self._limit.take(buyer, tuples.num_rows)
         columns = dict(zip(tuples.column_names, tuples.columns, strict=True))
+        self._needed.check(attribute, columns.keys())
         prices = self._provider.quote_batch(attribute, columns, buyer=buyer).prices
         self._note(prices)
         return ladders_stream(self._wording.prices(prices))
 
     def _at_level(self, asked: QuoteRequest, level: int, buyer: str) -> dict[str, Any]:
+        self._needed.check(asked.attribute, asked.tuple.keys())
         quote = self._provider.quote(asked.request(level), buyer=buyer)
         refused = isinstance(quote, Refusal)
         self._metrics.quoted(not refused, refused)
         return self._wording.quote(quote)
 
     def _some(self, attribute: str, asked: Sequence[QuoteRequest], buyer: str) -> list[dict[str, Any]]:
-        """The quotes of requests for one attribute; the provider says what is wrong with one that is none."""
+        """The quotes of requests for one attribute; one that is none is asked alone, to say what is wrong with it."""
         offer = self._offers.get(attribute)
         height = -1 if offer is None else offer.hierarchy.height
         for one in asked:
-            if (one.level or 0) > height or not one.tuple.keys() >= self._needed[attribute]:
+            if (one.level or 0) > height or not self._needed.are(attribute, one.tuple.keys()):
                 self._at_level(one, one.level or 0, buyer)  # raises
-        columns = {column: [one.tuple[column] for one in asked] for column in self._needed[attribute]}
+        columns = {column: [one.tuple[column] for one in asked] for column in self._offers[attribute].columns}
         prices = self._provider.quote_batch(attribute, columns, buyer=buyer).prices
         levels = np.array([[-1 if one.level is None else one.level] for one in asked])
         self._note(prices[(levels < 0) | (levels == np.arange(height + 1))])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
 from typing import Any
 
 from fastapi import Response
@@ -12,6 +12,7 @@ from pydantic_core import to_json
 
 from pacas.errors import InputError
 from pacas.provider.accounts import Account, Role
+from pacas.provider.entry import Entry
 
 from .call import Call
 from .error_code import ErrorCode
@@ -19,9 +20,14 @@ from .failures import Failure
 from .limits import read_body
 from .metrics import MEDIA_TYPE as METRICS
 from .service import Service
+from .settings import MEBIBYTE
 from .wire import ARROW, JSON, LONGEST_NAME, KeyAnswer, Status
 
 PAGE, LARGEST_PAGE = 100, 1000
+PAGE_BYTES = 4 * MEBIBYTE
+"""A page of purchases ends before it is larger than this, unless it has but one."""
+DOTS = (".", "..")
+"""What stands in a path for something else, so that no purchase could be asked about under such a key."""
 _CURSOR = re.compile(r"[0-9]{1,18}", re.ASCII)
 
 
@@ -66,6 +72,8 @@ class Routes:
             raise Failure(ErrorCode.BAD_REQUEST, message)
         if not key.isascii():
             raise Failure(ErrorCode.UNPROCESSABLE, "the header Idempotency-Key must hold ASCII characters only")
+        if key in DOTS:
+            raise Failure(ErrorCode.UNPROCESSABLE, f"the header Idempotency-Key must not be {key!r}: no path ends so")
         body = await self._body(call, JSON)
         try:
             return _json(to_json(await self._service.selling.answer(body, key, account)))
@@ -123,7 +131,7 @@ class Routes:
         ledger = self._service.provider.ledger
         total = ledger.total(account.name)
         entries = ledger.bought_by(account.name, after, limit + 1)
-        page = entries[:limit]
+        purchases = self._first(entries[:limit])
         return to_json(
             {
                 "account": account.name,
@@ -131,10 +139,22 @@ class Routes:
                 "credit": account.credit,
                 "spent": total.spent,
                 "remaining": None if account.credit is None else max(0, account.credit - total.spent),
-                "purchases": [self._service.purchases.with_request(entry) for entry in page],
-                "next": str(page[-1].sequence) if len(entries) > limit else None,
+                "purchases": purchases,
+                "next": str(entries[len(purchases) - 1].sequence) if len(entries) > len(purchases) else None,
             }
         )
+
+    def _first(self, entries: Sequence[Entry]) -> list[dict[str, Any]]:
+        """As many of them as go on a page."""
+        purchases: list[dict[str, Any]] = []
+        size = 0
+        for entry in entries:
+            purchase = self._service.purchases.with_request(entry)
+            size += len(to_json(purchase))
+            if purchases and size > PAGE_BYTES:
+                break
+            purchases.append(purchase)
+        return purchases
 
     def _accounts(self) -> bytes:
         totals = self._service.provider.ledger.totals()

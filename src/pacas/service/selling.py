@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
+from time import monotonic
 from typing import Any
 
 from pacas.protocol.messages import Refusal
@@ -11,6 +13,7 @@ from pacas.provider.entry import check_key
 from pacas.provider.provider import Provider
 
 from .authentication import Authentication
+from .columns import NeededColumns
 from .error_code import ErrorCode
 from .failures import Failure
 from .limits import QuoteLimit, check_requests
@@ -22,6 +25,8 @@ from .workers import Workers
 
 PART = 200
 """Of many purchases, so many are looked up or checked at once: other buyers come in between."""
+LAST = 3.0
+"""Seconds before the end of a service at which calls of many are answered, as far as they have come."""
 
 Keyed = tuple[PurchaseBody, str]
 """What is to be bought, and the purchase's idempotency key."""
@@ -44,11 +49,12 @@ class Selling:
         self._provider, self._authentication = provider, authentication
         self._wording, self._purchases, self._metrics, self._workers = wording, purchases, metrics, workers
         self._limit, self._most, self._read = limit, settings.batch, purchases_reader(settings.batch)
-        self._is_stopping = False
+        self._needed = NeededColumns(provider.catalogue())
+        self._deadline = math.inf
 
-    def stop(self) -> None:
-        """Begin no further purchase of a call of many: it could outlast the time that is left."""
-        self._is_stopping = True
+    def stop(self, seconds: float) -> None:
+        """The service ends in so many seconds; a call of many begins no further purchase that could outlast it."""
+        self._deadline = monotonic() + seconds - LAST
 
     async def answer(self, body: bytes, key: str, account: Account) -> dict[str, Any]:
         """Pay for one purchase, or for many in their order."""
@@ -61,7 +67,10 @@ class Selling:
 
     def _asked(self, body: bytes) -> PurchaseBody | PurchasesBody:
         check_requests(body, self._most)
-        return self._read(body)
+        asked = self._read(body)
+        for one in (asked,) if isinstance(asked, PurchaseBody) else asked.purchases:
+            self._needed.check(one.request.attribute, one.request.tuple.keys())
+        return asked
 
     def _one(self, asked: PurchaseBody, key: str, account: Account) -> dict[str, Any]:
         self._limit.take(account.name, len(self._new([(asked, key)], account)))
@@ -87,7 +96,7 @@ class Selling:
             yield asked[start : start + PART]
 
     def _go_on(self) -> None:
-        if self._is_stopping:
+        if monotonic() > self._deadline:
             raise Failure.stopping()
 
     def _new(self, asked: Sequence[Keyed], account: Account) -> list[Keyed]:

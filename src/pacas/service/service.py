@@ -56,9 +56,9 @@ class Service:
         self._entries = provider.ledger.head().entries
         self._heard: float | None = monotonic()
 
-    def stop(self) -> None:
-        """The end is near: calls of many purchases stop after the one under way, and everything else is finished."""
-        self.selling.stop()
+    def stop(self, seconds: float) -> None:
+        """The end comes in so many seconds: what was accepted is finished, as far as it can be by then."""
+        self.selling.stop(seconds)
 
     @property
     def is_ready(self) -> bool:

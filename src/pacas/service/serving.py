@@ -105,7 +105,16 @@ class ListeningAddress:
         return self.url(listener.getsockname()[1])
 
     def url(self, port: int | None = None) -> str:
-        name = f"[{self.host}]" if ":" in self.host else self.host
+        return self._url(self.host, port)
+
+    def url_here(self, port: int | None = None) -> str:
+        """The URL for a client on this machine: who listens on all addresses is reached at the loopback one."""
+        if not ip_address(str(self.place[0]).partition("%")[0]).is_unspecified:
+            return self.url(port)
+        return self._url("::1" if self.family is socket.AF_INET6 else "127.0.0.1", port)
+
+    def _url(self, host: str, port: int | None) -> str:
+        name = f"[{host}]" if ":" in host else host
         return f"{'https' if self.tls else 'http'}://{name}:{port or self.port}"
 
     @contextmanager
@@ -128,7 +137,7 @@ def serve(
 ) -> None:
     """Answer calls until SIGTERM or SIGINT; then take no more, finish what was accepted, and return.
 
-    A call of many purchases is the exception: it ends after the purchase under way, and says so.
+    What takes longer than the grace ends there, and says so: a call of many purchases after one of them.
     """
     with _server_lines(log):
         Server(http_of(app, context), announce, app.state.stop).run(sockets=[listener])
@@ -154,7 +163,7 @@ class Server(uvicorn.Server):
     """uvicorn's server, which says when it listens and ends with its work, not with the signal that ended it."""
 
     def __init__(
-        self, config: uvicorn.Config, announce: Callable[[], None], stop: Callable[[], None] = lambda: None
+        self, config: uvicorn.Config, announce: Callable[[], None], stop: Callable[[float], None] = lambda seconds: None
     ) -> None:
         super().__init__(config)
         self._announce, self._stop = announce, stop
@@ -165,7 +174,7 @@ class Server(uvicorn.Server):
             self._announce()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        self._stop()
+        self._stop(self.config.timeout_graceful_shutdown or 0)
         await super().shutdown(sockets)
 
     @contextmanager

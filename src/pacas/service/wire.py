@@ -32,7 +32,7 @@ Text = Annotated[str, StringConstraints(max_length=LONGEST_TEXT)]
 Amount = Annotated[int, Field(ge=0, le=LARGEST, description="In nanocredits.")]
 Level = Annotated[int, Field(ge=0, le=LARGEST, description="0 is ground.")]
 Tuple = Annotated[
-    dict[Name, Text | None], Field(max_length=MOST_COLUMNS, description="The client's tuple: the match columns.")
+    dict[Name, Text | None], Field(max_length=MOST_COLUMNS, description="The client's tuple: just the match columns.")
 ]
 
 
@@ -200,7 +200,7 @@ class OfferedAttribute(Told):
     """An attribute that is for sale."""
 
     attribute: str
-    columns: list[str] = Field(description="What a tuple must have.")
+    columns: list[str] = Field(description="What a tuple must have, and nothing else.")
     height: int = Field(description="The level of the root.")
     hierarchy: PublishedHierarchy | None = Field(
         description="null where it has no levels but its values, which are not told, and the root."
