@@ -17,13 +17,13 @@ serve: $(BIN)/pacas  ## the running example as a service, with an account and th
 	@$(BIN)/pacas serve --example $(ARGS)
 
 test: $(VENV)/.dev  ## all tests
-	$(BIN)/python -m pytest -n $(JOBS) $(ARGS)
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup $(ARGS)
 
 check: $(VENV)/.dev  ## format, lint, strict types, tests
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -n $(JOBS) $(ARGS)
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup $(ARGS)
 
 faults: $(VENV)/.dev  ## kill the server 200 times on each ledger, and let servers race (minutes)
 	$(BIN)/python -m pytest -n 0 -s tests/faults --faults $(or $(FAULTS),200) $(ARGS)

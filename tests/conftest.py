@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-pytest_plugins = ("postgres",)
+pytest_plugins = ("postgres", "spark")
 
 settings.register_profile("ci", deadline=None, derandomize=True)
 settings.load_profile("ci")

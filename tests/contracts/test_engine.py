@@ -5,7 +5,9 @@ from __future__ import annotations
 import gzip
 from collections.abc import Callable, Iterator, Sequence
 from datetime import date
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -22,12 +24,23 @@ from pacas.engine.duck import DuckEngine
 from pacas.errors import FileError, HierarchyError, InputError, SchemaError
 from pacas.formats.relations import scan_relation
 
-ENGINES: dict[str, Callable[[], DuckEngine]] = {"duckdb": lambda: DuckEngine(threads=2, memory="1GB")}
+
+def duckdb(request: pytest.FixtureRequest) -> DuckEngine:
+    return DuckEngine(threads=2, memory="1GB")
 
 
-@pytest.fixture(scope="module", params=sorted(ENGINES))
+def spark(request: pytest.FixtureRequest) -> Any:
+    session = request.getfixturevalue("spark_session")
+    return import_module("pacas.engine.spark").SparkEngine(session)
+
+
+ONE_JAVA = pytest.mark.xdist_group("spark")
+ENGINES = [pytest.param(duckdb, id="duckdb"), pytest.param(spark, id="spark", marks=ONE_JAVA)]
+
+
+@pytest.fixture(scope="module", params=ENGINES)
 def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
-    made = ENGINES[request.param]()
+    made = request.param(request)
     yield made
     made.close()
 
@@ -273,7 +286,7 @@ def test_a_broken_text_file_is_an_error_of_one_line_that_shows_no_cell(
 
 def test_a_broken_line_is_named(engine: Engine, tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_bytes(BROKEN["few fields deep down"])
-    with pytest.raises(FileError, match=r"t\.csv, line 120002: 1 fields where the header has 2"):
+    with pytest.raises(FileError, match=r"t\.csv, line 120002: 1 field where the header has 2"):
         engine.open(scan_relation(tmp_path / "t.csv"))
 
 

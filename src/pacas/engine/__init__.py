@@ -1,1 +1,1 @@
-"""The heavy relational steps, on an existing engine: one contract, DuckDB embedded by default."""
+"""The heavy relational steps, on an existing engine: one contract, DuckDB by default, Spark beyond one machine."""

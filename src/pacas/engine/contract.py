@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -24,7 +24,7 @@ from pacas.core.histogram import GroupHistogram, Histogram
 from pacas.core.query import GeneralizedQuery
 from pacas.core.relation import Relation
 from pacas.engine.codes import CodedColumn
-from pacas.errors import InputError
+from pacas.errors import InputError, SchemaError
 
 Hierarchies = Mapping[str, Hierarchy]
 
@@ -47,6 +47,34 @@ class RelationFile:
 
 
 Source = RelationFile | Relation
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class KeyedFrame:
+    """A data frame of a distributed engine, such as Spark's, and the key that numbers its rows: from 0 in its order.
+
+    The rows of such a frame have no order of their own. Only the engine that the frame belongs to can open it.
+    """
+
+    frame: Any
+    key: tuple[str, ...]
+    name: str = "the table"
+    """How messages call it."""
+
+    def __post_init__(self) -> None:
+        if not self.key:
+            raise InputError(f"{self.name} needs a key: the columns that tell its rows apart, and so number them")
+        for column in self.key:
+            if column not in self.columns:
+                raise SchemaError.missing(column, self.columns, self.name)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return tuple(self.frame.columns)
+
+    def __repr__(self) -> str:
+        return f"KeyedFrame({self.name}: {', '.join(self.columns)}; by {', '.join(self.key)})"
+
 
 T = TypeVar("T", bound="Table")
 
@@ -75,6 +103,14 @@ class Deltas:
 
     def __len__(self) -> int:
         return len(self.neighbour)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class NewCells:
+    """What a repair writes into one column: row rows[i] gets values[i]."""
+
+    rows: NDArray[np.int64]
+    values: Sequence[str | None]
 
 
 class Table(Protocol):
@@ -146,4 +182,8 @@ class Engine(Protocol[T]):
 
     def rows(self, table: T, rows: NDArray[np.int64] | None, columns: Sequence[str]) -> pa.Table:
         """Some rows by number, in the order asked for, or all of them; as text."""
+        ...
+
+    def close(self) -> None:
+        """Let go of all that the engine holds; no question comes after it."""
         ...

@@ -12,21 +12,21 @@ import shutil
 import tempfile
 import threading
 import weakref
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count
-from typing import Any
 
-import duckdb
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from pacas.core.consistency import GroupedRows
-from pacas.core.hierarchy import Hierarchy, canonical_number
+from pacas.core.hierarchy import Hierarchy
 from pacas.core.histogram import GroupHistogram, Histogram, Values
 from pacas.core.query import MAIN, GeneralizedQuery
+from pacas.engine.answer_statement import Outline, Recode, answer_sql
+from pacas.engine.change_statement import change_sql, changing_columns
 from pacas.engine.codes import (
     CodedColumn,
     code_type,
@@ -37,12 +37,19 @@ from pacas.engine.codes import (
     linked_keys,
     place,
 )
-from pacas.engine.contract import Deltas, Hierarchies, Source
-from pacas.engine.duck_answer import Outline, Recode, answer_sql
-from pacas.engine.duck_change import change_sql, changing_columns
-from pacas.engine.duck_source import ROW, column_name, create_deltas, create_table, drop_deltas, quote, reading
+from pacas.engine.contract import Deltas, Hierarchies, KeyedFrame, Source
+from pacas.engine.duck_source import create_deltas, create_table, drop_deltas, reading, start_duckdb
 from pacas.engine.grouping import Keys, combine, connect, count_pairs, gather, mixed
-from pacas.errors import InputError, SchemaError
+from pacas.engine.statements import (
+    as_histogram,
+    check_columns,
+    coding_sql,
+    column_name,
+    distinct_sql,
+    histogram_sql,
+    rows_sql,
+)
+from pacas.errors import InputError
 
 BATCH = 1 << 17
 """Rows that come from DuckDB at a time."""
@@ -68,11 +75,6 @@ class DuckTable:
     def sql_column(self, attribute: str) -> str:
         return column_name(self.columns.index(attribute))
 
-    def check(self, columns: Iterable[str]) -> None:
-        for column in columns:
-            if column not in self.columns:
-                raise SchemaError.missing(column, self.columns, self.name)
-
 
 class DuckEngine:
     """DuckDB in this process. `memory` is DuckDB's own limit, such as "2GB"; beyond it, it spills to disk."""
@@ -80,17 +82,7 @@ class DuckEngine:
     def __init__(self, *, memory: str | None = None, threads: int | None = None) -> None:
         spill = tempfile.mkdtemp(prefix="pacas-")  # for this user's eyes only: a provider's values may be spilled
         self._remove_spill = weakref.finalize(self, shutil.rmtree, spill, ignore_errors=True)
-        config: dict[str, Any] = {
-            "temp_directory": spill,
-            "autoinstall_known_extensions": "false",
-            "autoload_known_extensions": "false",
-        }
-        if memory is not None:
-            config["memory_limit"] = memory
-        if threads is not None:
-            config["threads"] = str(threads)
-        self._connection = duckdb.connect(config=config)
-        self._connection.execute("SET enable_progress_bar = false")  # it would go to standard output
+        self._connection = start_duckdb(spill, memory=memory, threads=threads)
         self._names = count()
         self._one_at_a_time = threading.RLock()  # a DuckDB connection serves one thread
 
@@ -100,7 +92,9 @@ class DuckEngine:
 
     # ---- the contract -----------------------------------------------------------------------------------------
 
-    def open(self, source: Source, columns: Sequence[str] | None = None) -> DuckTable:
+    def open(self, source: Source | KeyedFrame, columns: Sequence[str] | None = None) -> DuckTable:
+        if isinstance(source, KeyedFrame):
+            raise InputError(f"{source.name} is a frame of Spark's, which DuckDB cannot open; give the Spark engine")
         name = f"pacas_{next(self._names)}"
         kept = tuple(source.columns if columns is None else dict.fromkeys(columns))
         with self._one_at_a_time:
@@ -121,20 +115,10 @@ class DuckEngine:
         return GroupedRows(rows, offsets, nodes.take(column.codes[rows]), known)
 
     def histogram(self, table: DuckTable, attributes: Sequence[str], hierarchies: Hierarchies) -> Histogram:
-        table.check(attributes)
-        names = ", ".join(map(table.sql_column, attributes))
+        check_columns(table, attributes)
         with self._one_at_a_time, reading(table.name):
-            result = self._arrow(f"SELECT {names}, count(*)::BIGINT FROM {table.sql_name} GROUP BY {names}")
-        numeric = [a in hierarchies and hierarchies[a].numeric for a in attributes]
-        merged: dict[Values, int] = {}
-        for *values, n in zip(*(column.to_pylist() for column in result.columns), strict=True):
-            key = tuple(
-                canonical_number(v) if as_number and v is not None else v
-                for v, as_number in zip(values, numeric, strict=True)
-            )
-            merged[key] = merged.get(key, 0) + n
-        ranked = sorted(merged, key=lambda key: (-merged[key], [(v is None, v or "") for v in key]))
-        return Histogram(tuple(attributes), ranked, np.array([merged[key] for key in ranked], dtype=np.int64))
+            counted = self._arrow(histogram_sql(table, attributes))
+        return as_histogram(counted, attributes, hierarchies)
 
     def group_histogram(
         self, table: DuckTable, x: Sequence[str], y: Mapping[str, int], hierarchies: Hierarchies
@@ -177,17 +161,15 @@ class DuckEngine:
         return {attribute: table.coded[attribute] for attribute in attributes}
 
     def rows(self, table: DuckTable, rows: NDArray[np.int64] | None, columns: Sequence[str]) -> pa.Table:
-        table.check(columns)
+        check_columns(table, columns)
         if rows is None and all(c in table.texts for c in columns):
             return pa.table({c: table.texts[c] for c in columns})
-        names = ", ".join(f"t.{table.sql_column(c)} AS {quote(c)}" for c in columns)
         with self._one_at_a_time, reading(table.name):
             if rows is None:
-                return self._arrow(f"SELECT {names} FROM {table.sql_name} t ORDER BY t.{ROW}")
+                return self._arrow(rows_sql(table, columns, None)).rename_columns(list(columns))
             wanted = pa.table({"row": pa.array(rows, pa.int64()), "position": pa.array(np.arange(len(rows)))})
             self._connection.register("pacas_wanted", wanted)
-            joined = f"pacas_wanted w JOIN {table.sql_name} t ON t.{ROW} = w.row"
-            found = self._arrow(f"SELECT {names} FROM {joined} ORDER BY w.position")
+            found = self._arrow(rows_sql(table, columns, "pacas_wanted")).rename_columns(list(columns))
         if len(found) < len(rows):
             raise InputError(f"{table.name} has rows 0 to {len(table) - 1:,}; some of the rows asked for are not there")
         return found
@@ -196,7 +178,7 @@ class DuckEngine:
 
     def _encode(self, table: DuckTable, attributes: Sequence[str]) -> None:
         """Give each attribute's column its codes, all missing ones in one scan."""
-        table.check(attributes)
+        check_columns(table, attributes)
         with self._one_at_a_time, reading(table.name):
             self._encode_missing(table, attributes)
 
@@ -210,14 +192,12 @@ class DuckEngine:
             return
         values = [self._distinct(table.sql_column(attribute), table.sql_name) for attribute in missing]
         codes = [np.empty(len(table), dtype=code_type(len(v))) for v in values]
-        outputs, joins = [], []
+        lookups: dict[str, tuple[str, int | None]] = {}
         for i, (attribute, known) in enumerate(zip(missing, values, strict=True)):
             coded = pa.table({"value": known, "code": pa.array(np.arange(len(known), dtype=codes[i].dtype))})
             self._connection.register(f"pacas_values_{i}", coded)
-            null = f"coalesce(d{i}.code, {len(known) - 1})" if known.null_count else f"d{i}.code"
-            outputs.append(null)
-            joins.append(f"LEFT JOIN pacas_values_{i} d{i} ON t.{table.sql_column(attribute)} = d{i}.value")
-        sql = f"SELECT t.{ROW}, {', '.join(outputs)} FROM {table.sql_name} t {' '.join(joins)}"
+            lookups[attribute] = f"pacas_values_{i}", len(known) - 1 if known.null_count else None
+        sql = coding_sql(table, lookups)
         for batch in self._connection.sql(sql).to_arrow_reader(BATCH):
             rows, *columns = (column.to_numpy() for column in batch.columns)
             place(rows, columns, codes)
@@ -226,10 +206,7 @@ class DuckEngine:
             table.coded[attribute] = CodedColumn(codes[i], known.to_pylist())
 
     def _distinct(self, column: str, *relations: str) -> pa.Array:
-        """The values of a column, each once, sorted, a null last; over several relations, those of all."""
-        values = " UNION ALL ".join(f"SELECT {column} AS value FROM {name}" for name in relations)
-        sql = f"SELECT DISTINCT value FROM ({values}) ORDER BY value NULLS LAST"
-        return self._arrow(sql).column(0).combine_chunks()
+        return self._arrow(distinct_sql(column, relations)).column(0).combine_chunks()
 
     @contextmanager
     def _labelling(self, tables: Mapping[str, DuckTable], deltas: str | None = None) -> Iterator[Recode]:

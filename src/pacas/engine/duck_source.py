@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import numpy as np
@@ -17,10 +18,11 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from pacas.core.relation import Relation
+from pacas.core.words import counted
 from pacas.engine.contract import Deltas, RelationFile, Source
+from pacas.engine.statements import ROW, column_name, literal, quote
 from pacas.errors import FileError, InputError, SchemaError
 
-ROW = "row_number"
 MAX_LINE = 32 << 20
 IN_MEMORY = 256 << 20
 """Bytes of a CSV file up to which it is held in memory as Arrow: that is twice as fast as a table of DuckDB's."""
@@ -28,24 +30,25 @@ LARGEST = 1 << 30
 """Bytes of a column up to which it is taken as it is."""
 
 
-def quote(name: str) -> str:
-    """A name as SQL writes it."""
-    return '"' + name.replace('"', '""') + '"'
-
-
-def literal(text: str) -> str:
-    """A text as SQL writes it."""
-    return "'" + text.replace("'", "''") + "'"
+def start_duckdb(spill: str, *, memory: str | None = None, threads: int | None = None) -> duckdb.DuckDBPyConnection:
+    """DuckDB in this process, which spills to a folder and fetches nothing."""
+    config: dict[str, Any] = {
+        "temp_directory": spill,
+        "autoinstall_known_extensions": "false",
+        "autoload_known_extensions": "false",
+    }
+    if memory is not None:
+        config["memory_limit"] = memory
+    if threads is not None:
+        config["threads"] = str(threads)
+    connection = duckdb.connect(config=config)
+    connection.execute("SET enable_progress_bar = false")  # it would go to standard output
+    return connection
 
 
 def _file_literal(path: Path) -> str:
     """A file's very name: DuckDB would take *, ? and [ for patterns."""
     return literal(re.sub(r"[*?\[]", r"[\g<0>]", str(path)))
-
-
-def column_name(position: int) -> str:
-    """What SQL calls the column at a position: names of the user's, which may differ only in case, stay outside."""
-    return f"c{position}"
 
 
 def create_table(
@@ -194,7 +197,7 @@ def _file_error(called: str, error: duckdb.Error) -> FileError:
     if "unicode" in message or "utf8" in message.lower().replace("-", ""):
         return FileError(f"{where}: bytes that are not UTF-8; convert the file, for example with iconv")
     if found := re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", message):
-        return FileError(f"{where}: {found[2]} fields where the header has {found[1]}")
+        return FileError(f"{where}: {counted(int(found[2]), 'field')} where the header has {found[1]}")
     if "line size" in message.lower():
         return FileError(f"{where}: a line of more than {MAX_LINE:,} bytes; is a quote left open?")
     if "unterminated quote" in message.lower() or "quoted value" in message.lower():

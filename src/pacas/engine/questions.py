@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from pacas.core.hierarchy import Hierarchy
 from pacas.core.histogram import GroupHistogram
 from pacas.core.query import GeneralizedQuery
 from pacas.core.relation import ArrowTabular, Relation
-from pacas.engine.contract import Engine, Hierarchies, RelationFile, Source, T
+from pacas.engine.contract import Engine, Hierarchies, KeyedFrame, RelationFile, Source, T
 from pacas.engine.duck import DuckEngine
 from pacas.errors import InputError, SchemaError
 
@@ -37,8 +37,17 @@ def embedded_engine() -> Engine[Any]:
     return DuckEngine()
 
 
-def as_source(data: Data) -> Source:
-    return data if isinstance(data, RelationFile) else Relation.of(data)
+@overload
+def as_source(data: KeyedFrame) -> KeyedFrame: ...
+@overload
+def as_source(data: Data) -> Source: ...
+def as_source(data: Data | KeyedFrame) -> Source | KeyedFrame:
+    """What an engine opens. A frame of Spark's needs a key, and would otherwise be fetched as a whole."""
+    if isinstance(data, RelationFile | KeyedFrame):
+        return data
+    if type(data).__module__.startswith("pyspark."):
+        raise InputError("the rows of a Spark frame have no order; give pacas.engine.contract.KeyedFrame(frame, key)")
+    return Relation.of(data)
 
 
 def anonymity(

@@ -17,8 +17,9 @@ from itertools import product
 import numpy as np
 
 from pacas.core.query import MAIN, GeneralizedQuery
+from pacas.engine.answer_statement import Occurrence, Outline, where
 from pacas.engine.contract import Deltas
-from pacas.engine.duck_answer import Occurrence, Opened, Outline, where
+from pacas.engine.statements import Opened
 from pacas.errors import InputError, SchemaError
 
 NEIGHBOUR = "neighbour"

@@ -6,25 +6,17 @@ The columns at their levels come from small tables (value, label), joined in bef
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Protocol
 
 from pacas.core.hierarchy import Hierarchy, canonical_number
 from pacas.core.query import Column, Condition, GeneralizedQuery
 from pacas.engine.contract import Hierarchies
-from pacas.engine.duck_source import literal
-
-
-class Opened(Protocol):
-    """What this module needs to know of an opened relation."""
-
-    sql_name: str
-    columns: tuple[str, ...]
-
-    def sql_column(self, attribute: str) -> str: ...
-
+from pacas.engine.statements import Opened, literal
 
 Recode = Callable[..., str]
-"""(table, attribute, hierarchy, level) → the name of a table (value, label) that holds each value at that level."""
+"""(table, attribute, hierarchy, level) → the name of a table (value, label): each value at that level.
+
+A value that is not in the table is at the level what it is below.
+"""
 
 
 def answer_sql(query: GeneralizedQuery, tables: Mapping[str, Opened], hierarchies: Hierarchies, recode: Recode) -> str:
@@ -78,7 +70,7 @@ class Occurrence:
             joined = self._labels[attribute, level] = f"r{len(self._joins)}"
             labels = self._recode(self.table, attribute, tree, level)
             self._joins.append(f"LEFT JOIN {labels} AS {joined} ON {plain} IS NOT DISTINCT FROM {joined}.value")
-        return f"{self._labels[attribute, level]}.label"
+        return f"coalesce({self._labels[attribute, level]}.label, {plain})"
 
 
 class Outline:

@@ -1,0 +1,239 @@
+"""The contract on Spark: the same questions, answered where the data is.
+
+Statements are written in DuckDB's dialect, most of them the embedded engine's own, and translated. Spark groups, joins
+and counts; what comes to this process is what is wrong with the data, in Arrow, and in batches where there is much.
+What a value means under a hierarchy is decided here, on distinct values, as everywhere.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from pacas.core.consistency import GroupedRows
+from pacas.core.hierarchy import Hierarchy
+from pacas.core.histogram import GroupHistogram, Histogram
+from pacas.core.query import MAIN, GeneralizedQuery
+from pacas.engine.answer_statement import Outline, Recode, answer_sql
+from pacas.engine.change_statement import change_sql, changing_columns
+from pacas.engine.codes import CodedColumn, code_type, place
+from pacas.engine.contract import Deltas, Hierarchies, KeyedFrame, NewCells, Source
+from pacas.engine.spark_errors import reading
+from pacas.engine.spark_groups import mixed_groups
+from pacas.engine.spark_linked import as_group_histogram, pairs_sql
+from pacas.engine.spark_numbering import BUCKET
+from pacas.engine.spark_repair import repaired
+from pacas.engine.spark_session import LOCAL, start_session
+from pacas.engine.spark_source import Placed, Sources, private_folder
+from pacas.engine.spark_sql import SparkSql
+from pacas.engine.spark_tables import scan_table
+from pacas.engine.statements import (
+    as_histogram,
+    check_columns,
+    coding_sql,
+    column_name,
+    distinct_sql,
+    histogram_sql,
+    rows_sql,
+)
+from pacas.errors import InputError
+
+
+@dataclass(eq=False)
+class SparkTable:
+    """A relation that Spark has opened: a view (row_number, c0, c1, …) of texts."""
+
+    name: str
+    sql_name: str
+    columns: tuple[str, ...]
+    source: Source | KeyedFrame
+    placed: Placed
+    coded: dict[str, CodedColumn] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return self.placed.rows
+
+    def sql_column(self, attribute: str) -> str:
+        return column_name(self.columns.index(attribute))
+
+
+class SparkEngine:
+    """Spark, on a session of the caller's own or on one that is started for a master.
+
+    `settings` are Spark's, for a session that is started; `bucket` is how many rows get their numbers together.
+    """
+
+    def __init__(
+        self,
+        session: SparkSession | None = None,
+        *,
+        master: str = LOCAL,
+        settings: Mapping[str, str] | None = None,
+        bucket: int = BUCKET,
+    ) -> None:
+        folder, remove = private_folder()
+        self._end = weakref.finalize(self, remove)
+        self._owned = session is None
+        self.session = start_session(folder, master, settings) if session is None else session
+        self._sql = SparkSql(self.session)
+        self._sources = Sources(self.session, folder, bucket)
+        self._releases: list[Callable[[], object]] = []
+
+    def close(self) -> None:
+        for release in self._releases:
+            release()
+        self._sources.close()
+        if self._owned:
+            self.session.stop()
+        self._end()
+
+    def scan(self, table: str, key: str | Sequence[str], format: str | None = None) -> KeyedFrame:
+        """A table by its name, or a folder by its path, and the key that numbers its rows.
+
+        A folder holds Parquet, or Delta where it has a log of Delta's; `format` says it where the folder is elsewhere.
+        """
+        with reading(table):
+            return scan_table(self.session, table, (key,) if isinstance(key, str) else tuple(key), format)
+
+    def repaired(self, table: SparkTable, cells: Mapping[str, NewCells]) -> KeyedFrame:
+        """The frame that a table was opened from, with new values in some cells; all else is as it was."""
+        if not isinstance(table.source, KeyedFrame) or table.placed.keys is None:
+            raise InputError(
+                f"{table.name} was not opened from a Spark frame with a key, which alone is repaired there"
+            )
+        with self._asking(table):
+            return repaired(self._sql, table.source, table.placed.keys, cells)
+
+    # ---- the contract -----------------------------------------------------------------------------------------
+
+    def open(self, source: Source | KeyedFrame, columns: Sequence[str] | None = None) -> SparkTable:
+        kept = tuple(source.columns if columns is None else dict.fromkeys(columns))
+        with reading(source.name):
+            placed = self._sources.place(source, kept)
+            table = SparkTable(source.name, self._sql.name(placed.frame), kept, source, placed)
+        release = weakref.finalize(table, _release, self._sql, table.sql_name, placed.forget)
+        release.atexit = False
+        self._releases.append(release)
+        return table
+
+    def mixed_groups(
+        self, table: SparkTable, lhss: Sequence[Sequence[str]], rhs: str, hierarchies: Hierarchies
+    ) -> GroupedRows:
+        check_columns(table, [*(a for lhs in lhss for a in lhs), rhs])
+        with self._asking(table):
+            return mixed_groups(self._sql, table, lhss, rhs, hierarchies)
+
+    def histogram(self, table: SparkTable, attributes: Sequence[str], hierarchies: Hierarchies) -> Histogram:
+        check_columns(table, attributes)
+        with self._asking(table):
+            return as_histogram(self._sql.arrow(histogram_sql(table, attributes)), attributes, hierarchies)
+
+    def group_histogram(
+        self, table: SparkTable, x: Sequence[str], y: Mapping[str, int], hierarchies: Hierarchies
+    ) -> GroupHistogram:
+        check_columns(table, [*x, *y])
+        with self._labelling({MAIN: table}) as recode:
+            pairs = self._sql.frame(pairs_sql(table, x, y, hierarchies, recode))
+            return as_group_histogram(self._sql.batches(pairs, len(table)))
+
+    def answer(self, query: GeneralizedQuery, tables: Mapping[str, SparkTable], hierarchies: Hierarchies) -> pa.Table:
+        with self._labelling(tables) as recode:
+            return self._sql.arrow(answer_sql(query, tables, hierarchies, recode))
+
+    def changed_answers(
+        self, query: GeneralizedQuery, tables: Mapping[str, SparkTable], deltas: Deltas, hierarchies: Hierarchies
+    ) -> NDArray[np.int64]:
+        texts = self._sources.delta_texts(deltas, changing_columns(query, tables, deltas))
+        with self._sql.named(self._sql.from_arrow(texts)) as name, self._labelling(tables, name) as recode:
+            sql = change_sql(Outline(query, tables, hierarchies, recode), name, deltas)
+            return np.empty(0, dtype=np.int64) if sql is None else self._sql.arrow(sql).column(0).to_numpy()
+
+    def columns(self, table: SparkTable, attributes: Sequence[str]) -> dict[str, CodedColumn]:
+        check_columns(table, attributes)
+        missing = [a for a in dict.fromkeys(attributes) if a not in table.coded]
+        if missing:
+            with self._asking(table):
+                table.coded |= self._coded(table, missing)
+        return {attribute: table.coded[attribute] for attribute in attributes}
+
+    def rows(self, table: SparkTable, rows: NDArray[np.int64] | None, columns: Sequence[str]) -> pa.Table:
+        check_columns(table, columns)
+        if rows is not None and not len(rows):
+            return pa.table([pa.array([], pa.string()) for _ in columns], names=list(columns))
+        with self._asking(table), ExitStack() as stack:
+            wanted = None
+            if rows is not None:
+                numbers = {"row": pa.array(rows, pa.int64()), "position": pa.array(np.arange(len(rows)))}
+                wanted = stack.enter_context(self._sql.named(self._sql.from_arrow(pa.table(numbers))))
+            frame = self._sql.frame(rows_sql(table, columns, wanted))
+            found = pa.concat_tables(self._sql.batches(frame, len(table) if rows is None else len(rows)))
+        if rows is not None and len(found) < len(rows):
+            raise InputError(f"{table.name} has rows 0 to {len(table) - 1:,}; some of the rows asked for are not there")
+        return found.rename_columns(list(columns))
+
+    # ---- codes ------------------------------------------------------------------------------------------------
+
+    def _coded(self, table: SparkTable, attributes: Sequence[str]) -> dict[str, CodedColumn]:
+        values = [self._distinct(table.sql_column(a), table.sql_name) for a in attributes]
+        codes = [np.empty(len(table), dtype=code_type(len(v))) for v in values]
+        with ExitStack() as stack:
+            lookups: dict[str, tuple[str, int | None]] = {}
+            for attribute, known in zip(attributes, values, strict=True):
+                has_null = bool(known) and known[-1] is None
+                coded = pa.table({"value": pa.array(known, pa.string()), "code": np.arange(len(known), dtype=np.int32)})
+                name = stack.enter_context(self._sql.named(self._sql.from_arrow(coded)))
+                lookups[attribute] = name, len(known) - 1 if has_null else None
+            for batch in self._sql.batches(self._sql.frame(coding_sql(table, lookups)), len(table)):
+                rows, *columns = (column.to_numpy() for column in batch.columns)
+                place(rows, columns, codes)
+        return {a: CodedColumn(c, v) for a, c, v in zip(attributes, codes, values, strict=True)}
+
+    def _distinct(self, column: str, *relations: str) -> list[str | None]:
+        values: list[str | None] = self._sql.arrow(distinct_sql(column, relations)).column(0).to_pylist()
+        return values
+
+    @contextmanager
+    def _labelling(self, tables: Mapping[str, SparkTable], deltas: str | None = None) -> Iterator[Recode]:
+        """While a query over the tables is answered: a maker of tables (value, label), each value at a level.
+
+        The values are the hierarchy's own; where they are numbers, those of the column, in all their spellings.
+        """
+
+        def recode(table: SparkTable, attribute: str, hierarchy: Hierarchy, level: int) -> str:
+            values: Sequence[str | None] = hierarchy.labels
+            if hierarchy.numeric:
+                relations = [table.sql_name, deltas] if deltas and table is tables.get(MAIN) else [table.sql_name]
+                values = self._distinct(table.sql_column(attribute), *relations)
+            known = hierarchy.admit(values)
+            labels = [known.label(code) for code in known.generalize(known.encode(values), level)]
+            recoded = pa.table({"value": pa.array(values, pa.string()), "label": pa.array(labels, pa.string())})
+            return stack.enter_context(self._sql.named(self._sql.from_arrow(recoded)))
+
+        with self._asking(*tables.values()), ExitStack() as stack:
+            yield recode
+
+    @contextmanager
+    def _asking(self, *tables: SparkTable) -> Iterator[None]:
+        """While a question is answered: what Spark says is reworded, and the tables must be what they were."""
+        with reading(" and ".join(dict.fromkeys(table.name for table in tables))):
+            for table in tables:
+                table.placed.check_unchanged()
+            yield
+            for table in tables:
+                table.placed.check_unchanged()
+
+
+def _release(spark: SparkSql, name: str, forget: Callable[[], None]) -> None:
+    """Let the session and its workers forget a table that nobody asks about any more."""
+    with suppress(PySparkException, Py4JError, ConnectionError):  # the session may have stopped
+        spark.forget(name)
+        forget()

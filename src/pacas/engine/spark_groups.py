@@ -1,0 +1,201 @@
+"""Groups of rows, found on Spark: what is grouped by, which groups show more than one value, which belong together.
+
+A group goes by the number of its first row. Spark brings the mixed groups and their rows to the caller, and nothing of
+the others; where several left sides connect rows, it brings the links between groups of two rows and more, each
+once, and the caller connects them. So there are as many passes over the data for a thousand rows as for a billion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from pacas.core.consistency import GroupedRows
+from pacas.core.hierarchy import EXACT, NUMBER, ROOT, Hierarchy
+from pacas.engine.codes import coded_texts
+from pacas.engine.contract import Hierarchies
+from pacas.engine.spark_sql import SparkSql
+from pacas.engine.statements import ROW, Opened, literal
+
+Ints = NDArray[np.int64]
+
+_WHOLE = f"^({NUMBER.pattern})\\z"
+
+MIXED = "(min(v) <> max(v) OR (count(v) > 0 AND count(v) < count(*)))"
+"""A group shows more than one value; a null is one."""
+
+
+# ---- what rows are grouped by ----------------------------------------------------------------------------------------
+
+
+def linked_sql(column: str, hierarchy: Hierarchy | None) -> str:
+    """A value by which rows are equal: its text, or its number where the hierarchy says so."""
+    if hierarchy is None or not hierarchy.numeric:
+        return column
+    number = f"CASE WHEN regexp_matches({column}, {literal(_WHOLE)}) THEN TRY_CAST({column} AS DOUBLE) END"
+    spelled = f"CAST({number} + 0.0 AS VARCHAR)"  # −0 is 0
+    return f"CASE WHEN abs({number}) < {EXACT:.0f} THEN {spelled} ELSE {column} END"
+
+
+def ground_sql(column: str, hierarchy: Hierarchy | None) -> str:
+    """The same for ground values only; a null or general value groups with nothing."""
+    value = linked_sql(column, hierarchy)
+    general = [ROOT] if hierarchy is None else hierarchy.general_labels
+    labels = ", ".join(
+        linked_sql(literal(label), hierarchy) if NUMBER.fullmatch(label) else literal(label) for label in general
+    )
+    return f"CASE WHEN {value} IN ({labels}) THEN NULL ELSE {value} END"
+
+
+# ---- mixed groups ----------------------------------------------------------------------------------------------------
+
+
+def mixed_groups(
+    spark: SparkSql, table: Opened, lhss: Sequence[Sequence[str]], rhs: str, hierarchies: Hierarchies
+) -> GroupedRows:
+    """The contract's mixed groups, over one left side or several."""
+    text = table.sql_column(rhs)
+    value = f"{linked_sql(text, hierarchies.get(rhs))} AS v, {text} AS c"
+    keyed = [f"SELECT {ROW}, {_keys(table, lhs, hierarchies)}, {value} FROM {table.sql_name}" for lhs in lhss]
+    hierarchy = hierarchies.get(rhs) or Hierarchy.flat(())
+    found = _Found()
+    if len(lhss) == 1:
+        _of_one_side(spark, keyed[0], len(lhss[0]), found)
+    else:
+        _of_several_sides(spark, keyed, [len(lhs) for lhs in lhss], found)
+    return found.grouped(hierarchy)
+
+
+def _keys(table: Opened, lhs: Sequence[str], hierarchies: Hierarchies) -> str:
+    return ", ".join(f"{ground_sql(table.sql_column(a), hierarchies.get(a))} AS k{i}" for i, a in enumerate(lhs))
+
+
+def _groups_sql(keyed: str, width: int, more: str, having: str) -> str:
+    keys = ", ".join(f"k{i}" for i in range(width))
+    there = " AND ".join(f"k{i} IS NOT NULL" for i in range(width))
+    listed = f"{keys}, min({ROW}) AS first, count(*)::BIGINT AS n{more}"
+    return f"SELECT {listed} FROM ({keyed}) AS t WHERE {there} GROUP BY {keys} HAVING {having}"
+
+
+def _same_keys(width: int, group: str) -> str:
+    return " AND ".join(f"t.k{i} = {group}.k{i}" for i in range(width))
+
+
+def _of_one_side(spark: SparkSql, keyed: str, width: int, found: _Found) -> None:
+    with spark.kept(_groups_sql(keyed, width, "", f"count(*) > 1 AND {MIXED}")) as groups:
+        rows = spark.arrow(f"SELECT sum(n)::BIGINT AS n FROM {groups}").column(0)[0].as_py()
+        if rows:
+            joined = f"({keyed}) AS t JOIN {groups} AS g ON {_same_keys(width, 'g')}"
+            members = spark.frame(f"SELECT g.first AS first, t.{ROW} AS r, t.c AS c FROM {joined}")
+            found.add(spark.batches(members, rows))
+
+
+def _of_several_sides(spark: SparkSql, keyed: Sequence[str], widths: Sequence[int], found: _Found) -> None:
+    with ExitStack() as stack:
+        groups = [
+            stack.enter_context(spark.kept(_groups_sql(sql, width, f", {MIXED} AS mixed", "count(*) > 1")))
+            for sql, width in zip(keyed, widths, strict=True)
+        ]
+        mixed = [spark.arrow(f"SELECT first FROM {name} WHERE mixed").column(0).to_numpy() for name in groups]
+        if not any(map(len, mixed)):
+            return
+        rows = stack.enter_context(spark.kept(_assigned_sql(keyed, widths, groups)))
+        links = spark.arrow(f"SELECT count(*)::BIGINT AS n FROM {rows}").column(0)[0].as_py()
+        chosen = _chosen(spark, rows, len(keyed), links, mixed)
+        nodes = stack.enter_context(spark.named(spark.from_arrow(chosen)))
+        joined = f"{rows} AS t JOIN {nodes} AS g ON t.node = g.node"
+        found.add(spark.batches(spark.frame(f"SELECT g.first AS first, t.r AS r, t.c AS c FROM {joined}"), links))
+
+
+def _assigned_sql(keyed: Sequence[str], widths: Sequence[int], groups: Sequence[str]) -> str:
+    """Each row that is in a group of some side: its groups, as nodes of a graph, and the first of them that it has."""
+    sides = len(keyed)
+    nodes = []
+    for i, (sql, width, name) in enumerate(zip(keyed, widths, groups, strict=True)):
+        joined = f"({sql}) AS t JOIN {name} AS g ON {_same_keys(width, 'g')}"
+        nodes.append(f"SELECT t.{ROW} AS r, t.c AS c, {i} AS side, g.first * {sides} + {i} AS node FROM {joined}")
+    each = ", ".join(f"min(CASE WHEN side = {i} THEN node END) AS f{i}" for i in range(sides))
+    first = ", ".join(f"f{i}" for i in range(sides))
+    united = f"SELECT r, min(c) AS c, {each} FROM ({' UNION ALL '.join(nodes)}) AS s GROUP BY r"
+    return f"SELECT r, c, {first}, coalesce({first}) AS node FROM ({united}) AS u"
+
+
+def _chosen(spark: SparkSql, rows: str, sides: int, most: int, mixed: Sequence[Ints]) -> pa.Table:
+    """The nodes of all components that hold a mixed group, each with the first row of its component."""
+    links: Ints = np.empty((0, 2), dtype=np.int64)
+    for i in range(1, sides):
+        there = f"f{i} IS NOT NULL AND f{i} <> node"
+        for batch in spark.batches(spark.frame(f"SELECT DISTINCT node, f{i} AS other FROM {rows} WHERE {there}"), most):
+            links = _spanning(np.vstack([links, *_pairs(batch)]))
+    starts = np.concatenate([first * sides + i for i, first in enumerate(mixed)])
+    alone = np.column_stack([starts, starts])
+    nodes, component = _components(np.vstack([links, alone]))
+    wanted = np.isin(component, component[np.searchsorted(nodes, starts)])
+    first = np.full(component.max() + 1, np.iinfo(np.int64).max)
+    np.minimum.at(first, component, nodes // sides)
+    return pa.table({"node": nodes[wanted], "first": first[component[wanted]]})
+
+
+def _pairs(batch: pa.Table) -> list[Ints]:
+    return [np.column_stack([column.to_numpy() for column in batch.columns])]
+
+
+def _spanning(links: Ints) -> Ints:
+    """Links that connect what the given ones connect, and no more of them than there are nodes."""
+    if not len(links):
+        return links
+    nodes, component = _components(links)
+    _, first = np.unique(component, return_index=True)
+    return np.column_stack([nodes[first[component]], nodes])
+
+
+def _components(links: Ints) -> tuple[Ints, Ints]:
+    """The nodes that links name, sorted, and the number of each one's component."""
+    from scipy.sparse import coo_array  # here: slow to import, rarely needed
+    from scipy.sparse.csgraph import connected_components
+
+    nodes, ends = np.unique(links, return_inverse=True)
+    ends = ends.reshape(links.shape)
+    graph = coo_array((np.ones(len(ends), dtype=np.bool_), (ends[:, 0], ends[:, 1])), shape=(len(nodes), len(nodes)))
+    return nodes, connected_components(graph, directed=False)[1].astype(np.int64)
+
+
+class _Found:
+    """The rows of mixed groups, as they come from Spark: the group's first row, the row, its value."""
+
+    def __init__(self) -> None:
+        self._first: list[Ints] = []
+        self._row: list[Ints] = []
+        self._codes: list[NDArray[Any]] = []
+        self._numbers: dict[str | None, int] = {}
+
+    def add(self, batches: Iterable[pa.Table]) -> None:
+        for batch in batches:
+            if not len(batch):
+                continue
+            column = coded_texts(batch.column("c"))
+            numbers = [self._numbers.setdefault(v, len(self._numbers)) for v in column.values]
+            self._first.append(batch.column("first").to_numpy())
+            self._row.append(batch.column("r").to_numpy())
+            self._codes.append(np.array(numbers, dtype=np.int32)[column.codes])
+
+    def grouped(self, hierarchy: Hierarchy) -> GroupedRows:
+        """Group after group in order of their first row, rows ascending."""
+        values = sorted(self._numbers, key=lambda v: (v is None, v or ""))
+        known = hierarchy.admit(values)
+        nodes = known.encode(self._numbers) if values else np.empty(0, dtype=np.int32)
+        first, row = _joined(self._first), _joined(self._row)
+        order = np.lexsort((row, first))
+        codes = nodes[_joined(self._codes).astype(np.int64)[order]]
+        first = first[order]
+        starts = np.flatnonzero(np.append(True, first[1:] != first[:-1])) if len(first) else first
+        return GroupedRows(row[order], np.append(starts, len(first)), codes, known)
+
+
+def _joined(parts: Sequence[NDArray[Any]]) -> Ints:
+    return np.concatenate(parts) if parts else np.empty(0, dtype=np.int64)

@@ -1,0 +1,70 @@
+"""What a value of a Spark column is: its text, the same that the embedded engine finds in a file of such a column."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import Column, types
+from pyspark.sql import functions as F
+
+from pacas.errors import SchemaError
+
+_PLAIN = (
+    types.BooleanType,
+    types.ByteType,
+    types.ShortType,
+    types.IntegerType,
+    types.LongType,
+    types.DecimalType,
+    types.DateType,
+    types.TimestampNTZType,
+)
+
+
+def quoted(name: str) -> str:
+    """A column's name as Spark writes it."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+def text_of(name: str, kind: types.DataType, where: str) -> Column:
+    """A column as text; an empty one is null, and a float's whole numbers are whole numbers."""
+    column = F.col(quoted(name))
+    if isinstance(kind, types.StringType | types.CharType | types.VarcharType):
+        return F.when(column != "", column)
+    if isinstance(kind, types.FloatType | types.DoubleType):
+        return _float_texts()(column)
+    if isinstance(kind, _PLAIN):
+        return column.cast("string")
+    if isinstance(kind, types.TimestampType):
+        since = f"timestampadd(MICROSECOND, unix_micros({quoted(name)}), TIMESTAMP_NTZ '1970-01-01')"
+        return F.expr(f"CAST({since} AS STRING) || '+00'")
+    raise SchemaError(f"column {name!r} of {where} is of Spark's type {kind.simpleString()}; make it text")
+
+
+def _float_texts() -> Callable[[Column], Column]:
+    """Floats as the shortest text that reads back as them; a column at a time, in Arrow.
+
+    A function inside a function, as such a one travels whole to workers that do not have PACAS.
+    """
+
+    def texts(floats: pa.Array) -> pa.Array:
+        single = floats.type == pa.float32()
+
+        def text(value: float) -> str | None:
+            if math.isnan(value):
+                return None
+            if abs(value) < 1e15 and value == int(value):
+                return str(int(value))
+            if not single or math.isinf(value):
+                return repr(value)
+            if 1e-4 <= abs(value) < 1e16:
+                return np.format_float_positional(np.float32(value), unique=True, trim="0")
+            return np.format_float_scientific(np.float32(value), unique=True, trim="-", exp_digits=2)
+
+        return pa.array([None if v is None else text(v) for v in floats.to_pylist()], pa.string())
+
+    made: Callable[[Column], Column] = F.arrow_udf(texts, "string")
+    return made

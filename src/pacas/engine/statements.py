@@ -1,0 +1,97 @@
+"""Statements about one relation, written once, in DuckDB's dialect of SQL; other engines translate them.
+
+An opened relation is a table or view (row_number, c0, c1, …) of texts. Names of the user's, which may differ only in
+case, stay outside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Protocol
+
+import numpy as np
+import pyarrow as pa
+
+from pacas.core.hierarchy import canonical_number
+from pacas.core.histogram import Histogram, Values
+from pacas.engine.contract import Hierarchies
+from pacas.errors import SchemaError
+
+ROW = "row_number"
+
+
+def quote(name: str) -> str:
+    """A name as SQL writes it."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def literal(text: str) -> str:
+    """A text as SQL writes it."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def column_name(position: int) -> str:
+    """What SQL calls the column at a position."""
+    return f"c{position}"
+
+
+class Opened(Protocol):
+    """What statements need to know of an opened relation."""
+
+    name: str
+    sql_name: str
+    columns: tuple[str, ...]
+
+    def sql_column(self, attribute: str) -> str: ...
+
+
+def check_columns(table: Opened, attributes: Iterable[str]) -> None:
+    """Raise if a question is about a column that the relation does not have."""
+    for attribute in attributes:
+        if attribute not in table.columns:
+            raise SchemaError.missing(attribute, table.columns, table.name)
+
+
+def distinct_sql(column: str, relations: Sequence[str]) -> str:
+    """The values of a column, each once, sorted, a null last; over several relations, those of all."""
+    values = " UNION ALL ".join(f"SELECT {column} AS value FROM {name}" for name in relations)
+    return f"SELECT DISTINCT value FROM ({values}) ORDER BY value NULLS LAST"
+
+
+def coding_sql(table: Opened, codes: Mapping[str, tuple[str, int | None]]) -> str:
+    """Each row's number and codes: per attribute, a table (value, code) to look them up in, and a null's code."""
+    outputs, joins = [], []
+    for i, (attribute, (values, null)) in enumerate(codes.items()):
+        outputs.append(f"d{i}.code AS d{i}" if null is None else f"coalesce(d{i}.code, {null}) AS d{i}")
+        joins.append(f"LEFT JOIN {values} AS d{i} ON t.{table.sql_column(attribute)} = d{i}.value")
+    return f"SELECT t.{ROW}, {', '.join(outputs)} FROM {table.sql_name} AS t {' '.join(joins)}"
+
+
+def rows_sql(table: Opened, columns: Sequence[str], wanted: str | None) -> str:
+    """Columns of the rows that a table (row, position) names, in the order of the positions; or of all rows."""
+    names = ", ".join(f"t.{table.sql_column(c)} AS {column_name(i)}" for i, c in enumerate(columns))
+    if wanted is None:
+        return f"SELECT {names} FROM {table.sql_name} AS t ORDER BY t.{ROW}"
+    joined = f"{wanted} AS w JOIN {table.sql_name} AS t ON t.{ROW} = w.row"
+    return f"SELECT {names} FROM {joined} ORDER BY w.position"
+
+
+def histogram_sql(table: Opened, attributes: Sequence[str]) -> str:
+    """How often each combination of texts occurs."""
+    names = [table.sql_column(a) for a in attributes]
+    listed = ", ".join(f"{name} AS v{i}" for i, name in enumerate(names))
+    return f"SELECT {listed}, count(*)::BIGINT AS n FROM {table.sql_name} GROUP BY {', '.join(names)}"
+
+
+def as_histogram(counted: pa.Table, attributes: Sequence[str], hierarchies: Hierarchies) -> Histogram:
+    """What `histogram_sql` has found, spellings of one number taken together, most frequent first."""
+    numeric = [a in hierarchies and hierarchies[a].numeric for a in attributes]
+    merged: dict[Values, int] = {}
+    for *values, n in zip(*(column.to_pylist() for column in counted.columns), strict=True):
+        key = tuple(
+            canonical_number(v) if as_number and v is not None else v
+            for v, as_number in zip(values, numeric, strict=True)
+        )
+        merged[key] = merged.get(key, 0) + n
+    ranked = sorted(merged, key=lambda key: (-merged[key], [(v is None, v or "") for v in key]))
+    return Histogram(tuple(attributes), ranked, np.array([merged[key] for key in ranked], dtype=np.int64))

@@ -1,0 +1,79 @@
+"""Engines by name, and one clear line where Spark cannot be had."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+from contextlib import closing
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from pacas.engine.choosing import open_engine
+from pacas.engine.duck import DuckEngine
+from pacas.errors import InputError
+
+with_spark = pytest.mark.skipif(
+    find_spec("pyspark") is None or find_spec("sqlglot") is None, reason="no pyspark here; install pacas[spark]"
+)
+
+
+def test_duckdb_is_the_engine_where_none_is_named() -> None:
+    with closing(open_engine()) as engine:
+        assert isinstance(engine, DuckEngine)
+    with closing(open_engine("duckdb", memory="100MB")) as engine:
+        assert isinstance(engine, DuckEngine)
+
+
+def test_an_unknown_engine_is_refused_with_the_nearest_one() -> None:
+    with pytest.raises(InputError, match="no engine 'sparc'; did you mean 'spark'"):
+        open_engine("sparc")
+    with pytest.raises(InputError, match=r"a master \(local\[2\]\) is Spark's, and the engine is duckdb"):
+        open_engine("duckdb", master="local[2]")
+
+
+def test_without_pyspark_one_line_says_how_to_get_it() -> None:
+    program = (
+        "import sys; sys.modules['pyspark'] = None\n"
+        "from pacas.engine.choosing import open_engine\n"
+        "from pacas.errors import InputError\n"
+        "try:\n    open_engine('spark')\n"
+        "except InputError as error:\n    print(error)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "the Spark engine needs pyspark; install it with: pip install 'pacas[spark]'\n"
+
+
+@with_spark
+@pytest.mark.parametrize("java_home", [None, "here"])
+def test_without_java_one_line_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, java_home: str | None) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    if java_home:
+        monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    with pytest.raises(InputError, match=r"Spark needs Java 17 or later, and there is no Java (here|in JAVA_HOME)"):
+        open_engine("spark")
+
+
+@with_spark
+@pytest.mark.parametrize(
+    "master", ["spark://127.0.0.1:{}", "spark://localhost:{0},127.0.0.1:{0}", "k8s://https://127.0.0.1:{}"]
+)
+def test_a_master_that_nobody_listens_at_is_refused_at_once(monkeypatch: pytest.MonkeyPatch, master: str) -> None:
+    monkeypatch.setattr("pacas.engine.spark_session._check_java", lambda: None)
+    with socket.socket() as bound:  # bound, and not listening
+        bound.bind(("127.0.0.1", 0))
+        address = master.format(bound.getsockname()[1])
+        with pytest.raises(InputError, match=r"the Spark master .* cannot be reached; is it running") as caught:
+            open_engine("spark", master=address)
+    assert address in str(caught.value)
+
+
+@with_spark
+@pytest.mark.parametrize("master", ["", "locl[2]", "http://127.0.0.1:7077", "mesos://x"])
+def test_a_master_of_no_known_kind_is_refused(monkeypatch: pytest.MonkeyPatch, master: str) -> None:
+    monkeypatch.setattr("pacas.engine.spark_session._check_java", lambda: None)
+    with pytest.raises(InputError, match="no Spark master"):
+        open_engine("spark", master=master)

@@ -1,0 +1,51 @@
+"""A Spark for the tests: `local[2]` in this process, offline, one session for all tests that ask for it.
+
+It starts when a test first asks, and is tuned for tables of a few rows: no code is generated, no plan is adapted.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+SETTINGS = {
+    "spark.sql.shuffle.partitions": "2",
+    "spark.default.parallelism": "2",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "50000",
+    "spark.python.worker.reuse": "true",
+    "spark.driver.memory": "1g",
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",  # short jobs: do not optimise
+}
+
+
+def missing() -> str | None:
+    """Why there is no Spark here, if there is none."""
+    home = os.environ.get("JAVA_HOME")
+    if not (Path(home, "bin", "java").exists() if home else shutil.which("java")):
+        return "no Java here; install Debian's openjdk-17-jre-headless, or set JAVA_HOME"
+    if find_spec("pyspark") is None or find_spec("sqlglot") is None:
+        return "no pyspark here; install pacas[spark]"
+    return None
+
+
+@pytest.fixture(scope="session")
+def spark_session() -> Iterator[Any]:
+    """The session; a test that asks for it is skipped where there is no Spark."""
+    if (reason := missing()) is not None:
+        pytest.skip(reason)
+    from pacas.engine.spark_session import start_session
+
+    with tempfile.TemporaryDirectory(prefix="pacas-spark-") as folder:
+        session = start_session(folder, "local[2]", SETTINGS)
+        yield session
+        session.stop()
