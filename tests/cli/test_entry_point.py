@@ -21,7 +21,7 @@ from pacas.cli.options import progress
 
 PACAS = Path(sys.executable).with_name("pacas")
 
-GROUPS = (("hierarchy",), ("account",))
+GROUPS = (("hierarchy",), ("account",), ("experiment",))
 """Commands that are only the beginning of others."""
 
 

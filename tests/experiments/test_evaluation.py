@@ -55,9 +55,28 @@ def test_two_at_a_time_measure_the_same(tmp_path: Path) -> None:
     assert measured(Results(together), some) == measured(Results(alone), some)
 
 
-def test_a_file_that_is_not_of_runs_is_named(tmp_path: Path) -> None:
-    (tmp_path / "runs.jsonl").write_text('{"dataset": "food"}\n', "utf-8")
+SETTING = json.dumps(Setting(dataset="food").as_dict())
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"dataset": "food"}',
+        b"\xff\xfe",
+        b"[]",
+        SETTING.encode(),
+        SETTING.replace("}", ', "error": "much", "cpu_seconds": 1}').encode(),
+    ],
+)
+def test_a_file_that_is_not_of_runs_is_named(line: bytes, tmp_path: Path) -> None:
+    (tmp_path / "runs.jsonl").write_bytes(line + b"\n")
     with pytest.raises(FileError, match=r"runs\.jsonl, line 1: not a run of this version"):
+        Results(tmp_path)
+
+
+def test_runs_that_cannot_be_written_are_said_before_anything_runs(tmp_path: Path) -> None:
+    (tmp_path / "runs.jsonl").mkdir()
+    with pytest.raises(FileError, match=r"runs\.jsonl cannot be written \(Is a directory\); give another --output"):
         Results(tmp_path)
 
 

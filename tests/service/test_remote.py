@@ -59,7 +59,7 @@ def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
 def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """How long the client would have waited; it does not."""
     waited: list[float] = []
-    monkeypatch.setattr("pacas.service.retrying.time.sleep", waited.append)
+    monkeypatch.setattr("pacas.service.retrying.sleep", waited.append)
     return waited
 
 

@@ -27,7 +27,7 @@ app = typer.Typer()
 def start(context: typer.Context) -> None:
     """The paper's evaluation: run it again, and see what its claims come to.
 
-    Example: pacas experiment run budget --output evaluation
+    Example: pacas experiment run declined --output evaluation
     """
     show_help(context)
 
@@ -55,7 +55,7 @@ def run(
 
     JSON: results (a file), claims (claim, agrees, figure, measured, in_paper), plots, report, runs
 
-    Example: pacas experiment run budget --data synthetic --scale small --output evaluation
+    Example: pacas experiment run declined --data synthetic --scale small --output evaluation
     """
     plan = Plan.of(figure, data, scale, output)
     _check_data(plan)

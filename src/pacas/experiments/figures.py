@@ -194,7 +194,7 @@ FIGURES: Mapping[str, Figure] = {
         ),
         Figure(
             "declined",
-            "Requests declined per level, by (X,Y)-anonymity (l = 0) and by (X,Y,L)-anonymity (l = 2)",
+            "Requests declined per level, by (X,Y)- (l = 0) and (X,Y,L)-anonymity (l = 2), whatever the repair",
             "level",
             {"level": (0, 2), "method": (REPLACE,), "guard": GUARDS},
             ("declined_0", "declined_1", "declined_2", "declined_3", "declined_4"),
@@ -246,7 +246,7 @@ FIGURES: Mapping[str, Figure] = {
             "modules",
             "Where the time goes",
             "dataset",
-            {"method": (REFINE,), "guard": GUARDS},
+            _BOTH,
             ("seconds_detect", "seconds_ask", "seconds_pay", "seconds_repair"),
             drawn=Drawn.SHARES,
             whole=True,

@@ -76,7 +76,7 @@ class Timed(Forwarding):
 
 @dataclass(frozen=True, eq=False)
 class World:
-    """A data set and its dirty version, ready to be cleaned. Only the columns that anybody looks at are kept."""
+    """A data set and its dirty version, ready to be cleaned."""
 
     dataset: Dataset
     dirty: Relation

@@ -33,7 +33,7 @@ EXPLAINED: Mapping[str, str] = {
     PRIVATE: "PrivateClean, all columns randomized, and Greedy-Repair",
     PRIVATE_RHS: "the same, only the right sides randomized",
     NO_PURCHASE: "every class gets its most frequent value, nothing is bought",
-    NO_PRIVACY: "every class gets its true value, there is no policy and no budget",
+    NO_PRIVACY: "every class gets its true value, there is no policy and no budget; its time is also its provider's",
     LINKED: "X is the quasi-identifiers alone, as in the paper",
     GUARDED: "X also holds what requests are matched by",
 }

@@ -82,22 +82,26 @@ class Results:
         self.folder = folder
         self._path = folder / "runs.jsonl"
         self._lines: dict[Setting, Line] = {}
-        if self._path.exists():
-            self._read()
-
-    def _read(self) -> None:
-        text = self._path.read_text("utf-8")
-        whole = text[: text.rfind("\n") + 1]  # a line that a crash cut short is run again
-        if whole != text:
-            self._path.write_text(whole, "utf-8")
+        try:
+            with self._path.open("ab+") as file:
+                file.seek(0)
+                written = file.read()
+                whole = written[: written.rfind(b"\n") + 1]
+                file.truncate(len(whole))  # a line that a crash cut short is run again
+        except OSError as error:
+            raise FileError(f"{self._path} cannot be written ({error.strerror}); give another --output") from None
         for number, line in enumerate(whole.splitlines(), start=1):
-            try:
-                run = json.loads(line)
-                self._lines[Setting.of(run)] = run
-            except (ValueError, TypeError, KeyError):
-                raise FileError(
-                    f"{self._path}, line {number}: not a run of this version; give another --output, or remove the file"
-                ) from None
+            self._read(number, line)
+
+    def _read(self, number: int, line: bytes) -> None:
+        try:
+            run = json.loads(line)
+            pa.table({name: [run.get(name)] for name in SCHEMA.names}, schema=SCHEMA)
+            self._lines[Setting.of(run)] = {**run, "error": run["error"], "cpu_seconds": run["cpu_seconds"]}
+        except (ValueError, TypeError, AttributeError, KeyError, pa.ArrowException):
+            raise FileError(
+                f"{self._path}, line {number}: not a run of this version; give another --output, or remove the file"
+            ) from None
 
     def __contains__(self, setting: Setting) -> bool:
         return setting in self._lines

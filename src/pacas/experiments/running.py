@@ -69,10 +69,10 @@ def _measured(settings: Sequence[Setting], data: Path | None, jobs: int) -> Iter
 
 def commit() -> str | None:
     """The commit that is run, if it is run from a clone; with a `+` if something was changed since."""
-    here = Path(__file__).parent
+    package = Path(__file__).parents[1]
     try:
         answers = [
-            subprocess.run(["git", *words], cwd=here, capture_output=True, text=True, check=True).stdout.strip()
+            subprocess.run(["git", *words], cwd=package, capture_output=True, text=True, check=True).stdout.strip()
             for words in (["rev-parse", "--short=12", "HEAD"], ["status", "--porcelain", "--", "."])
         ]
     except (OSError, subprocess.CalledProcessError):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
@@ -14,7 +14,7 @@ from pacas.experiments.results import Line
 from pacas.experiments.setting import Setting
 
 Curve = Mapping[Any, float]
-"""From the values of a parameter, in their order, to the mean of what was measured there."""
+"""From the values of a parameter, in their order, to what was measured there."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,14 +37,22 @@ class Runs:
     def is_complete(self, figure: str) -> bool:
         return all(s in self.lines for s in FIGURES[figure].settings(self.collection, self.scale))
 
-    def curve(self, figure: str, shows: str, *, by: str | None = None, **where: Any) -> Curve:
-        """The mean of a column over the seeds, by the figure's x or another parameter, of the runs with some values."""
+    def curve(
+        self,
+        figure: str,
+        shows: str,
+        *,
+        by: str | None = None,
+        over_seeds: Callable[[Sequence[float]], float] = fmean,
+        **where: Any,
+    ) -> Curve:
+        """A column by the figure's x or another parameter, of the runs with some values; over the seeds, its mean."""
         over = by or FIGURES[figure].x
         found: dict[Any, list[float]] = {}
         for line in self.of_figure(FIGURES[figure]):
             if all(line[name] == value for name, value in where.items()) and line[shows] is not None:
                 found.setdefault(line[over], []).append(line[shows])
-        return {x: fmean(found[x]) for x in _in_order(found)}
+        return {x: over_seeds(found[x]) for x in _in_order(found)}
 
 
 def _in_order(values: Mapping[Any, Any]) -> list[Any]:

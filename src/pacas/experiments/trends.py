@@ -10,38 +10,43 @@ from pacas.experiments.runs import Curve
 SLIGHT = 0.02
 """A change by less than this share of the largest value is none."""
 NOISE = 0.1
-"""The same for times."""
+"""A time that changes by less than this share has not changed."""
 
 
-def rises(curve: Curve, slight: float = SLIGHT) -> bool:
+def rises(curve: Curve) -> bool:
     """Does it end higher than it begins, and never fall by more than slightly on the way?
 
     >>> rises({1: 10.0, 2: 15.0, 3: 14.9}), rises({1: 10.0, 2: 20.0, 3: 15.0}), rises({1: 10.0, 2: 10.1})
     (True, False, False)
     """
     values = list(curve.values())
-    least = slight * max(map(abs, values), default=0.0)
-    never_falls = all(b >= a - least for a, b in pairwise(values))
-    return len(values) > 1 and never_falls and values[-1] > values[0] + least
+    slight = SLIGHT * max(map(abs, values), default=0.0)
+    never_falls = all(b >= a - slight for a, b in pairwise(values))
+    return len(values) > 1 and never_falls and values[-1] > values[0] + slight
 
 
-def falls(curve: Curve, slight: float = SLIGHT) -> bool:
+def falls(curve: Curve) -> bool:
     """The opposite.
 
     >>> falls({1: 3.0, 2: 2.0}), falls({1: 2.0, 2: 3.0}), falls({})
     (True, False, False)
     """
-    return rises({x: -value for x, value in curve.items()}, slight)
+    return rises({x: -value for x, value in curve.items()})
 
 
 def gets_longer(times: Curve) -> bool:
-    """Do times rise, beyond their noise?"""
-    return rises(times, NOISE)
+    """Is the last time longer than the first? Those between are too noisy to be asked.
+
+    >>> gets_longer({1: 1.0, 2: 0.9, 3: 1.2}), gets_longer({1: 1.0, 2: 1.05})
+    (True, False)
+    """
+    seconds = list(times.values())
+    return len(seconds) > 1 and seconds[-1] > (1 + NOISE) * seconds[0]
 
 
 def gets_shorter(times: Curve) -> bool:
-    """Do they fall?"""
-    return falls(times, NOISE)
+    """The opposite."""
+    return gets_longer(dict(reversed(list(times.items()))))
 
 
 def exponent(curve: Curve) -> float:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import random
-import time
 from dataclasses import dataclass, field
+from time import monotonic, sleep
 
 SHORTEST = 0.1
 """Seconds to wait after the first try; twice as long after each further one."""
@@ -21,12 +21,12 @@ class Tries:
 
     patience: float
     count: int = 0
-    _began: float = field(default_factory=time.monotonic)
+    _began: float = field(default_factory=monotonic)
 
     @property
     def seconds(self) -> float:
         """Since the first try began."""
-        return time.monotonic() - self._began
+        return monotonic() - self._began
 
     def again(self, at_least: float = 0.0) -> bool:
         """Wait, `at_least` so long, before the next try; False, without waiting, where the patience is at its end."""
@@ -34,7 +34,7 @@ class Tries:
         wait = max(at_least, doubled * random.uniform(0.5, 1.0))
         if self.seconds + wait > self.patience:
             return False
-        time.sleep(wait)
+        sleep(wait)
         return True
 
     def __str__(self) -> str:
