@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import os
 from collections.abc import Callable, Iterator, Sequence
 from datetime import date
 from importlib import import_module
@@ -30,6 +31,8 @@ def duckdb(request: pytest.FixtureRequest) -> DuckEngine:
 
 
 def spark(request: pytest.FixtureRequest) -> Any:
+    if "PACAS_SPARK" not in os.environ:
+        pytest.skip("the whole contract takes minutes on Spark; `make spark` runs it")
     session = request.getfixturevalue("spark_session")
     return import_module("pacas.engine.spark").SparkEngine(session)
 

@@ -164,7 +164,7 @@ def test_stacked_times_add_up_to_the_total_that_is_written_beside() -> None:
     for panel in sheet.axes:
         widths = [[bar.get_width() for bar in container] for container in panel.containers]
         assert [sum(bar) for bar in zip(*widths, strict=True)] == pytest.approx([1.0] * 3)
-    assert [text.get_text() for panel in sheet.axes for text in panel.texts] == ["1"] * 6
+    assert [text.get_text() for panel in sheet.axes for text in panel.texts] == ["1"] * 12
 
 
 def ends_of_bars(panel: Axes) -> Iterator[tuple[int, float]]:
