@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from fabricated_runs import all_runs
+from watched_page import watched_page
 
 from pacas.experiments.claims import Judged
 from pacas.experiments.experiment_report import write_report
@@ -32,16 +33,8 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def page(browser: Browser, report: Path) -> Iterator[Page]:
-    """The page, and a check that nothing was said to the console and nothing asked of the network."""
-    opened = browser.new_page(viewport={"width": 1100, "height": 900})
-    complaints: list[str] = []
-    opened.on("console", lambda message: complaints.append(message.text))
-    opened.on("pageerror", lambda error: complaints.append(str(error)))
-    opened.on("request", lambda request: complaints.append(request.url) if request.url != report.as_uri() else None)
-    opened.goto(report.as_uri())
-    yield opened
-    opened.close()
-    assert complaints == []
+    with watched_page(browser, report) as opened:
+        yield opened
 
 
 def test_figures_are_as_wide_as_there_is_room(page: Page) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from watched_page import watched_page
 
 from pacas.client.cleaning import Cleaning
 from pacas.client.safe_clean import SafeClean
@@ -49,16 +50,8 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def page(browser: Browser, report: Path) -> Iterator[Page]:
-    """The page, and a check that nothing was said to the console and nothing asked of the network."""
-    opened = browser.new_page()
-    complaints: list[str] = []
-    opened.on("console", lambda message: complaints.append(message.text))
-    opened.on("pageerror", lambda error: complaints.append(str(error)))
-    opened.on("request", lambda request: complaints.append(request.url) if request.url != report.as_uri() else None)
-    opened.goto(report.as_uri())
-    yield opened
-    opened.close()
-    assert complaints == []
+    with watched_page(browser, report) as opened:
+        yield opened
 
 
 def column(page: Page, number: int) -> list[str]:

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from importlib.resources import files
 from pathlib import Path
-from string import Template
 
 from pacas.core.words import counted
 from pacas.experiments.claims import Judged
@@ -23,6 +22,7 @@ from pacas.experiments.runs import Runs
 from pacas.experiments.trends import number
 from pacas.formats.replacing import replacing
 from pacas.formats.report_html import Card, cards, section, table
+from pacas.formats.report_shell import html_page
 
 TITLE = "The evaluation of PACAS"
 VERDICTS = {
@@ -44,7 +44,6 @@ def report_page(folder: Path, figures: Sequence[Figure], runs: Runs, claims: Seq
     """The page's text; the figures' SVG is read from the folder."""
     settings = all_settings(tuple(figures), runs.collection, runs.scale)
     lines = [runs.lines[setting] for setting in settings if setting in runs.lines]
-    style = [(files(room) / "report_page" / "style.css").read_text("utf-8") for room in ("pacas.formats", __package__)]
     parts = [
         _counts(lines, len(settings), claims),
         _data(lines),
@@ -52,9 +51,8 @@ def report_page(folder: Path, figures: Sequence[Figure], runs: Runs, claims: Seq
         _words(lines),
         *(_figure(folder, means(figure, runs)) for figure in figures),
     ]
-    return Template((files(__package__) / "report_page" / "page.html").read_text("utf-8")).substitute(
-        title=escape(TITLE), lead=escape(_lead(lines, runs)), style="".join(style), sections="\n".join(parts)
-    )
+    style = (files(__package__) / "report_page" / "style.css").read_text("utf-8")
+    return html_page(title=TITLE, lead=_lead(lines, runs), sections=parts, style=style)
 
 
 def _lead(lines: Sequence[Line], runs: Runs) -> str:

@@ -71,6 +71,9 @@ SCHEMA = pa.schema(
     ]
 )
 
+MEASURED = ("actual_rows", "error", "dirty_error", "cpu_seconds")
+"""What every run has measured, whatever its method."""
+
 Line = Mapping[str, Any]
 """A run: its parameters and what was measured, by the names of `SCHEMA`."""
 
@@ -97,11 +100,14 @@ class Results:
         try:
             run = json.loads(line)
             pa.table({name: [run.get(name)] for name in SCHEMA.names}, schema=SCHEMA)
-            self._lines[Setting.of(run)] = {**run, "error": run["error"], "cpu_seconds": run["cpu_seconds"]}
+            self._lines[Setting.of(run)] = run
+            whole = all(run.get(name) is not None for name in MEASURED)
         except (ValueError, TypeError, AttributeError, KeyError, pa.ArrowException):
+            whole = False
+        if not whole:
             raise FileError(
                 f"{self._path}, line {number}: not a run of this version; give another --output, or remove the file"
-            ) from None
+            )
 
     def __contains__(self, setting: Setting) -> bool:
         return setting in self._lines

@@ -6,13 +6,8 @@ can close, and are put on the page as text; a content security policy allows the
 
 from __future__ import annotations
 
-from base64 import b64encode
-from hashlib import sha256
-from html import escape
-from importlib.resources import files
 from os import PathLike
 from pathlib import Path
-from string import Template
 
 from pacas.client.cleaning import Cleaning
 from pacas.client.score import Score
@@ -20,6 +15,7 @@ from pacas.errors import FileError
 from pacas.formats.replacing import check_writable, replacing
 from pacas.formats.report_cells import written_cells
 from pacas.formats.report_sections import sections
+from pacas.formats.report_shell import html_page, page_part
 
 
 def write_report(
@@ -41,16 +37,12 @@ def check_report(path: Path) -> None:
 
 def report_page(cleaning: Cleaning, *, score: Score | None = None, subject: str | None = None) -> str:
     """The page's text."""
-    parts = files("pacas.formats") / "report_page"
-    script = (parts / "script.js").read_text("utf-8")
     fds = "; ".join(map(str, cleaning.fds)) or "none, only cells that were named"
     columns = len(cleaning.relation.columns)
-    return Template((parts / "page.html").read_text("utf-8")).substitute(
-        title=escape("What was cleaned" + (f": {subject}" if subject else "")),
-        lead=escape(f"{len(cleaning.relation):,} rows, {columns:,} columns. Dependencies: {fds}."),
-        style=(parts / "style.css").read_text("utf-8"),
-        sections="\n".join(sections(cleaning, score)),
+    return html_page(
+        title="What was cleaned" + (f": {subject}" if subject else ""),
+        lead=f"{len(cleaning.relation):,} rows, {columns:,} columns. Dependencies: {fds}.",
+        sections=[*sections(cleaning, score), page_part("cells.html")],
+        script=page_part("script.js"),
         data=written_cells(cleaning).json(),
-        script=script,
-        script_hash=f"sha256-{b64encode(sha256(script.encode()).digest()).decode()}",
     )
