@@ -17,6 +17,7 @@ from pacas.cli.options import Json, out, print_json, progress, show_help
 from pacas.core.words import counted
 from pacas.errors import FileError
 from pacas.experiments.claims import Judged
+from pacas.experiments.datasets import check_directory
 from pacas.experiments.evaluation import SYNTHETIC, Evaluation, Plan, evaluate
 from pacas.experiments.running import Step
 
@@ -58,7 +59,8 @@ def run(
     Example: pacas experiment run declined --data synthetic --scale small --output evaluation
     """
     plan = Plan.of(figure, data, scale, output)
-    _check_data(plan)
+    if plan.data is not None:
+        check_directory(plan.data)
     _make_folder(output)
     with progress() as tell, _continuable(output):
         evaluation = evaluate(plan, jobs=jobs, progress=lambda step: tell(_described(step)))
@@ -66,11 +68,6 @@ def run(
         print_json(_document(evaluation))
     else:
         _show(evaluation)
-
-
-def _check_data(plan: Plan) -> None:
-    if plan.data is not None and not plan.data.is_dir():
-        raise FileError(f"{plan.data} is not a directory; give the one that holds the data sets, or --data synthetic")
 
 
 def _make_folder(output: Path) -> None:

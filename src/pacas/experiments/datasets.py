@@ -40,9 +40,14 @@ def load(name: str, data: Path | None = None, *, rows: int | None = None, seed: 
         return load_synthetic(name.removeprefix("synthetic-"), rows, seed)
     if data is None:
         raise InputError(f"{name} is read from files; give their directory, or take synthetic-{SHAPES_LIKE[name]}")
-    if not data.is_dir():
-        raise FileError(f"{data} is not a directory; give the one that holds the data sets")
+    check_directory(data)
     return _LOADERS[name](data, rows, seed)
+
+
+def check_directory(data: Path) -> None:
+    """Raise if no data sets can lie there."""
+    if not data.is_dir():
+        raise FileError(f"{data} is not a directory; give the one that holds the data sets, or take synthetic ones")
 
 
 SHAPES_LIKE = {"clinical": "clinical", "discharges": "clinical", "census": "census", "adult": "census", "food": "food"}
