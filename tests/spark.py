@@ -1,6 +1,7 @@
 """A Spark for the tests: `local[2]` in this process, offline, one session for all tests that ask for it.
 
-It starts when a test first asks, and is tuned for tables of a few rows: no code is generated, no plan is adapted.
+It starts when a test first asks, and is tuned for tables of a few rows: no code is generated, no plan is adapted or
+described, nothing is compressed, and Java looks for Spark's classes first where most of them are.
 """
 
 from __future__ import annotations
@@ -21,11 +22,21 @@ SETTINGS = {
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.ui.explainMode": "simple",
+    "spark.sql.ui.retainedExecutions": "1",
+    "spark.sql.inMemoryColumnarStorage.compressed": "false",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "50000",
+    "spark.shuffle.compress": "false",
+    "spark.broadcast.compress": "false",
+    "spark.ui.liveUpdate.period": "-1",
+    "spark.ui.retainedJobs": "1",
+    "spark.ui.retainedStages": "1",
     "spark.python.worker.reuse": "true",
     "spark.driver.memory": "1g",
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",  # short jobs: do not optimise
 }
+FIRST = ("scala-library", "spark-core_", "spark-catalyst_", "spark-sql_", "spark-sql-api_", "spark-common-utils_")
+"""The jars that most classes are in, of some two hundred."""
 
 
 def missing() -> str | None:
@@ -38,6 +49,14 @@ def missing() -> str | None:
     return None
 
 
+def class_path() -> str:
+    """The jars to look into first."""
+    import pyspark
+
+    jars = Path(os.environ.get("SPARK_HOME", Path(pyspark.__file__).parent), "jars")
+    return os.pathsep.join(str(jar) for name in FIRST for jar in sorted(jars.glob(f"{name}*.jar")))
+
+
 @pytest.fixture(scope="session")
 def spark_session() -> Iterator[Any]:
     """The session; a test that asks for it is skipped where there is no Spark."""
@@ -46,6 +65,6 @@ def spark_session() -> Iterator[Any]:
     from pacas.engine.spark_session import start_session
 
     with tempfile.TemporaryDirectory(prefix="pacas-spark-") as folder:
-        session = start_session(folder, "local[2]", SETTINGS)
+        session = start_session(folder, "local[2]", SETTINGS | {"spark.driver.extraClassPath": class_path()})
         yield session
         session.stop()

@@ -16,6 +16,10 @@ from pacas.core.distance import SemanticDistance
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.query import GeneralizedQuery
 from pacas.core.relation import Relation
+from pacas.engine.choosing import loaded_when_asked_for as __getattr__  # noqa: F401  # for what is not here
+from pacas.engine.choosing import open_engine
+from pacas.engine.contract import KeyedFrame
+from pacas.engine.folder import scan_folder
 from pacas.engine.questions import anonymity, answer, build_hierarchy, relation_distance, semantic_distance
 from pacas.errors import InputError, PacasError, RemoteError
 from pacas.formats.hierarchies import read_hierarchy, write_hierarchy
@@ -38,6 +42,7 @@ __all__ = [
     "Generated",
     "Hierarchy",
     "InputError",
+    "KeyedFrame",
     "MatchingDependency",
     "PacasError",
     "Policy",
@@ -56,9 +61,11 @@ __all__ = [
     "build_hierarchy",
     "check",
     "explain",
+    "open_engine",
     "read_hierarchy",
     "read_relation",
     "relation_distance",
+    "scan_folder",
     "scan_relation",
     "semantic_distance",
     "write_hierarchy",

@@ -443,7 +443,7 @@ def test_ctrl_c_says_how_to_go_on(pacas: Any, folder: Path, monkeypatch: pytest.
 def test_a_mistake_that_is_found_before_anything_is_paid_leaves_no_journal(pacas: Any, folder: Path) -> None:
     text = (folder / "client.csv").read_text()
     (folder / "client.csv").write_text(text.replace("AGE", "YEARS"))
-    assert "finds 'MED' by a column 'AGE' that the table does not have" in pacas(*CLEAN).complaint
+    assert "finds 'MED' by a column 'AGE' that client.csv does not have" in pacas(*CLEAN).complaint
     assert not list(folder.glob("*.journal"))
 
 

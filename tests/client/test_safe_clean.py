@@ -572,7 +572,7 @@ def test_a_budget_that_is_a_sum_of_floats_is_what_was_meant() -> None:
 
 
 def test_a_table_without_rows_has_none_to_be_named() -> None:
-    with pytest.raises(InputError, match="no row 0 in the table; it has no rows"):
+    with pytest.raises(InputError, match="the table has a header but no rows"):
         clean({"K": [], "A": [], "B": []}, Shop(TRUTH), cells=[(0, "B")])
 
 

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from pacas.engine.choosing import open_engine
+from pacas.engine.choosing import EngineChoice, open_engine
 from pacas.engine.duck import DuckEngine
+from pacas.engine.memory import memory_bytes
 from pacas.errors import InputError
 
 with_spark = pytest.mark.skipif(
@@ -32,6 +33,45 @@ def test_an_unknown_engine_is_refused_with_the_nearest_one() -> None:
         open_engine("sparc")
     with pytest.raises(InputError, match=r"a master \(local\[2\]\) is Spark's, and the engine is duckdb"):
         open_engine("duckdb", master="local[2]")
+
+
+@pytest.mark.parametrize(
+    ("given", "file", "chosen"),
+    [
+        (EngineChoice(), EngineChoice(), EngineChoice()),
+        (EngineChoice(), EngineChoice("spark", "yarn", "1GB"), EngineChoice("spark", "yarn", "1GB")),
+        (EngineChoice("spark"), EngineChoice("spark", "yarn"), EngineChoice("spark", "yarn")),
+        (EngineChoice("duckdb"), EngineChoice("spark", "yarn", "1GB"), EngineChoice("duckdb", None, "1GB")),
+        (EngineChoice("spark"), EngineChoice(memory="1GB"), EngineChoice("spark", None, "1GB")),
+        (EngineChoice(master="local"), EngineChoice("spark", "yarn"), EngineChoice("spark", "local")),
+        (EngineChoice(memory="2GB"), EngineChoice("spark", "yarn", "1GB"), EngineChoice("spark", "yarn", "2GB")),
+    ],
+)
+def test_what_is_given_counts_and_else_what_the_file_says(
+    given: EngineChoice, file: EngineChoice, chosen: EngineChoice
+) -> None:
+    assert given.over(file) == chosen
+
+
+@pytest.mark.parametrize(
+    ("text", "amount"),
+    [("2GB", 2 * 10**9), ("1.5GiB", 3 * 2**29), ("512MB", 512 * 10**6), ("512mb", 512 * 10**6), (" 1 T ", 10**12)],
+)
+def test_amounts_of_memory(text: str, amount: int) -> None:
+    assert memory_bytes(text) == amount
+
+
+@pytest.mark.parametrize("text", ["", "GB", "2XB", "-2GB", "2,5GB", "80%", "1e9", "2GB2"])
+def test_what_is_no_amount_of_memory(text: str) -> None:
+    with pytest.raises(InputError, match=f"cannot read an amount of memory from {text!r}; give one such as 2GB"):
+        open_engine("duckdb", memory=text)
+    with pytest.raises(InputError, match="cannot read an amount of memory"):
+        EngineChoice(memory=text)
+
+
+def test_too_little_memory_is_refused() -> None:
+    with pytest.raises(InputError, match="'5MB' is too little memory to work in; give some more"):
+        open_engine("duckdb", memory="5MB")
 
 
 def test_without_pyspark_one_line_says_how_to_get_it() -> None:

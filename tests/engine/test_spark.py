@@ -335,7 +335,7 @@ def test_a_repaired_column_keeps_its_type_where_the_new_values_have_it(engine: A
 
 def test_only_a_frame_with_a_key_is_repaired_on_spark(engine: Any) -> None:
     opened = engine.open(Relation.of({"A": ["1"]}))
-    with pytest.raises(InputError, match="was not opened from a Spark frame with a key"):
+    with pytest.raises(InputError, match="was not opened from a folder or a Spark frame with a key"):
         engine.repaired(opened, {})
     with pytest.raises(SchemaError, match="no column 'D' in the table"):
         engine.repaired(engine.open(keyed(engine, people()), ["C"]), {"D": NewCells(np.array([0]), ["x"])})

@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
+from pacas.engine.choosing import EngineChoice
+from pacas.engine.contract import RelationFolder
+from pacas.engine.duck import DuckEngine
 from pacas.errors import ConfigError, FileError, InputError
 from pacas.formats.client_file import ClientFile, read_client_file
+
+ENGINE = DuckEngine(threads=1)
 
 
 @pytest.fixture
@@ -26,13 +33,31 @@ def read(path: Path, text: str) -> ClientFile:
 def test_paths_are_relative_to_the_file(path: Path) -> None:
     file = read(path, 'data = "data/d.csv"\nfds = ["A -> B, N"]\n[hierarchies]\nB = "b.csv"\n')
     assert [str(fd) for fd in file.dependencies()] == ["A -> B", "A -> N"]
-    assert file.scan().columns == ("A", "B", "N")
-    assert file.read_hierarchies()["B"].height == 1
+    table = file.scan(ENGINE)
+    assert table.columns == ("A", "B", "N")
+    assert file.read_hierarchies(table, ENGINE)["B"].height == 1
 
 
 def test_hierarchies_can_be_built(path: Path) -> None:
     text = 'data = "data/d.csv"\nfds = ["A -> B"]\n[hierarchies]\nN = { build = "intervals", widths = [10] }\n'
-    assert read(path, text).read_hierarchies()["N"].height == 2
+    file = read(path, text)
+    assert file.read_hierarchies(file.scan(ENGINE), ENGINE)["N"].height == 2
+
+
+def test_it_may_name_an_engine_and_what_that_needs(path: Path) -> None:
+    text = 'data = "data/d.csv"\nengine = "spark"\nmaster = "spark://host:7077"\nmemory = "2GB"\n'
+    assert read(path, text).engine_choice == EngineChoice("spark", "spark://host:7077", "2GB")
+    assert read(path, 'data = "data/d.csv"\n').engine_choice == EngineChoice()
+
+
+@pytest.mark.parametrize(("key", "columns"), [('"ID"', ("ID",)), ('["A", "N"]', ("A", "N"))])
+def test_a_folder_is_numbered_by_the_key_that_it_names(path: Path, key: str, columns: tuple[str, ...]) -> None:
+    folder = path.parent / "people"
+    folder.mkdir()
+    pq.write_table(pa.table({"ID": [1, 2], "A": ["a", "a"], "N": [3, 4]}), folder / "part-0.parquet")
+    file = read(path, f'data = "people"\nkey = {key}\nfds = ["A -> N"]\n')
+    assert file.scan(ENGINE) == RelationFolder(folder, ("ID", "A", "N"), columns)
+    assert file.scan(ENGINE, ["N"]) == RelationFolder(folder, ("ID", "A", "N"), ("N",))
 
 
 def test_dependencies_may_be_left_out(path: Path) -> None:
@@ -54,6 +79,16 @@ def test_dependencies_may_be_left_out(path: Path) -> None:
         ('data = "d.csv"\n[hierarchies]\nB = 1\n', "shop.toml: hierarchies.B: give a file, or { build"),
         ('data = "d.csv"\n[hierarchies]\nfds = ["A -> B"]\n', "'fds' stands at the top of the file, before [hierar"),
         ("data = \n", "shop.toml is not TOML"),
+        ('data = "d.csv"\nengine = "sparc"\n', "shop.toml: 'engine': no engine 'sparc'; did you mean 'spark'?"),
+        ('data = "d.csv"\nengine = 3\n', "shop.toml: 'engine': no engine 3; there is duckdb, spark"),
+        ('data = "d.csv"\nmaster = 7077\n', "shop.toml: 'master': give Spark's, as in master = "),
+        ('data = "d.csv"\nmemory = "much"\n', "shop.toml: 'memory': cannot read an amount of memory from 'much'"),
+        ('data = "d.csv"\nmemory = 2\n', "shop.toml: 'memory': give an amount of memory, such as \"2GB\""),
+        ('data = "d.csv"\nkey = 1\n', "shop.toml: 'key': give a column, as in key = \"ID\", or a list of them"),
+        ('data = "d.csv"\nkey = []\n', "shop.toml: 'key': give a column"),
+        ('data = "d.csv"\nkey = ["A", 1]\n', "shop.toml: 'key': give a column"),
+        ('data = "d.csv"\n[hierarchies]\nkey = ["ID"]\n', "'key' stands at the top of the file, before"),
+        ('data = "d.csv"\nmemry = "2GB"\n', "shop.toml: unknown key 'memry'; did you mean 'memory'?"),
     ],
 )
 def test_a_mistake_in_its_form_is_named(path: Path, text: str, said: str) -> None:
@@ -66,6 +101,12 @@ def test_a_mistake_in_its_form_is_named(path: Path, text: str, said: str) -> Non
     ("text", "said"),
     [
         ('data = "no.csv"\n', "data: "),
+        (
+            'data = "lake.people"\n',
+            "lake.people does not exist; give a CSV, TSV or Parquet file (a folder, or a table's",
+        ),
+        ('data = "data/d.csv"\nkey = "ID"\n', "data: no column 'ID' in d.csv"),
+        ('data = "data"\n', "data is a folder without Parquet files"),
         ('data = "data/d.csv"\nfds = ["A -> C"]\n', "fds: no column 'C' in d.csv"),
         (
             'data = "data/d.csv"\n[hierarchies]\nb = "b.csv"\n',
@@ -76,7 +117,7 @@ def test_a_mistake_in_its_form_is_named(path: Path, text: str, said: str) -> Non
 def test_what_it_names_must_be_there(path: Path, text: str, said: str) -> None:
     file = read(path, text)
     with pytest.raises(InputError) as caught:
-        file.scan()
+        file.scan(ENGINE)
     assert said in str(caught.value)
 
 
@@ -90,8 +131,9 @@ def test_what_it_names_must_be_there(path: Path, text: str, said: str) -> None:
 )
 def test_hierarchies_that_cannot_be_had(path: Path, source: str, said: str) -> None:
     file = read(path, f'data = "data/d.csv"\n[hierarchies]\nB = {source}\n')
+    table = file.scan(ENGINE)
     with pytest.raises(ConfigError) as caught:
-        file.read_hierarchies()
+        file.read_hierarchies(table, ENGINE)
     assert said in str(caught.value)
 
 

@@ -5,8 +5,14 @@ from __future__ import annotations
 from decimal import Decimal
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
+from pacas.core.query import MAIN
+from pacas.engine.choosing import EngineChoice
+from pacas.engine.contract import RelationFolder
+from pacas.engine.duck import DuckEngine
 from pacas.errors import ConfigError
 from pacas.formats.provider_file import ProviderFile, read_provider_file
 from pacas.provider.mix import Mix
@@ -81,6 +87,43 @@ def test_hierarchies_that_are_made_from_sold_columns_are_known(path: Path) -> No
 def test_keys_at_the_top(path: Path) -> None:
     file = read(path, f'history = "per_buyer"\nreasons = true\nmax_matches = 5\n{RELATION}')
     assert (file.history, file.reasons, file.max_matches) == ("per_buyer", True, 5)
+
+
+def test_an_engine_at_the_top_and_keys_beside_the_data(path: Path) -> None:
+    top = 'engine = "spark"\nmaster = "local[2]"\nmemory = "512MB"\n'
+    file = read(path, f'{top}{RELATION}key = "ID"\n[relations.more]\ndata = "m"\nkey = ["A", "B"]\n')
+    assert file.engine_choice == EngineChoice("spark", "local[2]", "512MB")
+    assert (file.relation.key, file.relations["more"].key) == (("ID",), ("A", "B"))
+    assert read(path, RELATION).engine_choice == EngineChoice()
+
+
+def test_a_relation_may_be_a_folder_and_is_scanned_once(path: Path, tmp_path: Path) -> None:
+    (tmp_path / "people").mkdir()
+    pq.write_table(pa.table({"ID": [2, 1], "A": [1.5, 4.0]}), tmp_path / "people" / "0.parquet")
+    built = '[hierarchies]\nA = { build = "intervals", widths = [3] }\n'
+    file = read(path, f'[relation]\ndata = "people"\nkey = "ID"\n{built}')
+    engine = DuckEngine(threads=1)
+    main = file.scan_relations(engine)[MAIN]
+    assert main == RelationFolder(tmp_path / "people", ("ID", "A"), ("ID",))
+    assert file.read_hierarchies(main, engine)["A"].height == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (f'engine = "duck"\n{RELATION}', "shop.toml: 'engine': no engine 'duck'; did you mean 'duckdb'?"),
+        (f"engine = true\n{RELATION}", "shop.toml: 'engine': no engine True; there is duckdb, spark"),
+        (f"master = 1\n{RELATION}", "shop.toml: 'master': input should be a valid string"),
+        (f'memory = "2 XB"\n{RELATION}', "shop.toml: 'memory': cannot read an amount of memory from '2 XB'"),
+        (f'{RELATION}engine = "spark"\n', "'engine' stands at the top of the file, before any [section]"),
+        (f"{RELATION}key = 7\n", "shop.toml: 'relation.key': give a column, such as \"ID\", or a list of them"),
+        (f'{RELATION}keys = "ID"\n', "unknown key 'relation.keys'; did you mean 'key'?"),
+    ],
+)
+def test_a_mistake_about_the_engine_or_a_key_is_named(path: Path, text: str, said: str) -> None:
+    with pytest.raises(ConfigError) as problem:
+        read(path, text)
+    assert said in str(problem.value)
 
 
 def test_amounts_are_what_is_written(path: Path) -> None:
@@ -239,4 +282,6 @@ def test_nested_too_deeply_is_a_mistake_too(path: Path) -> None:
 def test_builders_get_floats_where_the_file_has_decimals(path: Path) -> None:
     (path.parent / "d.csv").write_text("A\n1\n2.5\n4\n")
     file = read(path, f'{RELATION}[hierarchies]\nA = {{ build = "intervals", widths = [1.5], origin = 0.5 }}\n')
-    assert len(file.read_hierarchies()["A"].at_level(1)) == 3
+    engine = DuckEngine(threads=1)
+    read_from = file.scan_relations(engine)[MAIN]
+    assert len(file.read_hierarchies(read_from, engine)["A"].at_level(1)) == 3

@@ -24,6 +24,10 @@ from pacas.engine.duck import DuckEngine
 from pacas.protocol import messages
 
 ENGINE = DuckEngine(threads=1)
+ROOMLESS = DuckEngine(threads=1)
+"""One that gives no room to hold a relation: it is asked instead."""
+ROOMLESS.room = 0
+ENGINES = st.sampled_from([ENGINE, ROOMLESS])
 
 Rows = list[dict[str, Value]]
 
@@ -48,7 +52,12 @@ def choices(attributes: str, size: int, most_budget: int) -> st.SearchStrategy[S
 
 
 def fast(
-    rows: Rows, fds: list[Dependency], trees: dict[str, Tree], marketplace: LiteralMarketplace, chosen: Settings
+    rows: Rows,
+    fds: list[Dependency],
+    trees: dict[str, Tree],
+    marketplace: LiteralMarketplace,
+    chosen: Settings,
+    engine: DuckEngine,
 ) -> Cleaning:
     client = SafeClean(
         to_fds(fds),
@@ -61,7 +70,7 @@ def fast(
         rounds=chosen.rounds,
         cells=chosen.named,
     )
-    return client.clean(to_relation(rows), marketplace, engine=ENGINE)
+    return client.clean(to_relation(rows), marketplace, engine=engine)
 
 
 def compare(result: Cleaning, expected: Result, rows: Rows, fds: list[Dependency], trees: dict[str, Tree]) -> None:
@@ -85,12 +94,13 @@ def agree(
     market: Market,
     chosen: Settings,
     many: int,
+    engine: DuckEngine = ENGINE,
 ) -> None:
     plain = {a: Offer(offer.columns, offer.hierarchy.height) for a, offer in offered.items()}
     expected = safe_clean(rows, fds, trees, plain, deepcopy(market), "ann", chosen)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(moving_groups, "MANY_BATCHES", many)
-        result = fast(rows, fds, trees, LiteralMarketplace(market, offered), chosen)
+        result = fast(rows, fds, trees, LiteralMarketplace(market, offered), chosen, engine)
     compare(result, expected, rows, fds, trees)
 
 
@@ -112,7 +122,7 @@ def drawn(draw: st.DrawFn, fds: list[Dependency] | None = None, max_rows: int = 
         offered[a] = messages.Offer(a, tuple(columns), to_hierarchy(trees[a]))
     refusals = draw(st.sampled_from([0.0, 0.2, 0.5]))
     market = DrawnMarket(draw(st.integers(0, 10**6)), trees, refusals=refusals)
-    return rows, dependencies_, trees, offered, market, draw(choices("ABCD", len(rows), 400)), draw(MANY)
+    return rows, dependencies_, trees, offered, market, draw(choices("ABCD", len(rows), 400)), draw(MANY), draw(ENGINES)
 
 
 @settings(max_examples=90)
@@ -183,8 +193,8 @@ def test_buying_from_a_provider_that_soon_has_nothing_safe_to_sell(case: tuple[A
 @settings(max_examples=25)
 @given(drawn())
 def test_the_counts_kept_are_those_of_a_new_check(case: tuple[Any, ...]) -> None:
-    rows, fds, trees, offered, market, chosen, _ = case
-    result = fast(rows, fds, trees, LiteralMarketplace(market, offered), chosen)
+    rows, fds, trees, offered, market, chosen, _, engine = case
+    result = fast(rows, fds, trees, LiteralMarketplace(market, offered), chosen, engine)
     again = check(result.relation, to_fds(fds), to_hierarchies(trees), engine=ENGINE)
     assert result.violations_after == again.violations
     assert 0 <= result.spent_nanocredits == sum(p.price for p in result.purchases) <= chosen.budget

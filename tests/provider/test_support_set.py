@@ -157,7 +157,7 @@ def test_a_process_that_has_some_of_the_rows_derives_their_neighbours_alone() ->
     counts = (np.arange(len(column)) % 4).astype(np.int32)
     whole = cell_neighbours("A", column, wide, counts, SEED)
     for start, end in ((0, 10), (BLOCK, 2 * BLOCK), (BLOCK - 3, 2 * BLOCK + 5), (18 * BLOCK, 20 * BLOCK)):
-        part = cell_neighbours("A", column[start:end], wide, counts[start:end], SEED, start=start)
+        part = cell_neighbours("A", column[start:end], wide, counts[start:end], SEED, rows=np.arange(start, end))
         same = slice(whole.first[start], whole.first[end])
         assert part.new.tolist() == whole.new[same].tolist()
         assert part.divergence.tolist() == whole.divergence[same].tolist()

@@ -3,28 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import closing
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.text import Text
 
-from pacas.cli.options import Data, HierarchyOption, Json, names, out, print_json, printable, progress, read_hierarchies
+from pacas.cli.engines import AnyData, EngineOption, KeyOption, MasterOption, MemoryOption, opened_engine
+from pacas.cli.options import HierarchyOption, Json, names, out, print_json, printable, progress, read_hierarchies
 from pacas.core.anonymity import Policy, check_anonymity, closeness, distinct_diversity, entropy_diversity
-from pacas.engine.duck import DuckEngine
+from pacas.engine.choosing import EngineChoice
 from pacas.engine.questions import group_histogram
 from pacas.errors import InputError
-from pacas.formats.relations import scan_relation
+from pacas.formats.relations import locate
 
 
 def command(
-    data: Data,
+    data: AnyData,
     x: Annotated[str, typer.Option(metavar="A,B", help="X: the attributes that identify a group of people.")],
     y: Annotated[str, typer.Option(metavar="C", help="Y: the sensitive attributes. Without: k tuples a group.")] = "",
     level: Annotated[list[str] | None, typer.Option(metavar="C=1", help="A level of Y (0 is ground); repeat.")] = None,
     k: Annotated[int, typer.Option(min=1, metavar="K", help="How many values each group must be linked to.")] = 1,
     hierarchy: HierarchyOption = None,
     measures: Annotated[bool, typer.Option("--measures", help="Also measure l-diversity and t-closeness.")] = False,
+    key: KeyOption = None,
+    engine: EngineOption = None,
+    master: MasterOption = None,
+    memory: MemoryOption = None,
     json: Json = False,
 ) -> None:
     """Check k-, (X,Y)- and (X,Y,L)-anonymity, and say the largest k that holds.
@@ -36,10 +41,10 @@ def command(
     Example: pacas anonymity public.csv --x GEN,AGE,ZIP --y MED --level MED=1 --k 3 --hierarchy MED=med.csv
     """
     policy = Policy(names(x), names(y), _levels(level or ()), k)
-    source = scan_relation(data)
-    with closing(DuckEngine()) as engine, progress() as tell:
+    with opened_engine(EngineChoice(engine, master, memory)) as asked, progress() as tell:
+        source = locate(data, Path(), key or (), asked)
         tell(f"grouping by {', '.join(policy.x)}")
-        histogram = group_histogram(source, policy, read_hierarchies(hierarchy), engine=engine)
+        histogram = group_histogram(source, policy, read_hierarchies(hierarchy), engine=asked)
     found = check_anonymity(histogram, policy)
     document: dict[str, Any] = {
         "holds": found.holds,

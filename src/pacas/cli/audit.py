@@ -10,9 +10,11 @@ from typing import Annotated, Any
 import typer
 
 from pacas.cli.audit_report import print_audit
+from pacas.cli.engines import EngineOption, MasterOption, MemoryOption
 from pacas.cli.opening import ProviderArgument, opened_provider, provider_path
 from pacas.cli.options import Json, print_json
 from pacas.core.money import in_credits
+from pacas.engine.choosing import EngineChoice
 from pacas.errors import InputError
 from pacas.formats.provider_file import read_provider_file
 from pacas.provider.audit import Audit, PolicyAudit, audit
@@ -28,6 +30,9 @@ def command(
     head: Annotated[
         str | None, typer.Option(metavar="ENTRIES:HASH", help="A head noted earlier: the history must still have it.")
     ] = None,
+    engine: EngineOption = None,
+    master: MasterOption = None,
+    memory: MemoryOption = None,
     json: Json = False,
 ) -> None:
     """Check the policies, the sales and the ledger, everything derived anew from the ledger's entries.
@@ -41,12 +46,13 @@ def command(
     Example: pacas audit provider.toml
     """
     path = provider_path(provider)
+    choice = EngineChoice(engine, master, memory)
     noted = None if head is None else _head(head)
     verified = _verified_ledger(path, noted)
     if verified is not None and not verified.holds:
         document = _broken(verified)
     else:
-        with opened_provider(path) as opened:
+        with opened_provider(path, choice) as opened:
             document = as_json(audit(opened, noted))
     if json:
         print_json(document)

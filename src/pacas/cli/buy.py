@@ -9,6 +9,7 @@ from uuid import uuid4
 import typer
 from rich.table import Table
 
+from pacas.cli.engines import EngineOption, MasterOption, MemoryOption
 from pacas.cli.opening import BuyerOption, buyer_name, is_url, opened_provider, provider_path
 from pacas.cli.options import Json, out, print_json, printable
 from pacas.cli.reaching import (
@@ -24,6 +25,7 @@ from pacas.cli.reaching import (
 from pacas.cli.receipts import ReceiptsOption, check_receipts, keeping_receipts
 from pacas.cli.requests import Requests, as_json, shown
 from pacas.core.money import credits_words, in_credits, nanocredits
+from pacas.engine.choosing import EngineChoice
 from pacas.errors import InputError, KeyReusedError, PacasError
 from pacas.formats.requests_file import Asked
 from pacas.protocol.marketplace import Marketplace
@@ -49,6 +51,9 @@ def command(
     cert: CertOption = None,
     cert_key: CertKeyOption = None,
     insecure: InsecureOption = False,
+    engine: EngineOption = None,
+    master: MasterOption = None,
+    memory: MemoryOption = None,
     json: Json = False,
 ) -> None:
     """Buy what is asked for, in order, each at the price of that moment. The ledger keeps every purchase.
@@ -60,7 +65,8 @@ def command(
 
     Example: pacas buy provider.toml --requests requests.jsonl --as ann
     """
-    reach = Reach(provider, buyer, token, ca, cert, cert_key, insecure)
+    choice = EngineChoice(engine, master, memory)
+    reach = Reach(provider, buyer, token, ca, cert, cert_key, insecure, choice)
     check_receipts(provider, receipts)
     most = None if ceiling is None else _amount(ceiling)
     given = Requests(requests)
@@ -72,11 +78,11 @@ def command(
             told = _buy(marketplace, given, asked, LARGEST if most is None else most)
     else:
         path, name = provider_path(provider), buyer_name(buyer)
-        with opened_provider(path) as opened:
+        with opened_provider(path, choice) as opened:
             asked = given.among(opened.catalogue())
             _check(given, asked)
             _check_keys(given, asked, name, opened.ledger)
-            told = _buy(opened.as_buyer(name), given, asked, opened.stock.total if most is None else most)
+            told = _buy(opened.as_buyer(name), given, asked, opened.shop.total if most is None else most)
     if json:
         spent = sum(one.price for one in told if isinstance(one, Answer))
         print_json({"purchases": [as_json(one) for one in told], "spent": in_credits(spent)})

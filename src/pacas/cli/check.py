@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import closing
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
@@ -10,23 +11,31 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from pacas.cli.options import Data, HierarchyOption, Json, out, print_json, printable, progress, read_hierarchies
+from pacas.cli.engines import AnyData, EngineOption, MasterOption, MemoryOption, opened_engine
+from pacas.cli.options import HierarchyOption, Json, out, print_json, printable, progress, read_hierarchies
 from pacas.client.check import Check, DependencyCheck, check
+from pacas.engine.choosing import EngineChoice
 from pacas.engine.contract import Engine
 from pacas.engine.contract import Table as Opened
-from pacas.engine.duck import DuckEngine
-from pacas.errors import SchemaError
-from pacas.formats.relations import scan_relation
+from pacas.formats.relations import locate
 
 SHOWN = 10
 
 
 def command(
-    data: Data,
+    data: AnyData,
     fd: Annotated[list[str], typer.Option("--fd", metavar="'A, B -> C'", help="A functional dependency; repeat.")],
     hierarchy: HierarchyOption = None,
     groups: Annotated[int, typer.Option(min=0, metavar="N", help="List so many violating groups a dependency.")] = 0,
-    key: Annotated[str | None, typer.Option(metavar="COLUMN", help="The column that names a row in that list.")] = None,
+    key: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN", help="What tells rows apart: it numbers those of a folder, and names listed ones; repeat."
+        ),
+    ] = None,
+    engine: EngineOption = None,
+    master: MasterOption = None,
+    memory: MemoryOption = None,
     json: Json = False,
 ) -> None:
     """Count the violations of functional dependencies, general values considered, and find the classes to repair.
@@ -37,13 +46,12 @@ def command(
 
     Example: pacas check client.csv --fd "GEN, DIAG -> MED" --hierarchy MED=med.csv --groups 3 --key ID
     """
-    source = scan_relation(data)
-    if key is not None and key not in source.columns:
-        raise SchemaError.missing(key, source.columns, source.name)
-    with closing(DuckEngine()) as engine, progress() as tell:
-        found = check(source, fd, read_hierarchies(hierarchy), engine=engine, progress=tell)
-        shown = [c for c in source.columns if c == key or any(c in d.fd.attributes for d in found.dependencies)]
-        listed = _Listing(engine, engine.open(source, shown), key, groups) if groups else None
+    keys = key or ()
+    with opened_engine(EngineChoice(engine, master, memory)) as asked, progress() as tell:
+        source = locate(data, Path(), keys, asked)
+        found = check(source, fd, read_hierarchies(hierarchy), engine=asked, progress=tell)
+        shown = [c for c in source.columns if c in keys or any(c in d.fd.attributes for d in found.dependencies)]
+        listed = _Listing(asked, asked.open(source, shown), keys, groups) if groups else None
         document = as_json(found, listed)
     if json:
         print_json(document)
@@ -72,8 +80,8 @@ def as_json(found: Check, listed: _Listing | None = None) -> dict[str, Any]:
 class _Listing:
     """The violating groups with their rows, those with most violations first."""
 
-    def __init__(self, engine: Engine[Any], table: Opened, key: str | None, most: int) -> None:
-        self._engine, self._table, self._key, self._most = engine, table, key, most
+    def __init__(self, engine: Engine[Any], table: Opened, keys: Sequence[str], most: int) -> None:
+        self._engine, self._table, self._keys, self._most = engine, table, keys, most
 
     def groups(self, found: DependencyCheck) -> list[dict[str, Any]]:
         order = np.argsort(-found.violating.violations, kind="stable")[: self._most]
@@ -81,10 +89,11 @@ class _Listing:
 
     def _group(self, found: DependencyCheck, number: int) -> dict[str, Any]:
         rows = found.violating.group(number)
-        columns = list(dict.fromkeys([*found.fd.attributes, *([self._key] if self._key else [])]))
+        columns = list(dict.fromkeys([*found.fd.attributes, *self._keys]))
         values = self._engine.rows(self._table, rows, columns).to_pydict()
-        keys = {"key": values[self._key]} if self._key else {}
-        listed = {"row": rows.tolist(), **keys, "value": values[found.fd.rhs]}
+        keys = [values[key] for key in self._keys]
+        named = {"key": keys[0] if len(keys) == 1 else list(zip(*keys, strict=True))} if keys else {}
+        listed = {"row": rows.tolist(), **named, "value": values[found.fd.rhs]}
         return {
             "x": {attribute: values[attribute][0] for attribute in found.fd.lhs},
             "violations": int(found.violating.violations[number]),
@@ -126,7 +135,14 @@ def _print_group(fd: str, group: dict[str, Any]) -> None:
     out.print("\n" + printable(f"{x}: {count} of {fd}"))
     table = Table(*group["rows"][0], box=None, pad_edge=False)
     for row in group["rows"][:SHOWN]:
-        table.add_row(*(str(value) if isinstance(value, int) else printable(value) for value in row.values()))
+        table.add_row(*(_shown(value) for value in row.values()))
     out.print(table)
     if len(group["rows"]) > SHOWN:
         out.print(f"… and {len(group['rows']) - SHOWN:,} more rows")
+
+
+def _shown(value: int | str | tuple[str | None, ...] | None) -> str:
+    """A row's number, key (of one column, or several) or value."""
+    if isinstance(value, tuple):
+        return ", ".join(map(printable, value))
+    return str(value) if isinstance(value, int) else printable(value)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from contextlib import closing
 from pathlib import Path
 from typing import Annotated
 
@@ -13,6 +12,7 @@ from pacas.cli.clean_job import Job, Options, make_job
 from pacas.cli.clean_review import Review, make_review, print_review
 from pacas.cli.clean_run import continuable, notes, run_clean, run_dry
 from pacas.cli.clean_summary import as_json, print_plan, print_summary
+from pacas.cli.engines import EngineOption, KeyOption, MasterOption, MemoryOption, opened_engine
 from pacas.cli.opening import BuyerOption
 from pacas.cli.options import Json, out, print_json, progress
 from pacas.cli.reaching import (
@@ -25,7 +25,8 @@ from pacas.cli.reaching import (
     opened_market,
 )
 from pacas.cli.receipts import ReceiptsOption, check_receipts
-from pacas.engine.duck import DuckEngine
+from pacas.engine.choosing import EngineChoice
+from pacas.formats.client_file import read_client_file
 
 
 def command(
@@ -75,6 +76,10 @@ def command(
         tuple[str, str] | None,
         typer.Option(metavar="ROW ATTR", help="Say why a cell, its row counted from 0, has the value it has then."),
     ] = None,
+    key: KeyOption = None,
+    engine: EngineOption = None,
+    master: MasterOption = None,
+    memory: MemoryOption = None,
     json: Json = False,
 ) -> None:
     """Repair a table: buy a value for each class of cells that should be equal, most errors first.
@@ -88,9 +93,11 @@ def command(
 
     Example: pacas clean client.toml --provider provider.toml --budget 2 --output clean.csv
     """
-    with closing(DuckEngine()) as engine:
+    choice = EngineChoice(engine, master, memory).over(read_client_file(client).engine_choice)
+    with opened_engine(choice) as asked:
         options = Options(
             client=client,
+            key=key or (),
             provider=provider,
             budget=budget,
             max_level=max_level or (),
@@ -109,18 +116,18 @@ def command(
         check_receipts(provider, receipts)
         with progress() as tell:
             tell(f"reading {client.name}")
-            job = make_job(options, engine)
-        market = opened_market(reach, None if dry_run else receipts)
+            job = make_job(options, asked)
+        market = opened_market(reach, None if dry_run else receipts, asked)
         with continuable(), market as (marketplace, name):
             for note in notes(job, marketplace, resume and not dry_run):
                 print(f"pacas: {note}", file=sys.stderr)
             with progress() as tell:
                 tell("checking the dependencies")
                 if dry_run:
-                    cleaning, was_done = run_dry(job, marketplace, engine, tell), False
+                    cleaning, was_done = run_dry(job, marketplace, asked, tell), False
                 else:
-                    cleaning, was_done = run_clean(job, marketplace, name, resume, engine, tell)
-        review = Review() if dry_run else make_review(job, cleaning, engine)
+                    cleaning, was_done = run_clean(job, marketplace, name, resume, asked, tell)
+        review = Review() if dry_run else make_review(job, cleaning, asked)
     if json:
         print_json(as_json(cleaning, dry=dry_run) | review.as_json() | ({} if dry_run else _files(job)))
     elif dry_run:

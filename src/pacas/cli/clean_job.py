@@ -11,13 +11,13 @@ from pacas.cli.clean_paths import check_written, client_files, journal_of, provi
 from pacas.client.offers import MaxLevel
 from pacas.client.safe_clean import SafeClean
 from pacas.core.money import nanocredits
-from pacas.core.relation import Relation, no_such_row
-from pacas.engine.contract import Engine, RelationFile
+from pacas.core.relation import no_such_row
+from pacas.engine.contract import Engine, RelationFile, Source
 from pacas.errors import InputError, SchemaError, did_you_mean
 from pacas.formats.cells_file import read_cells
 from pacas.formats.cleaned import default_output
 from pacas.formats.client_file import ClientFile, read_client_file
-from pacas.formats.relations import PARQUET, read_relation, scan_relation
+from pacas.formats.relations import scan_relation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +25,8 @@ class Options:
     """What the command line says."""
 
     client: Path
+    key: Sequence[str]
+    """What numbers the table's rows, in place of what the client's file says."""
     provider: str
     budget: str
     max_level: Sequence[str]
@@ -44,8 +46,7 @@ class Options:
 class Job:
     """A table, how to clean it, and where the result goes."""
 
-    file: RelationFile
-    table: Relation
+    source: Source
     cleaner: SafeClean
     choices: Mapping[str, Any]
     """The options that decide what is bought and written, as they were given."""
@@ -63,13 +64,13 @@ class Job:
 def make_job(options: Options, engine: Engine[Any]) -> Job:
     check_budget(options.budget)
     client = read_client_file(options.client)
-    file = client.scan()
+    source = client.scan(engine, options.key)
     cells = [] if options.cells is None else read_cells(options.cells)
     max_level = parse_max_level(options.max_level, _repairable(client, cells))
     cleaner = SafeClean(
         client.dependencies(),
         options.budget,
-        hierarchies=client.read_hierarchies(engine),
+        hierarchies=client.read_hierarchies(source, engine),
         max_level=max_level,
         allocation=options.allocation,
         prefer=options.prefer,
@@ -77,15 +78,14 @@ def make_job(options: Options, engine: Engine[Any]) -> Job:
         rounds=options.rounds,
         cells=cells,
     )
-    output = options.output or default_output(file)
+    output = options.output or default_output(source)
     if options.dry_run:
         _check_dry(options)
     else:
         read = [*client_files(options.client, client, options.cells), *provider_files(options.provider)]
-        check_written(output, options.report, file, options.truth, read)
-    table = _read(file, engine)
-    truth = None if options.truth is None else _truth(options.truth, table, file, engine)
-    cell = None if options.explain is None else explained_cell(options.explain, table, file)
+        check_written(output, options.report, source, options.truth, read)
+    truth = None if options.truth is None else _truth(options.truth, source, engine)
+    cell = None if options.explain is None else explained_cell(options.explain, source, engine)
     choices = {
         "max_level": max_level,
         "allocation": options.allocation,
@@ -93,7 +93,7 @@ def make_job(options: Options, engine: Engine[Any]) -> Job:
         "repair": options.repair,
         "rounds": options.rounds,
     }
-    return Job(file, table, cleaner, choices, output, truth, options.report, cell)
+    return Job(source, cleaner, choices, output, truth, options.report, cell)
 
 
 def _check_dry(options: Options) -> None:
@@ -108,15 +108,16 @@ def _check_dry(options: Options) -> None:
             raise InputError(f"{what}, and a dry run writes nothing; leave out one of the two")
 
 
-def explained_cell(given: tuple[str, str], table: Relation, file: RelationFile) -> tuple[int, str]:
+def explained_cell(given: tuple[str, str], source: Source, engine: Engine[Any]) -> tuple[int, str]:
     """The cell of `--explain ROW ATTR`."""
     row, attribute = given
     if not (row.isascii() and row.isdigit() and len(row) < 19):
         raise InputError(f"--explain takes a row, counted from 0, and an attribute, such as 4 MED; no row is {row!r}")
-    if attribute not in table.columns:
-        raise SchemaError.missing(attribute, table.columns, file.name)
+    if attribute not in source.columns:
+        raise SchemaError.missing(attribute, source.columns, source.name)
+    table = engine.open(source, [attribute])
     if int(row) >= len(table):
-        raise InputError(f"--explain: {no_such_row(int(row), table, file.name)}")
+        raise InputError(f"--explain: {no_such_row(int(row), table, source.name)}")
     return int(row), attribute
 
 
@@ -157,19 +158,12 @@ def _repairable(client: ClientFile, cells: Sequence[tuple[int, str]]) -> list[st
     return list(dict.fromkeys([*(fd.rhs for fd in client.dependencies()), *named]))
 
 
-def _read(file: RelationFile, engine: Engine[Any]) -> Relation:
-    """The table, Parquet with its types."""
-    if file.format == PARQUET:
-        return read_relation(file.path)
-    return Relation(engine.rows(engine.open(file), None, file.columns))
-
-
-def _truth(path: Path, table: Relation, file: RelationFile, engine: Engine[Any]) -> RelationFile:
+def _truth(path: Path, source: Source, engine: Engine[Any]) -> RelationFile:
     truth = scan_relation(path)
-    common = [column for column in truth.columns if column in table.columns]
+    common = [column for column in truth.columns if column in source.columns]
     if not common:
-        raise InputError(f"--truth: {truth.name} has no column of {file.name}")
-    rows = len(engine.open(truth, common[:1]))
-    if rows != len(table):
-        raise InputError(f"--truth: {truth.name} has {rows:,} rows and {file.name} has {len(table):,}")
+        raise InputError(f"--truth: {truth.name} has no column of {source.name}")
+    rows, expected = (len(engine.open(table, common[:1])) for table in (truth, source))
+    if rows != expected:
+        raise InputError(f"--truth: {truth.name} has {rows:,} rows and {source.name} has {expected:,}")
     return truth

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pacas.cli.opening import is_url, provider_path
-from pacas.engine.contract import RelationFile
+from pacas.engine.contract import Source
 from pacas.errors import FileError
 from pacas.formats.cleaned import check_output
 from pacas.formats.client_file import ClientFile
@@ -20,12 +20,12 @@ def journal_of(output: Path) -> Path:
     return output.with_name(f"{output.name}.journal")
 
 
-def check_written(output: Path, report: Path | None, file: RelationFile, truth: Path | None, read: list[Path]) -> None:
+def check_written(output: Path, report: Path | None, file: Source, truth: Path | None, read: list[Path]) -> None:
     """Raise if the output or the report could not be written, or would take the place of a file that is read.
 
     Only the truth may be the output itself, if an earlier run wrote it: so a run is looked at again.
     """
-    check_output(output, file)
+    check_output(output, file, again=journal_of(output).exists())
     if truth is not None and not journal_of(output).exists():
         read = [*read, truth]
     _check_unread(output, "--output", read)
@@ -64,7 +64,7 @@ def _check_unread(written: Path, option: str, read: list[Path]) -> None:
 
 
 def _is_same(a: Path, b: Path) -> bool:
-    """Whether two names are of one file, or would be if it were there."""
-    if a.exists() and b.exists():
-        return a.samefile(b)
-    return a.resolve() == b.resolve()
+    """Whether two names are of one file, or would be if it were there; or the first is in a folder, the second."""
+    if a.exists() and b.exists() and a.samefile(b):
+        return True
+    return a.resolve() == b.resolve() or (b.is_dir() and a.resolve().is_relative_to(b.resolve()))

@@ -45,7 +45,7 @@ def make_review(job: Job, cleaning: Cleaning, engine: Engine[Any]) -> Review:
     explanation = None if job.cell is None else explain(cleaning, *job.cell, engine=engine)
     if job.report is not None:
         try:
-            write_report(job.report, cleaning, score=score, subject=job.file.name)
+            write_report(job.report, cleaning, score=score, subject=job.source.name)
         except FileError as error:
             raise FileError(f"{error}; the table is in {job.output}: with --resume the report costs nothing") from None
     return Review(score, explanation)

@@ -35,7 +35,7 @@ def notes(job: Job, marketplace: Marketplace, resume: bool) -> Iterator[str]:
     cleaner = job.cleaner
     wanted = {fd.rhs for fd in cleaner.fds} | {attribute for _, attribute in cleaner.cells}
     for attribute, offered in find_offers(
-        marketplace.catalogue(), wanted, job.table, cleaner.max_level, cleaner.prefer
+        marketplace.catalogue(), wanted, job.source, cleaner.max_level, cleaner.prefer
     ).items():
         own = cleaner.hierarchies.get(attribute)
         unknown, labels = (0, 0) if own is None else unknown_labels(own, offered)
@@ -48,20 +48,20 @@ def notes(job: Job, marketplace: Marketplace, resume: bool) -> Iterator[str]:
 
 def run_dry(job: Job, marketplace: Marketplace, engine: Engine[Any], tell: Tell) -> Cleaning:
     """Nothing is paid, and nothing is written."""
-    return dry_run(job.cleaner, job.table, marketplace, Watched(Observer(), tell), engine)
+    return dry_run(job.cleaner, job.source, marketplace, Watched(Observer(), tell), engine)
 
 
 def run_clean(
     job: Job, marketplace: Marketplace, buyer: str, resume: bool, engine: Engine[Any], tell: Tell
 ) -> tuple[Cleaning, bool]:
     """Clean, write the output, and close the journal. The second is whether all that had been done before."""
-    parts = run_parts(job.file, job.cleaner, job.choices, marketplace.catalogue(), buyer)
+    parts = run_parts(engine.digest(job.source), job.cleaner, job.choices, marketplace.catalogue(), buyer)
     journal = Journal(job.journal, parts, resume=resume)
     with _never_losing(journal):
         watched = Watched(journal, tell)
-        cleaning = job.cleaner.clean(job.table, marketplace, run=journal.run, observer=watched, engine=engine)
+        cleaning = job.cleaner.clean(job.source, marketplace, run=journal.run, observer=watched, engine=engine)
         tell(f"writing {job.output.name}")
-        write_cleaned(cleaning, job.file, job.output)
+        write_cleaned(cleaning, job.output)
         journal.finish(len(cleaning.purchases), cleaning.spent_nanocredits)
     return cleaning, journal.is_done
 

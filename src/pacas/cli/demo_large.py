@@ -39,7 +39,7 @@ class Large:
     def as_json(self) -> dict[str, Any]:
         cleaning = self.cleaning
         found = {
-            "rows": len(cleaning.relation),
+            "rows": cleaning.rows,
             "violations_before": cleaning.violations_before,
             "violations_after": cleaning.violations_after,
             "budget": cleaning.budget,

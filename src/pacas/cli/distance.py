@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from contextlib import closing
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from pacas.cli.options import Data, HierarchyOption, Json, out, print_json, printable, progress, read_hierarchies
-from pacas.engine.duck import DuckEngine
+from pacas.cli.engines import AnyData, EngineOption, KeyOption, MasterOption, MemoryOption, opened_engine
+from pacas.cli.options import HierarchyOption, Json, out, print_json, printable, progress, read_hierarchies
+from pacas.engine.choosing import EngineChoice
 from pacas.engine.questions import semantic_distance
 from pacas.errors import SchemaError
-from pacas.formats.relations import scan_relation
+from pacas.formats.relations import locate
 
 
 def command(
-    data: Data,
+    data: AnyData,
     attribute: Annotated[str, typer.Argument(metavar="ATTR", help="The attribute that the values belong to.")],
     v: Annotated[str, typer.Argument(metavar="V", help="A value, ground or general (a negative one goes after '--').")],
     w: Annotated[str, typer.Argument(metavar="W", help="Another one.")],
     hierarchy: HierarchyOption = None,
+    key: KeyOption = None,
+    engine: EngineOption = None,
+    master: MasterOption = None,
+    memory: MemoryOption = None,
     json: Json = False,
 ) -> None:
     """Measure the semantic distance of two values: the information lost on the way from one to the other.
@@ -28,14 +33,14 @@ def command(
 
     Example: pacas distance sp.csv AGE 45 51 --hierarchy AGE=age.csv
     """
-    source = scan_relation(data)
     hierarchies = read_hierarchies(hierarchy)
-    for named in hierarchies:
-        if named not in source.columns:
-            raise SchemaError.missing(named, source.columns, source.name)
-    with closing(DuckEngine()) as engine, progress() as tell:
+    with opened_engine(EngineChoice(engine, master, memory)) as asked, progress() as tell:
+        source = locate(data, Path(), key or (), asked)
+        for named in hierarchies:
+            if named not in source.columns:
+                raise SchemaError.missing(named, source.columns, source.name)
         tell(f"counting {attribute}")
-        delta = semantic_distance(source, attribute, hierarchies.get(attribute), engine=engine)
+        delta = semantic_distance(source, attribute, hierarchies.get(attribute), engine=asked)
     values = (v or None, w or None)  # an empty value is null, as in a cell
     distance, penalties, lca = delta(*values), [delta.penalty(value) for value in values], delta.lca(*values)
     if json:

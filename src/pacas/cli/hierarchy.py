@@ -3,29 +3,30 @@
 from __future__ import annotations
 
 import sys
-from contextlib import closing
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.text import Text
 
-from pacas.cli.options import Data, Json, out, print_json, printable, progress, show_help
+from pacas.cli.engines import AnyData, EngineOption, KeyOption, MasterOption, MemoryOption, opened_engine
+from pacas.cli.options import Json, out, print_json, printable, progress, show_help
 from pacas.cli.tree import draw
 from pacas.core.builders import BUILDERS, BY, Needs
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.histogram import Histogram
 from pacas.core.lint import lint
-from pacas.engine.duck import DuckEngine
+from pacas.engine.choosing import EngineChoice
 from pacas.engine.questions import hierarchy_from, open_data
 from pacas.errors import InputError
 from pacas.formats.hierarchies import arx, read_hierarchy, read_raw_hierarchy, write_hierarchy
-from pacas.formats.relations import scan_relation
+from pacas.formats.relations import locate
 
 app = typer.Typer()
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="A hierarchy: ARX CSV, JSON tree, Amnesia text or JSON.")]
-AgainstData = Annotated[Path | None, typer.Option("--data", metavar="DATA", help="A relation to compare with.")]
+AgainstData = Annotated[str | None, typer.Option("--data", metavar="DATA", help="A relation to compare with.")]
 Attribute = Annotated[str | None, typer.Option("--attribute", "-a", metavar="ATTR", help="The column of --data.")]
 
 
@@ -40,13 +41,17 @@ def start(context: typer.Context) -> None:
 
 @app.command("build")
 def build(
-    data: Data,
+    data: AnyData,
     attribute: Annotated[str, typer.Argument(metavar="ATTR", help="The column to build a hierarchy for.")],
     method: Annotated[str, typer.Argument(metavar="METHOD", help=f"One of {', '.join(BUILDERS)}.")],
     option: Annotated[list[str] | None, typer.Argument(metavar="[OPTION=VALUE]…", help="Such as widths=10,30.")] = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Where to write it: .csv (ARX) or .json.")
     ] = None,
+    key: KeyOption = None,
+    engine: EngineOption = None,
+    master: MasterOption = None,
+    memory: MemoryOption = None,
     json: Json = False,
 ) -> None:
     """Build a hierarchy from a column's own values.
@@ -56,9 +61,10 @@ def build(
     Example: pacas hierarchy build sp.csv AGE intervals widths=10,30 --output age.csv
     """
     options = dict(_option(text, method) for text in option or ())
-    with closing(DuckEngine()) as engine, progress() as tell:
+    with opened_engine(EngineChoice(engine, master, memory)) as asked, progress() as tell:
         tell(f"building {method} for {attribute}")
-        made = hierarchy_from(scan_relation(data), attribute, method, options, engine=engine)
+        source = locate(data, Path(), key or (), asked)
+        made = hierarchy_from(source, attribute, method, options, engine=asked)
     if output is not None:
         write_hierarchy(made, output)
     if json:
@@ -76,6 +82,10 @@ def check(
     attribute: Attribute = None,
     k: Annotated[int | None, typer.Option(min=1, metavar="K", help="Report levels with fewer than k values.")] = None,
     values: Annotated[bool, typer.Option("--values", help="Show some of the values that are not covered.")] = False,
+    key: KeyOption = None,
+    engine: EngineOption = None,
+    master: MasterOption = None,
+    memory: MemoryOption = None,
     json: Json = False,
 ) -> None:
     """Check a hierarchy: is it a tree, does it cover the data, has each level enough values.
@@ -87,7 +97,7 @@ def check(
     Example: pacas hierarchy check age.csv --data sp.csv --attribute AGE --k 3
     """
     raw = read_raw_hierarchy(file)
-    column = _column(data, attribute)
+    column = _column(data, attribute, key, EngineChoice(engine, master, memory))
     cells = None if column is None else column.column(column.attributes[0])
     findings = lint(raw.rows, cells, k, numeric=raw.numeric, quote_values=values)
     problems = [f for f in findings if f.severity == "problem"]
@@ -120,6 +130,10 @@ def show(
     attribute: Attribute = None,
     depth: Annotated[int | None, typer.Option(min=1, metavar="N", help="How many levels below the root.")] = None,
     children: Annotated[int, typer.Option(min=1, metavar="N", help="How many children to show of each value.")] = 12,
+    key: KeyOption = None,
+    engine: EngineOption = None,
+    master: MasterOption = None,
+    memory: MemoryOption = None,
     json: Json = False,
 ) -> None:
     """Draw a hierarchy as a tree; with --data and --attribute, how many rows lie below each value.
@@ -129,7 +143,7 @@ def show(
     Example: pacas hierarchy show med.csv --depth 2
     """
     shown = read_hierarchy(file)
-    column = _column(data, attribute)
+    column = _column(data, attribute, key, EngineChoice(engine, master, memory))
     if json:
         print_json(_levels(shown))
         return
@@ -151,13 +165,15 @@ def _option(text: str, method: str) -> tuple[str, Any]:
     return name.strip(), [part.strip() for part in value.split(",")] if "," in value else value.strip()
 
 
-def _column(data: Path | None, attribute: str | None) -> Histogram | None:
+def _column(
+    data: str | None, attribute: str | None, key: Sequence[str] | None, choice: EngineChoice
+) -> Histogram | None:
     if data is None and attribute is None:
         return None
     if data is None or attribute is None:
         raise InputError("--data and --attribute go together")
-    with closing(DuckEngine()) as engine:
-        table = open_data(engine, scan_relation(data), [attribute])
+    with opened_engine(choice) as engine:
+        table = open_data(engine, locate(data, Path(), key or (), engine), [attribute])
         return engine.histogram(table, [attribute], {})
 
 

@@ -10,9 +10,10 @@ from typing import Annotated, Any
 
 import typer
 
+from pacas.cli.engines import opened_engine
 from pacas.cli.options import progress
+from pacas.engine.choosing import EngineChoice
 from pacas.engine.contract import Engine
-from pacas.engine.duck import DuckEngine
 from pacas.errors import InputError
 from pacas.formats.provider_file import ProviderFile, read_provider_file
 from pacas.formats.provider_terms import make_provider
@@ -27,6 +28,9 @@ BuyerOption = Annotated[
     typer.Option("--as", metavar="BUYER", help="With a file: the buyer's name.", show_default=LOCAL),
 ]
 
+FROM_FILE = EngineChoice()
+"""An engine that nothing is said of here: the provider's file does."""
+
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 
@@ -37,14 +41,17 @@ def open_provider(
     tell: Callable[[str], None] = lambda what: None,
     ledger: Ledger | None = None,
 ) -> Provider:
-    """The provider that a file describes, with the ledger that the file names unless one is given.
+    """The provider that a file describes, with the engine and the ledger that the file names unless they are given.
 
     Where a mistake keeps the provider from opening a ledger whose file was not there before, none is left behind; a
     schema of a database is left as it is, with nothing in it.
     """
     tell(f"reading {path.name}")
     file = read_provider_file(path)
-    engine = engine or DuckEngine()
+    return _open(file, engine or file.engine_choice.open(), tell, ledger)
+
+
+def _open(file: ProviderFile, engine: Engine[Any], tell: Callable[[str], None], ledger: Ledger | None) -> Provider:
     if ledger is not None:
         given = ledger
         return make_provider(file, engine, lambda: given, tell)
@@ -67,11 +74,18 @@ def open_provider(
 
 
 @contextmanager
-def opened_provider(path: Path, ledger: Ledger | None = None) -> Iterator[Provider]:
-    """A provider for one command, everything closed at its end; progress is shown while it is made ready."""
-    with closing(DuckEngine()) as engine:
+def opened_provider(
+    path: Path, given: EngineChoice = FROM_FILE, *, beside: Engine[Any] | None = None
+) -> Iterator[Provider]:
+    """A provider for one command, everything closed at its end; progress is shown while it is made ready.
+
+    The engine is the one that is given, else the file's; one that runs beside it may serve both.
+    """
+    file = read_provider_file(path)
+    with opened_engine(given.over(file.engine_choice), beside) as engine:
         with progress() as tell:
-            provider = open_provider(path, engine=engine, tell=tell, ledger=ledger)
+            tell(f"reading {path.name}")
+            provider = _open(file, engine, tell, None)
         with closing(provider.ledger):
             yield provider
 

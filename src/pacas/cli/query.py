@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.table import Table
 
+from pacas.cli.engines import EngineOption, MasterOption, MemoryOption, opened_engine
 from pacas.cli.options import Json, out, print_json, printable, progress
 from pacas.core.query import MAIN, GeneralizedQuery
-from pacas.engine.duck import DuckEngine
+from pacas.engine.choosing import EngineChoice
 from pacas.engine.questions import answer
 from pacas.formats.provider_file import read_provider_file
 
@@ -23,6 +23,9 @@ def command(
     from_: Annotated[
         str, typer.Option("--from", metavar="'relation, doctors d'", help="Relations; also with 'join … on …'.")
     ] = MAIN,
+    engine: EngineOption = None,
+    master: MasterOption = None,
+    memory: MemoryOption = None,
     json: Json = False,
 ) -> None:
     """Answer a generalized query over the provider's relations: the provider's own tool.
@@ -32,13 +35,15 @@ def command(
     Example: pacas query provider.toml --select "GEN:0, MED:1" --where "DIAG = migraine"
     """
     query = GeneralizedQuery.parse(select, where, from_)
-    with closing(DuckEngine()) as engine, progress() as tell:
+    file = read_provider_file(provider)
+    choice = EngineChoice(engine, master, memory).over(file.engine_choice)
+    with opened_engine(choice) as asked, progress() as tell:
         tell(f"reading {provider.name}")
-        file = read_provider_file(provider)
-        relations = file.scan_relations()
-        hierarchies = file.read_hierarchies((column.attribute for column in query.columns()), engine=engine)
+        relations = file.scan_relations(asked)
+        wanted = (column.attribute for column in query.columns())
+        hierarchies = file.read_hierarchies(relations[MAIN], asked, wanted)
         tell("answering")
-        answers = answer(query, relations, hierarchies, engine=engine)
+        answers = answer(query, relations, hierarchies, engine=asked)
     if json:
         print_json({"answers": answers})
         return

@@ -9,6 +9,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+from pacas.cli.engines import EngineOption, MasterOption, MemoryOption
 from pacas.cli.opening import BuyerOption, buyer_name, is_url, opened_provider, provider_path
 from pacas.cli.options import Json, out, print_json, printable
 from pacas.cli.reaching import (
@@ -23,6 +24,7 @@ from pacas.cli.reaching import (
 )
 from pacas.cli.requests import Requests, RequestsOption, as_json, shown
 from pacas.core.query import MAIN, GeneralizedQuery
+from pacas.engine.choosing import EngineChoice
 from pacas.errors import InputError
 from pacas.formats.requests_file import Asked
 from pacas.protocol.marketplace import Marketplace
@@ -48,6 +50,9 @@ def command(
     cert: CertOption = None,
     cert_key: CertKeyOption = None,
     insecure: InsecureOption = False,
+    engine: EngineOption = None,
+    master: MasterOption = None,
+    memory: MemoryOption = None,
     json: Json = False,
 ) -> None:
     """Say what requests would cost now, or why they are refused. Nothing is sold.
@@ -59,7 +64,8 @@ def command(
 
     Example: pacas quote provider.toml --requests requests.jsonl
     """
-    reach = Reach(provider, buyer, token, ca, cert, cert_key, insecure)
+    choice = EngineChoice(engine, master, memory)
+    reach = Reach(provider, buyer, token, ca, cert, cert_key, insecure, choice)
     question = _question(requests, select, where, from_)
     if is_url(provider):
         if isinstance(question, GeneralizedQuery):
@@ -69,7 +75,7 @@ def command(
             told = quotes(remote, asked)
     else:
         path, name = provider_path(provider), buyer_name(buyer)
-        with opened_provider(path) as opened:
+        with opened_provider(path, choice) as opened:
             if isinstance(question, GeneralizedQuery):
                 _show_query(opened.quote_query(question, buyer=name), json)
                 return

@@ -6,13 +6,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from pacas.cli.opening import buyer_name, is_url, opened_provider, provider_path
+from pacas.cli.opening import FROM_FILE, buyer_name, is_url, opened_provider, provider_path
 from pacas.cli.options import progress
 from pacas.cli.receipts import keeping_receipts
+from pacas.engine.choosing import EngineChoice
+from pacas.engine.contract import Engine
 from pacas.errors import InputError
 from pacas.protocol.marketplace import Marketplace
 from pacas.service.remote import RemoteProvider
@@ -49,6 +51,7 @@ class Reach:
     cert: Path | None
     cert_key: Path | None
     insecure: bool
+    engine: EngineChoice = FROM_FILE
 
     def __post_init__(self) -> None:
         if not is_url(self.provider):
@@ -57,6 +60,10 @@ class Reach:
             for option, value in given.items():
                 if value:
                     raise InputError(f"{option} goes with a provider at a URL; {self.provider} is a file")
+        elif self.engine != FROM_FILE:
+            raise InputError(
+                "--engine, --master and --memory are for a provider's file; one at a URL has its own engine"
+            )
         elif self.buyer is not None:
             raise InputError("--as is for a provider's file; at a URL the buyer is the account that the token opens")
         else:
@@ -87,12 +94,17 @@ def opened_remote(reach: Reach) -> Iterator[RemoteProvider]:
 
 
 @contextmanager
-def opened_market(reach: Reach, receipts: Path | None) -> Iterator[tuple[Marketplace, str]]:
-    """A provider, wherever it is, as its buyer sees it, and who that buyer is."""
+def opened_market(
+    reach: Reach, receipts: Path | None, beside: Engine[Any] | None = None
+) -> Iterator[tuple[Marketplace, str]]:
+    """A provider, wherever it is, as its buyer sees it, and who that buyer is.
+
+    `beside` is the client's engine, which may serve a provider in this process, too.
+    """
     if is_url(reach.provider):
         with opened_remote(reach) as remote:
             yield keeping_receipts(remote, receipts), f"{remote.account_name()} at {remote.url}"
     else:
         name = buyer_name(reach.buyer)
-        with opened_provider(provider_path(reach.provider)) as opened:
+        with opened_provider(provider_path(reach.provider), reach.engine, beside=beside) as opened:
             yield opened.as_buyer(name), name

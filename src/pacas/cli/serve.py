@@ -9,9 +9,11 @@ from typing import Annotated
 
 import typer
 
+from pacas.cli.engines import EngineOption, MasterOption, MemoryOption
 from pacas.cli.opening import opened_provider, provider_path
 from pacas.cli.options import Json, print_json
 from pacas.cli.serve_example import Example, write_example
+from pacas.engine.choosing import EngineChoice
 from pacas.errors import ConfigError, InputError
 from pacas.formats.provider_file import ProviderFile, read_provider_file
 from pacas.provider.accounts import Accounts
@@ -48,6 +50,9 @@ def command(
     example: Annotated[
         bool, typer.Option("--example", help="Serve the running example from ./pacas-example, with an account made.")
     ] = False,
+    engine: EngineOption = None,
+    master: MasterOption = None,
+    memory: MemoryOption = None,
     json: Json = False,
 ) -> None:
     """Serve a provider over HTTP until it is stopped (Ctrl-C, SIGTERM); what was accepted by then is finished.
@@ -59,6 +64,7 @@ def command(
 
     Example: pacas serve provider.toml --check
     """
+    choice = EngineChoice(engine, master, memory)
     tls = _tls(tls_cert, tls_key, client_ca)
     context = None if tls is None else tls.context()
     address = ListeningAddress.of(host, port, tls=tls is not None, insecure=insecure)
@@ -66,14 +72,14 @@ def command(
     file = read_provider_file(path)
     settings = _settings(file)
     if check:
-        with opened_provider(path):
+        with opened_provider(path, choice):
             SigningKey.load_or_create(file.signing_key)
             _warn_of_readers(file, tls)
             _say(json, f"ready to serve at {address.url()}", address.url())
         return
     with (
         closing(address.bind()) as listener,
-        opened_provider(path) as opened,
+        opened_provider(path, choice) as opened,
         closing(open_accounts(file.ledger_url, file.folder)) as accounts,
     ):
         log = make_log()

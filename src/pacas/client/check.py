@@ -12,7 +12,7 @@ from pacas.core.consistency import GroupedRows
 from pacas.core.dependency import FunctionalDependency
 from pacas.core.hierarchy import Hierarchy
 from pacas.engine.contract import Engine, Hierarchies, Table
-from pacas.engine.questions import Data, as_source, embedded_engine, open_data
+from pacas.engine.questions import Data, as_source, engine_for, open_data
 from pacas.errors import InputError
 
 AT_ONCE = 2
@@ -82,7 +82,7 @@ def check(
         raise InputError("no dependency to check; give at least one, such as 'GEN, DIAG -> MED'")
     for fd in dependencies:
         fd.check(source.columns, source.name)
-    engine = engine or embedded_engine()
+    engine = engine_for(data, engine)
     tell(f"reading {source.name}")
     named = {attribute for fd in dependencies for attribute in fd.attributes}
     table = open_data(engine, source, [c for c in source.columns if c in named], hierarchies)

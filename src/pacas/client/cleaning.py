@@ -11,11 +11,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum, IntEnum
 from functools import cached_property
+from os import PathLike
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from rich.table import Table
+from rich.table import Table as RichTable
 
+from pacas.client.changes import Changes, net_changes, with_changes
 from pacas.client.score import Score, score
 from pacas.client.summary import Lines, html_table, rich_table
 from pacas.core.dependency import FunctionalDependency
@@ -25,7 +28,7 @@ from pacas.core.money import credits_text, credits_words, in_credits
 from pacas.core.relation import Relation
 from pacas.core.words import counted
 from pacas.engine.codes import CodedColumn
-from pacas.engine.contract import Engine
+from pacas.engine.contract import Engine, NewCells, Source, Table
 from pacas.engine.questions import Data
 from pacas.protocol.messages import Request
 
@@ -76,6 +79,8 @@ class Repair:
     rows: Ints
     before: CodedColumn
     """The attribute's column as it was when the round began; a cell is repaired once in a round."""
+    places: Ints
+    """Where the rows stand in it."""
     new: str
     why: Why
     written: Ints
@@ -86,7 +91,7 @@ class Repair:
 
     @property
     def old(self) -> tuple[str | None, ...]:
-        return tuple(self.before.values[code] for code in self.before.codes[self.rows].tolist())
+        return tuple(self.before.values[code] for code in self.before.codes[self.places].tolist())
 
 
 class Look(IntEnum):
@@ -132,9 +137,10 @@ class Unrepaired:
 class Cleaning:
     """The repaired relation, and how it came about."""
 
-    relation: Relation
-    dirty: Relation
-    """The relation as it was given."""
+    source: Source
+    """The relation as it was given: in memory, a file, a folder, a frame."""
+    table: Table
+    """The same, as the engine has opened it, with the columns that mattered."""
     fds: tuple[FunctionalDependency, ...]
     hierarchies: Mapping[str, Hierarchy]
     """The client's own, and those that the provider publishes."""
@@ -149,6 +155,47 @@ class Cleaning:
     violations_after: int
     rounds: int
     """How many rounds were run."""
+    engine: Engine[Any]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return tuple(self.source.columns)
+
+    @property
+    def rows(self) -> int:
+        return len(self.table)
+
+    @cached_property
+    def dirty(self) -> Relation:
+        """The relation as it was given, all of it in memory."""
+        if isinstance(self.source, Relation):
+            return self.source
+        return Relation(self.engine.rows(self.engine.open(self.source), None, self.columns))
+
+    @cached_property
+    def relation(self) -> Relation:
+        """The repaired relation, all of it in memory; what was not repaired is as it was, with its type."""
+        return with_changes(self.dirty, self.changes, self.engine)
+
+    @cached_property
+    def changes(self) -> Mapping[str, Changes]:
+        """The cells that are others than they were, by attribute in column order."""
+        return net_changes(self.repairs, self.columns)
+
+    @property
+    def frame(self) -> Any:
+        """The repaired frame of Spark's, where the relation was given as one: not computed yet, and not fetched."""
+        return self.engine.repaired(self.table, self._new_cells()).frame
+
+    def write(self, path: str | PathLike[str]) -> None:
+        """Write the repaired relation, given as a folder or a frame, as a folder of Parquet files.
+
+        The engine does it, where the data is: only the new cells travel.
+        """
+        self.engine.write(self.table, self._new_cells(), Path(path))
+
+    def _new_cells(self) -> dict[str, NewCells]:
+        return {a: NewCells(c.rows, c.new) for a, c in self.changes.items()}
 
     @property
     def budget(self) -> float:
@@ -178,7 +225,7 @@ class Cleaning:
 
     def score(self, truth: Data, *, engine: Engine[Any] | None = None) -> Score:
         """How near the repaired relation is to the truth, and how near the dirty one was."""
-        return score(self.relation, truth, self.dirty, self.hierarchies, engine=engine)
+        return score(self.relation, truth, self.dirty, self.hierarchies, engine=engine or self.engine)
 
     # ---- how it is shown --------------------------------------------------------------------------------------
 
@@ -190,7 +237,7 @@ class Cleaning:
             f"{credits_text(self.spent_nanocredits)} of {credits_words(self.budget_nanocredits)} spent)"
         )
 
-    def __rich__(self) -> Table:
+    def __rich__(self) -> RichTable:
         return rich_table(_TITLE, self._lines())
 
     def _repr_html_(self) -> str:
@@ -199,7 +246,7 @@ class Cleaning:
     def _lines(self) -> Lines:
         """A few lines, however large the table: no values, only names and counts."""
         lines = [
-            ("rows", f"{len(self.relation):,}"),
+            ("rows", f"{self.rows:,}"),
             ("violations", f"{self.violations_before:,} → {self.violations_after:,}"),
             ("spent", f"{credits_text(self.spent_nanocredits)} of {credits_words(self.budget_nanocredits)}"),
             ("purchases", _listed(len(self.purchases), Counter(f"level {p.level}" for p in self.purchases))),

@@ -1,34 +1,34 @@
 """The client's relation as the repairs have left it so far: a column's spellings and codes, changed in place.
 
-This is the one mutable thing of a cleaning; it belongs to the loop, and nobody else sees it.
+This is the one mutable thing of a cleaning; it belongs to the loop, and nobody else sees it. Of a relation that is not
+held in memory it has the rows that matter, those of classes, and calls each by its *place* among them; of another one
+it has all rows, and a place is the row's number.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from pacas.core.hierarchy import Codes, Hierarchy
-from pacas.core.histogram import Ints
-from pacas.core.relation import Relation
+from pacas.core.histogram import Ints, sum_by
 from pacas.engine.codes import CodedColumn
 
 
 class Column:
     """One attribute's current values."""
 
-    def __init__(self, coded: CodedColumn, hierarchy: Hierarchy | None) -> None:
+    def __init__(self, coded: CodedColumn, hierarchy: Hierarchy | None, counts: Ints | None = None) -> None:
+        """`counts` says how often each value stands in the whole relation, where not all of it is held."""
         self.before = coded
         """The column as it was when the cleaning's round began."""
         self._given = hierarchy
+        self._counts = counts
         self._values = list(coded.values)
-        self._changed: list[Ints] = []
 
     @cached_property
     def spelling(self) -> NDArray[np.integer[Any]]:
@@ -49,6 +49,14 @@ class Column:
         known = (self._given or Hierarchy.flat(())).admit(self.before.values)
         return known, known.encode(self.before.values)[self.before.codes]
 
+    def add(self, texts: Sequence[str | None]) -> None:
+        """More rows, behind those that there are."""
+        if new := [value for value in dict.fromkeys(texts) if value not in self.hierarchy]:
+            self._admit(new)
+        numbers = np.array([self._number(value) for value in texts], dtype=np.int32)
+        self.spelling = np.concatenate([self.spelling, numbers])
+        self.codes = np.concatenate([self.codes, self.hierarchy.encode(texts)])
+
     @cached_property
     def codes(self) -> Codes:
         """Each row's node in the hierarchy."""
@@ -57,7 +65,16 @@ class Column:
     @cached_property
     def frequency(self) -> Ints:
         """Per code: in how many rows it stands."""
-        return np.bincount(self.codes, minlength=len(self.hierarchy)).astype(np.int64)
+        if self._counts is None:
+            return np.bincount(self.codes, minlength=len(self.hierarchy)).astype(np.int64)
+        frequency = sum_by(
+            self.hierarchy.encode(self.before.values).astype(np.int64), self._counts, len(self.hierarchy)
+        )
+        before = self.hierarchy.encode(self.before.values)[self.before.codes]
+        moved = np.flatnonzero(before != self.codes[: len(before)])
+        np.subtract.at(frequency, before[moved], 1)
+        np.add.at(frequency, self.codes[moved], 1)
+        return frequency
 
     # ---- what a code means ------------------------------------------------------------------------------------
 
@@ -98,10 +115,13 @@ class Column:
     def code(self, value: str) -> int:
         """A value's code; one that stands nowhere yet is admitted."""
         if value not in self.hierarchy:
-            self.hierarchy = self.hierarchy.admit([value])
-            for derived in ("spans", "is_evidence", "groups", "frequency", "clash_tables"):
-                self.__dict__.pop(derived, None)
+            self._admit([value])
         return self.hierarchy.code(value)
+
+    def _admit(self, values: Sequence[str | None]) -> None:
+        self.hierarchy = self.hierarchy.admit(values)
+        for derived in ("spans", "is_evidence", "groups", "frequency", "clash_tables"):
+            self.__dict__.pop(derived, None)
 
     # ---- writing ----------------------------------------------------------------------------------------------
 
@@ -112,7 +132,6 @@ class Column:
             self.frequency[code] += len(rows)
         self.spelling[rows] = self._number(self.hierarchy.label(code))
         self.codes[rows] = code
-        self._changed.append(rows)
 
     @cached_property
     def _numbers(self) -> dict[str | None, int]:
@@ -125,36 +144,15 @@ class Column:
             self._values.append(value)
         return number
 
-    @property
-    def is_changed(self) -> bool:
-        return bool(self._changed)
-
-    def into(self, original: pa.ChunkedArray) -> pa.ChunkedArray | pa.Array:
-        """The original column with the changed rows replaced.
-
-        It keeps its type where all new values have it; else it becomes text.
-        """
-        changed = np.zeros(len(self.spelling), dtype=np.bool_)
-        changed[np.concatenate(self._changed)] = True
-        plain = original.combine_chunks()
-        texts = pa.array(self._values, pa.string()).take(pa.array(self.spelling))
-        new = pc.if_else(changed, texts, None)
-        try:
-            if pa.types.is_dictionary(plain.type):
-                plain = plain.dictionary_decode()
-            return pc.if_else(changed, new.cast(plain.type), plain)
-        except pa.ArrowException:
-            return texts
-
 
 class CurrentRelation(Mapping[str, Column]):
     """The columns that a cleaning reads or writes, by attribute."""
 
-    def __init__(
-        self, relation: Relation, columns: Mapping[str, CodedColumn], hierarchies: Mapping[str, Hierarchy]
-    ) -> None:
-        self._original = relation
-        self._columns = {name: Column(column, hierarchies.get(name)) for name, column in columns.items()}
+    def __init__(self, columns: Mapping[str, Column], held: Ints | None, rows: int) -> None:
+        """`held` are the rows that there are, in their order, or None if these are all `rows` of them."""
+        self._columns = columns
+        self._held = held
+        self._rows = rows
 
     def __getitem__(self, attribute: str) -> Column:
         return self._columns[attribute]
@@ -166,16 +164,22 @@ class CurrentRelation(Mapping[str, Column]):
         return len(self._columns)
 
     @property
-    def rows(self) -> int:
-        return len(self._original)
+    def size(self) -> int:
+        """How many rows are held."""
+        return self._rows if self._held is None else len(self._held)
 
-    def changed(self) -> Iterable[str]:
-        return [name for name, column in self._columns.items() if column.is_changed]
+    def rows(self, places: Ints) -> Ints:
+        """The numbers of the rows at some places."""
+        return places if self._held is None else self._held[places]
 
-    def relation(self) -> Relation:
-        """All columns of the original; what was not written is as it was, byte for byte."""
-        table = self._original.table
-        for name in self.changed():
-            at = table.column_names.index(name)
-            table = table.set_column(at, name, self[name].into(table.column(at)))
-        return Relation(table)
+    def row(self, place: int) -> int:
+        return place if self._held is None else int(self._held[place])
+
+    def add(self, rows: Ints, texts: Mapping[str, Sequence[str | None]]) -> Ints:
+        """Hold more rows, with what they have in some columns; the places that they get."""
+        assert self._held is not None
+        first = len(self._held)
+        self._held = np.concatenate([self._held, rows])
+        for name, column in self._columns.items():
+            column.add(texts.get(name, [None] * len(rows)))
+        return np.arange(first, len(self._held))

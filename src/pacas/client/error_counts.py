@@ -9,27 +9,23 @@ violations in the class, and concerns no other. The others' groups move (`moving
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
 
 import numpy as np
 
-from pacas.client.check import check_table
 from pacas.client.current import CurrentRelation
 from pacas.client.equivalence import EquivalenceClasses
 from pacas.client.moving_groups import MovingGroups
-from pacas.client.named_cells import add_named
+from pacas.client.strangers import Strangers
 from pacas.core.consistency import GroupedRows
 from pacas.core.dependency import FunctionalDependency
 from pacas.core.histogram import Ints
-from pacas.core.relation import Relation
-from pacas.engine.contract import Engine, Hierarchies
 
 
 class ErrorCounts:
     """The classes of a round, numbered by first row and then column (D9), and their errors.
 
-    `total` is the sum over the classes that are left.
+    `total` is the sum over the classes that are left. Rows go by their places in the current relation.
     """
 
     def __init__(
@@ -37,8 +33,11 @@ class ErrorCounts:
         classes: EquivalenceClasses,
         violating: Mapping[FunctionalDependency, GroupedRows],
         current: CurrentRelation,
+        strangers: Strangers | None = None,
     ) -> None:
+        """`strangers` finds the rows that are not held, where not all are."""
         self.current = current
+        self._strangers = strangers
         self.classes = classes
         self._places = _places(classes)
         self._cells = [classes.cells[a].group(n) for a, n in self._places]
@@ -106,12 +105,17 @@ class ErrorCounts:
         altered, self._altered = self._altered, []
         return np.concatenate(altered) if altered else None
 
+    def close(self) -> None:
+        """Let go of what was made ready to find further rows."""
+        if self._strangers is not None:
+            self._strangers.close()
+
     # ---- counting ---------------------------------------------------------------------------------------------
 
     def _members(self, classes: EquivalenceClasses) -> dict[str, Ints]:
         """Per attribute that has classes: the class of each row's cell, −1 for none."""
         class_of = {
-            a: np.full(self.current.rows, -1, dtype=np.int64) for a, groups in classes.cells.items() if len(groups)
+            a: np.full(self.current.size, -1, dtype=np.int64) for a, groups in classes.cells.items() if len(groups)
         }
         numbers = {a: np.zeros(len(groups), dtype=np.int64) for a, groups in classes.cells.items()}
         for number, (attribute, n) in enumerate(self._places):
@@ -127,37 +131,23 @@ class ErrorCounts:
             self._settled_left += int(groups.violations.sum())
 
     def _move(self, fd: FunctionalDependency, groups: GroupedRows) -> None:
-        violations = int(groups.violations.sum())
-        self._moving.append(MovingGroups(fd, self.current, self._class_of, len(self), violations, self._changed))
+        fetch = None if self._strangers is None else self._fetch
+        self._moving.append(MovingGroups(fd, groups, self.current, self._class_of, len(self), self._changed, fetch))
+
+    def _fetch(self, fd: FunctionalDependency, places: Ints) -> None:
+        """Hold all rows that some rows share a group of the dependency with."""
+        assert self._strangers is not None
+        new = self._strangers.hold(fd, places, self.current)
+        if len(new):
+            for attribute, member in self._class_of.items():
+                self._class_of[attribute] = np.concatenate([member, np.full(len(new), -1, dtype=np.int64)])
+            for groups in self._moving:
+                groups.admit(new)
 
     def _changed(self, numbers: Ints, by: Ints) -> None:
         self.errors[numbers] += by
         self.total += int(by.sum())
         self._altered.append(numbers)
-
-
-def generate_eqs(
-    engine: Engine[Any],
-    relation: Relation,
-    fds: Sequence[FunctionalDependency],
-    named: Mapping[str, Ints],
-    further: set[str],
-    hierarchies: Hierarchies,
-) -> ErrorCounts:
-    """The classes to repair, the resolved ones filtered out, with their errors (Alg. 4 and the filter of Alg. 3).
-
-    `further` columns are read too, as tuples are found by them.
-    """
-    used = {a for fd in fds for a in fd.attributes} | {*named} | further
-    columns = [c for c in relation.columns if c in used]
-    table = engine.open(relation, columns)
-    found = check_table(engine, table, fds, hierarchies, lambda _: None)
-    violating = {d.fd: d.violating for d in found.dependencies}
-    current = CurrentRelation(relation, engine.columns(table, columns), hierarchies)
-    classes = found.classes
-    if named:
-        classes = add_named(classes, named, violating, relation, current, engine, hierarchies)
-    return ErrorCounts(classes, violating, current)
 
 
 def _places(classes: EquivalenceClasses) -> list[tuple[str, int]]:

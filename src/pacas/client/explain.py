@@ -19,9 +19,8 @@ from pacas.client.explain_words import in_words
 from pacas.core.dependency import FunctionalDependency
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.histogram import Ints
-from pacas.core.relation import Relation, no_such_row
+from pacas.core.relation import no_such_row
 from pacas.engine.contract import Engine
-from pacas.engine.questions import embedded_engine
 from pacas.errors import SchemaError
 
 Value = str | None
@@ -93,12 +92,12 @@ class Explanation:
 
 def explain(cleaning: Cleaning, row: int, attribute: str, *, engine: Engine[Any] | None = None) -> Explanation:
     """Why `row` (from 0) has its value in `attribute`."""
-    dirty = cleaning.dirty
-    if attribute not in dirty.columns:
-        raise SchemaError.missing(attribute, dirty.columns, dirty.name)
-    if not 0 <= row < len(dirty):
-        raise no_such_row(row, dirty, dirty.name)
-    cells = _Cells(cleaning, engine or embedded_engine())
+    source = cleaning.source
+    if attribute not in source.columns:
+        raise SchemaError.missing(attribute, source.columns, source.name)
+    if not 0 <= row < cleaning.rows:
+        raise no_such_row(row, range(cleaning.rows), source.name)
+    cells = _Cells(cleaning, engine or cleaning.engine)
     pairs = zip(cleaning.purchases, cleaning.repairs, strict=True)
     steps = tuple(
         _step(cells, purchase, repair, row)
@@ -106,8 +105,16 @@ def explain(cleaning: Cleaning, row: int, attribute: str, *, engine: Engine[Any]
         if repair.attribute == attribute and _has(repair.rows, row)
     )
     left = (u for u in cleaning.unrepaired if u.attribute == attribute and _has(u.rows, row))
-    given, value = (cells.texts(relation, attribute, [row])[0] for relation in (dirty, cleaning.relation))
-    return Explanation(row, attribute, given, value, steps, next(left, None))
+    given = cells.texts(attribute, [row])[0]
+    return Explanation(row, attribute, given, _now(cleaning, attribute, row, given), steps, next(left, None))
+
+
+def _now(cleaning: Cleaning, attribute: str, row: int, given: Value) -> Value:
+    """What stands in a cell in the end."""
+    changes = cleaning.changes.get(attribute)
+    if changes is None or not _has(changes.rows, row):
+        return given
+    return changes.new[int(np.searchsorted(changes.rows, row))]
 
 
 def _step(cells: _Cells, purchase: Purchase, repair: Repair, row: int) -> Step:
@@ -139,15 +146,15 @@ class _Cells:
         self.hierarchies = cleaning.hierarchies
         self._cleaning, self._engine = cleaning, engine
 
-    def texts(self, relation: Relation, attribute: str, rows: Sequence[int]) -> list[Value]:
-        """Some cells as the engine reads them."""
-        table = self._engine.open(Relation(relation.table.select([attribute]).take(rows)))
-        values: list[Value] = self._engine.rows(table, None, [attribute]).column(0).to_pylist()
+    def texts(self, attribute: str, rows: Sequence[int]) -> list[Value]:
+        """Some of the given cells, as the engine reads them."""
+        table = self._engine.open(self._cleaning.source, [attribute])
+        values: list[Value] = self._engine.rows(table, np.array(rows), [attribute]).column(0).to_pylist()
         return values
 
     def before_round(self, round: int, attribute: str, rows: Sequence[int]) -> list[Value]:
         """The given values, with what earlier rounds have written."""
-        values = dict(zip(rows, self.texts(self._cleaning.dirty, attribute, rows), strict=True))
+        values = dict(zip(rows, self.texts(attribute, rows), strict=True))
         for repair in self._cleaning.repairs:
             if repair.round < round and repair.attribute == attribute:
                 values |= {r: repair.new for r in repair.written.tolist() if r in values}

@@ -3,6 +3,9 @@
 Where a class of an attribute in X is repaired, its tuples leave their X-groups and join others. How many violating
 pairs a class takes part in then changes for classes all over these groups. Nothing is recounted: a batch of tuples with
 one value that leaves or joins a group changes exactly the pairs that it forms with the tuples of incomparable value.
+
+Where not all rows are held, the groups with violations are whole, and any other one is made whole before the first row
+joins it: as long as its own rows agree, none that leaves it takes a violation away.
 """
 
 from __future__ import annotations
@@ -28,6 +31,11 @@ SMALL_TREE = 2048
 FEW = 64
 """Classes are looked up by number, rather than sorted, if more than one in so many of them is met."""
 
+MANY_VALUES = 1 << 24
+"""How many values may turn up in a column where not all rows are held."""
+
+Fetch = Callable[[FunctionalDependency, Ints], None]
+"""Told to hold all rows that share a group with these."""
 Changed = Callable[[Ints, Ints], None]
 """Told by how much the errors of some classes change: their numbers, each once, and the differences."""
 
@@ -38,21 +46,29 @@ class MovingGroups:
     def __init__(
         self,
         fd: FunctionalDependency,
+        violating: GroupedRows,
         current: CurrentRelation,
         class_of: Mapping[str, Ints],
         classes: int,
-        violations: int,
         changed: Changed,
+        fetch: Fetch | None = None,
     ) -> None:
-        """`class_of` gives each row's class in an attribute, −1 for none that is left; the caller keeps it so."""
+        """`class_of` gives each row's class in an attribute, −1 for none that is left; the caller keeps it so.
+
+        `fetch` is given where not all rows are held.
+        """
         self.fd = fd
-        self.violations = violations
+        self.violations = int(violating.violations.sum())
         self._right = current[fd.rhs]
-        self._class_of = [class_of[a] for a in fd.attributes if a in class_of]
+        self._members_of = class_of
+        self._in_classes = [a for a in fd.attributes if a in class_of]
         self._classes = classes
         self._changed = changed
-        self._keys = GroupKeys([current[a] for a in fd.lhs], classes)
-        self._first, count = self._keys.number(np.arange(current.rows))
+        self._fetch = fetch
+        self._keys = GroupKeys([current[a] for a in fd.lhs], classes if fetch is None else MANY_VALUES)
+        self._first, count = self._keys.number(np.arange(current.size))
+        self._whole = {*self._first[violating.first_rows].tolist()}
+        """The groups that are known to be whole, where not all rows are held."""
         self._group = self._first.copy()
         self._order = np.argsort(self._first, kind="stable")
         self._offsets = np.searchsorted(self._first[self._order], np.arange(count + 1))
@@ -72,6 +88,8 @@ class MovingGroups:
     def join(self, rows: Ints) -> None:
         """Put rows into the groups where they belong now."""
         groups, _ = self._keys.number(rows)
+        if self._fetch is not None:
+            self._make_whole(self._fetch, rows, groups)
         batches = list(self._batches(rows, groups))
         if len(batches) > MANY_BATCHES:
             self._recount(groups, lambda: self._enter_all(rows, groups))
@@ -79,6 +97,25 @@ class MovingGroups:
         for group, code, batch in batches:
             self._count(group, code, batch, +1)
             self._enter(group, batch)
+
+    def admit(self, rows: Ints) -> None:
+        """Rows that nobody held before: each is in the group that it has always been in."""
+        groups, _ = self._keys.number(rows)
+        self._first = np.concatenate([self._first, np.full(len(rows), -1, dtype=np.int64)])
+        self._group = np.concatenate([self._group, np.full(len(rows), -1, dtype=np.int64)])
+        self._enter_all(rows, groups)
+
+    def _make_whole(self, fetch: Fetch, rows: Ints, groups: Ints) -> None:
+        """Hold all rows of the groups that these rows are about to join."""
+        numbers, first = np.unique(groups, return_index=True)
+        torn = np.array([g >= 0 and g not in self._whole for g in numbers.tolist()], dtype=np.bool_)
+        if torn.any():
+            self._whole.update(numbers[torn].tolist())
+            fetch(self.fd, rows[first[torn]])
+
+    @property
+    def _class_of(self) -> Iterator[Ints]:
+        return (self._members_of[a] for a in self._in_classes)
 
     # ---- a few batches ----------------------------------------------------------------------------------------
 

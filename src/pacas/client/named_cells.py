@@ -9,32 +9,39 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from pacas.client.cleaning import Repair
-from pacas.client.current import CurrentRelation
 from pacas.client.equivalence import EquivalenceClasses, count_errors
 from pacas.core.consistency import GroupedRows
 from pacas.core.dependency import FunctionalDependency
+from pacas.core.hierarchy import Hierarchy
 from pacas.core.histogram import Ints
-from pacas.core.relation import Relation, no_such_row
-from pacas.engine.contract import Engine, Hierarchies
+from pacas.core.relation import no_such_row
+from pacas.engine.codes import coded_texts, in_hierarchy
+from pacas.engine.contract import Engine, Hierarchies, NewCells, Source, Table
 from pacas.errors import SchemaError
 
 Cell = tuple[int, str]
 """t[A]: a row and an attribute."""
 
 
-def check_cells(cells: Iterable[Cell], relation: Relation) -> dict[str, Ints]:
-    """The rows named, by attribute in column order; a cell that the relation does not have is a mistake."""
-    named: dict[str, set[int]] = {}
-    for row, attribute in cells:
+def check_attributes(cells: Iterable[Cell], relation: Source) -> set[str]:
+    """The attributes named; one that the relation does not have is a mistake."""
+    named = {attribute for _, attribute in cells}
+    for attribute in named:
         if attribute not in relation.columns:
             raise SchemaError.missing(attribute, relation.columns, relation.name)
-        if not 0 <= row < len(relation):
-            raise no_such_row(row, relation, relation.name)
+    return named
+
+
+def check_cells(cells: Iterable[Cell], table: Table) -> dict[str, Ints]:
+    """The rows named, by attribute in column order; a row that the relation does not have is a mistake."""
+    named: dict[str, set[int]] = {}
+    for row, attribute in cells:
+        if not 0 <= row < len(table):
+            raise no_such_row(row, table, table.name)
         named.setdefault(attribute, set()).add(int(row))
-    return {a: np.array(sorted(named[a]), dtype=np.int64) for a in relation.columns if a in named}
+    return {a: np.array(sorted(named[a]), dtype=np.int64) for a in table.columns if a in named}
 
 
 def still_named(named: Mapping[str, Ints], repairs: Iterable[Repair]) -> dict[str, Ints]:
@@ -50,8 +57,7 @@ def add_named(
     classes: EquivalenceClasses,
     named: Mapping[str, Ints],
     violating: Mapping[FunctionalDependency, GroupedRows],
-    relation: Relation,
-    current: CurrentRelation,
+    table: Table,
     engine: Engine[Any],
     hierarchies: Hierarchies,
 ) -> EquivalenceClasses:
@@ -59,11 +65,12 @@ def add_named(
     cells = dict(classes.cells)
     for attribute, rows in named.items():
         lhss = [fd.lhs for fd in violating if fd.rhs == attribute]
-        groups = _together(engine, relation, lhss, rows, hierarchies) if lhss else []
+        groups = _together(engine, table, lhss, rows, hierarchies) if lhss else []
         met = {int(row) for group in groups for row in group}
         alone = [rows[i : i + 1] for i in range(len(rows)) if int(rows[i]) not in met]
-        cells[attribute] = _joined(cells.get(attribute), [*groups, *alone], current, attribute)
-    in_order = {a: cells[a] for a in relation.columns if a in cells}
+        ordered = _joined(cells.get(attribute), [*groups, *alone])
+        cells[attribute] = _with_values(engine, table, attribute, ordered, hierarchies.get(attribute))
+    in_order = {a: cells[a] for a in table.columns if a in cells}
     errors = {a: count_errors(a, groups, violating) for a, groups in in_order.items()}
     for attribute, rows in named.items():
         errors[attribute] = errors[attribute] + _named_in(in_order[attribute], rows)
@@ -71,34 +78,35 @@ def add_named(
 
 
 def _together(
-    engine: Engine[Any], relation: Relation, lhss: list[tuple[str, ...]], named: Ints, hierarchies: Hierarchies
+    engine: Engine[Any], table: Table, lhss: list[tuple[str, ...]], named: Ints, hierarchies: Hierarchies
 ) -> list[Ints]:
     """The rows that the left sides tie to a named one, if there are others.
 
     Each named row gets a mark of its own, so that wherever one stands together with any other row, marks are mixed.
     """
-    marks = np.full(len(relation), "0", dtype=object)
-    marks[named] = [str(n) for n in range(1, len(named) + 1)]
     name = "mark"
-    while name in relation.columns:
+    while name in table.columns:
         name += "_"
-    marked = Relation(relation.table.append_column(name, pa.array(marks, pa.string())))
-    columns = list(dict.fromkeys(a for lhs in lhss for a in lhs))
-    groups = engine.mixed_groups(engine.open(marked, [*columns, name]), lhss, name, hierarchies)
+    marked = engine.changed(table, {name: NewCells(named, [str(n) for n in range(len(named))])})
+    groups = engine.mixed_groups(marked, lhss, name, hierarchies)
     return [groups.group(n) for n in range(len(groups))]
 
 
-def _joined(
-    unresolved: GroupedRows | None, groups: list[Ints], current: CurrentRelation, attribute: str
-) -> GroupedRows:
-    """The unresolved classes and these, each once, in order of their first row."""
+def _joined(unresolved: GroupedRows | None, groups: list[Ints]) -> list[Ints]:
+    """The rows of the unresolved classes and of these, each class once, in order of their first row."""
     classes = {int(group[0]): group for group in groups}
     if unresolved is not None:
         classes |= {int(unresolved.group(n)[0]): unresolved.group(n) for n in range(len(unresolved))}
-    ordered = [classes[first] for first in sorted(classes)]
-    rows = np.concatenate(ordered)
-    offsets = np.cumsum([0, *map(len, ordered)])
-    return GroupedRows(rows, offsets, current[attribute].codes[rows], current[attribute].hierarchy)
+    return [classes[first] for first in sorted(classes)]
+
+
+def _with_values(
+    engine: Engine[Any], table: Table, attribute: str, classes: list[Ints], hierarchy: Hierarchy | None
+) -> GroupedRows:
+    rows = np.concatenate(classes)
+    column = coded_texts(engine.rows(table, rows, [attribute]).column(0))
+    known, nodes = in_hierarchy(column, hierarchy or Hierarchy.flat(()))
+    return GroupedRows(rows, np.cumsum([0, *map(len, classes)]), nodes[column.codes], known)
 
 
 def _named_in(classes: GroupedRows, named: Ints) -> Ints:

@@ -9,7 +9,7 @@ from numbers import Integral
 import numpy as np
 
 from pacas.core.hierarchy import Hierarchy
-from pacas.core.relation import Relation
+from pacas.engine.contract import Source
 from pacas.errors import InputError, SchemaError, did_you_mean
 from pacas.protocol.messages import Offer
 
@@ -36,7 +36,7 @@ def check_marketplace(marketplace: object) -> None:
 
 
 def find_offers(
-    catalogue: Mapping[str, Offer], wanted: set[str], relation: Relation, max_level: MaxLevel, prefer: str
+    catalogue: Mapping[str, Offer], wanted: set[str], relation: Source, max_level: MaxLevel, prefer: str
 ) -> dict[str, Offered]:
     """What is for sale of what may need a repair. The client must have the columns that its tuples are found by."""
     _check_named(max_level, catalogue, relation)
@@ -59,7 +59,7 @@ def levels_to_try(offer: Offer, max_level: MaxLevel, prefer: str) -> list[int]:
 
 
 def all_hierarchies(
-    catalogue: Mapping[str, Offer], own: Mapping[str, Hierarchy], relation: Relation
+    catalogue: Mapping[str, Offer], own: Mapping[str, Hierarchy], relation: Source
 ) -> dict[str, Hierarchy]:
     """The client's own hierarchies, and the provider's for the columns that have none."""
     for attribute in own:
@@ -80,7 +80,7 @@ def is_whole(number: object) -> bool:
     return isinstance(number, Integral) and not isinstance(number, bool)
 
 
-def _check_named(max_level: MaxLevel, catalogue: Mapping[str, Offer], relation: Relation) -> None:
+def _check_named(max_level: MaxLevel, catalogue: Mapping[str, Offer], relation: Source) -> None:
     """A level for an attribute that nobody has is a mistake; for one that is not sold or needed it does no harm."""
     known = [*relation.columns, *(a for a in catalogue if a not in relation.columns)]
     for attribute in max_level if isinstance(max_level, Mapping) else ():
@@ -99,7 +99,7 @@ def unknown_labels(own: Hierarchy, offered: Offered) -> tuple[int, int]:
     return sum(label not in own for label in may_be_bought), len(may_be_bought)
 
 
-def _check_columns(offer: Offer, relation: Relation) -> None:
+def _check_columns(offer: Offer, relation: Source) -> None:
     for column in offer.columns:
         if column not in relation.columns:
             raise InputError(

@@ -39,13 +39,14 @@ class Buyer:
         return {column for offered in self.offers.values() for column in offered.offer.columns}
 
     def buy(
-        self, attribute: str, rows: Ints, allowance: int, current: CurrentRelation, is_alike: bool
+        self, attribute: str, places: Ints, allowance: int, current: CurrentRelation, is_alike: bool
     ) -> Purchase | Unrepaired:
         """What is bought for a class, or why nothing is. Nothing is written yet."""
         step, self._step = self._step, self._step + 1
+        rows = current.rows(places)
         recalled = self.observer.recall(step)
         if recalled is None:
-            outcome = self._bargain(step, attribute, rows, allowance, current, is_alike)
+            outcome = self._bargain(step, attribute, places, allowance, current, is_alike)
         else:
             _check_recalled(recalled, step, attribute, rows)
             outcome = self._pay(recalled, rows) if isinstance(recalled, Order) else recalled
@@ -57,16 +58,16 @@ class Buyer:
         return outcome
 
     def _bargain(
-        self, step: int, attribute: str, rows: Ints, allowance: int, current: CurrentRelation, is_alike: bool
+        self, step: int, attribute: str, places: Ints, allowance: int, current: CurrentRelation, is_alike: bool
     ) -> Purchase | Unrepaired:
-        offered = self.offers.get(attribute)
+        offered, rows = self.offers.get(attribute), current.rows(places)
         if offered is None:
             return Unrepaired(attribute, rows, NOT_SOLD)
-        choice = generate_request(rows, offered, allowance, current, self._marketplace, is_alike)
+        choice = generate_request(places, offered, allowance, current, self._marketplace, is_alike)
         if isinstance(choice, str):
             return Unrepaired(attribute, rows, choice)
-        key = f"{self._run}:{step}"
-        order = Order(step, attribute, choice.row, choice.request, choice.price, key, choice.differing)
+        key, row, differing = f"{self._run}:{step}", current.row(choice.place), current.rows(choice.differing)
+        order = Order(step, attribute, row, choice.request, choice.price, key, differing)
         self.observer.ordering(order)
         return self._pay(order, rows)
 

@@ -66,9 +66,11 @@ class Repairs(list[Repair]):
 
     def apply(self, number: int, purchase: Purchase, counts: ErrorCounts, round: int) -> None:
         """ApplyRepair: write into every cell of a class what the purchase says, and remember why."""
-        column = counts.current[purchase.attribute]
-        rows = purchase.rows
-        code, why = self._rule(column, rows, column.code(purchase.value))
-        written = counts.repair(number, code)
+        column, places = counts.current[purchase.attribute], counts.rows(number)
+        code, why = self._rule(column, places, column.code(purchase.value))
+        written = counts.current.rows(counts.repair(number, code))
         new = str(column.hierarchy.label(code))
-        self.append(Repair(purchase.attribute, rows, column.before, new, why, written, round, counts.violations))
+        before = column.before
+        self.append(
+            Repair(purchase.attribute, purchase.rows, before, places, new, why, written, round, counts.violations)
+        )

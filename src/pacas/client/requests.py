@@ -23,10 +23,10 @@ from pacas.protocol.messages import REASONS, Ladders, Request
 
 
 class Choice(NamedTuple):
-    """A request, the row it asks about, and its quoted price."""
+    """A request, the row it asks about, and its quoted price. Rows go by their places."""
 
     request: Request
-    row: int
+    place: int
     price: int
     differing: Ints
     """The class's rows that have other quotes than this one."""

@@ -11,9 +11,11 @@ from typing import Any, TypeVar
 from uuid import uuid4
 
 from pacas.client.allocation import ALLOCATIONS, Turn
+from pacas.client.changes import net_changes
 from pacas.client.cleaning import BUDGET_SPENT, NOT_SOLD, Cleaning, Observer, Progress, Purchase, Unrepaired
-from pacas.client.error_counts import ErrorCounts, generate_eqs
-from pacas.client.named_cells import Cell, check_cells, still_named
+from pacas.client.error_counts import ErrorCounts
+from pacas.client.generate_eqs import generate_eqs
+from pacas.client.named_cells import Cell, check_attributes, check_cells, still_named
 from pacas.client.offers import (
     PREFERENCES,
     MaxLevel,
@@ -24,15 +26,14 @@ from pacas.client.offers import (
     is_whole,
 )
 from pacas.client.purchasing import Buyer
-from pacas.client.repair import REPAIRS, Repairs
+from pacas.client.repair import REPAIRS, Repairs, ground
 from pacas.client.requests import classes_of_one_tuple
 from pacas.client.selection import Selection
 from pacas.core.dependency import FunctionalDependency
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.money import nanocredits
-from pacas.core.relation import Relation
-from pacas.engine.contract import Engine
-from pacas.engine.questions import Data, as_source, embedded_engine
+from pacas.engine.contract import Engine, NewCells
+from pacas.engine.questions import Data, as_source, engine_for
 from pacas.errors import InputError, did_you_mean
 from pacas.protocol.marketplace import Marketplace
 
@@ -91,30 +92,33 @@ class SafeClean:
         Purchases are paid under idempotency keys made from `run`, which must be a name of this run and of no other.
         """
         check_marketplace(marketplace)
-        engine = engine or embedded_engine()
-        dirty = relation = _in_memory(engine, data)
+        engine, source = engine_for(data, engine), as_source(data)
         for fd in self.fds:
-            fd.check(relation.columns, relation.name)
-        named = check_cells(self.cells, relation)
+            fd.check(source.columns, source.name)
         catalogue = marketplace.catalogue()
-        wanted = {fd.rhs for fd in self.fds} | {*named}
-        offers = find_offers(catalogue, wanted, relation, self.max_level, self.prefer)
-        hierarchies = all_hierarchies(catalogue, self.hierarchies, relation)
+        wanted = {fd.rhs for fd in self.fds} | check_attributes(self.cells, source)
+        offers = find_offers(catalogue, wanted, source, self.max_level, self.prefer)
+        hierarchies = all_hierarchies(catalogue, self.hierarchies, source)
         buyer = Buyer(marketplace, offers, self.budget, run or uuid4().hex, observer or Observer())
+        used = {a for fd in self.fds for a in fd.attributes} | wanted | buyer.columns
+        given = table = engine.open(source, [c for c in source.columns if c in used])
+        named = check_cells(self.cells, table)
         repairs = Repairs(self.rule)
         violations: list[int] = []
         for number in range(1, self.rounds + 1):
-            counts = generate_eqs(engine, relation, self.fds, named, buyer.columns, hierarchies)
+            counts = generate_eqs(engine, table, self.fds, named, hierarchies, self.rule is ground)
             violations.append(counts.violations)
             done_before = len(repairs)
             unrepaired = self._spend(counts, buyer, repairs, number)
-            relation = counts.current.relation()
+            counts.close()
             named = still_named(named, repairs[done_before:])
-            if len(repairs) == done_before or not buyer.remaining:
+            if len(repairs) == done_before or not buyer.remaining or number == self.rounds:
                 break
+            changes = net_changes(repairs[done_before:], source.columns)
+            table = engine.changed(table, {a: NewCells(c.rows, c.new) for a, c in changes.items()})
         return Cleaning(
-            relation=relation,
-            dirty=dirty,
+            source=source,
+            table=given,
             fds=self.fds,
             hierarchies=hierarchies,
             purchases=tuple(buyer.purchases),
@@ -125,6 +129,7 @@ class SafeClean:
             violations_before=violations[0],
             violations_after=counts.violations,
             rounds=number,
+            engine=engine,
         )
 
     def _spend(self, counts: ErrorCounts, buyer: Buyer, repairs: Repairs, number: int) -> list[Unrepaired]:
@@ -156,7 +161,7 @@ class SafeClean:
 def _left_over(eqs: Selection, counts: ErrorCounts, buyer: Buyer) -> list[Unrepaired]:
     """The classes with errors whose turn never came, as the money was gone."""
     return [
-        Unrepaired(a, counts.rows(eq), BUDGET_SPENT if a in buyer.offers else NOT_SOLD)
+        Unrepaired(a, counts.current.rows(counts.rows(eq)), BUDGET_SPENT if a in buyer.offers else NOT_SOLD)
         for eq in eqs.left()
         if counts.errors[eq] and (a := counts.attribute(eq))
     ]
@@ -166,10 +171,3 @@ def _one_of(known: Mapping[str, T], name: str, what: str) -> T:
     if not isinstance(name, str) or name not in known:
         raise InputError(f"no {what} {name!r}; {did_you_mean(str(name), known)}")
     return known[name]
-
-
-def _in_memory(engine: Engine[Any], data: Data) -> Relation:
-    source = as_source(data)
-    if isinstance(source, Relation):
-        return source
-    return Relation(engine.rows(engine.open(source), None, list(source.columns)))

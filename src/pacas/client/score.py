@@ -23,7 +23,7 @@ from pacas.core.hierarchy import ROOT, Codes, Hierarchy
 from pacas.core.histogram import Ints
 from pacas.core.words import counted
 from pacas.engine.contract import Engine, Hierarchies, Table
-from pacas.engine.questions import Data, as_source, embedded_engine
+from pacas.engine.questions import Data, as_source, engine_for
 from pacas.errors import InputError
 
 
@@ -137,7 +137,7 @@ def score(
 
     With the dirty relation that it was made from, also how near that one was, and what became of its cells.
     """
-    engine = engine or embedded_engine()
+    engine = engine_for(relation, engine, truth)
     sources = [as_source(data) for data in (relation, truth, dirty) if data is not None]
     compared = [c for c in sources[0].columns if all(c in source.columns for source in sources)]
     if not compared:

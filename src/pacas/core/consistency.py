@@ -61,6 +61,13 @@ class GroupedRows:
             chosen.__dict__["violations"] = self.violations[keep]
         return chosen
 
+    def at(self, rows: Ints) -> GroupedRows:
+        """The same groups, their rows called otherwise but in the same order; what is known of them stays known."""
+        called = GroupedRows(rows, self.offsets, self.codes, self.hierarchy)
+        if "violations" in self.__dict__:
+            called.__dict__["violations"] = self.violations
+        return called
+
     @cached_property
     def violating(self) -> GroupedRows:
         """Only the groups with a violation."""

@@ -9,7 +9,7 @@ engine can therefore implement the contract without ever bringing a whole relati
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
@@ -46,7 +46,17 @@ class RelationFile:
         return self.path.name
 
 
-Source = RelationFile | Relation
+@dataclass(frozen=True, slots=True)
+class RelationFolder:
+    """A folder of Parquet files that together hold a relation, and the key whose order numbers its rows, from 0."""
+
+    path: Path
+    columns: tuple[str, ...]
+    key: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        return self.path.name
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -57,11 +67,13 @@ class KeyedFrame:
     """
 
     frame: Any
-    key: tuple[str, ...]
+    key: Sequence[str]
+    """A column, or several."""
     name: str = "the table"
     """How messages call it."""
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "key", (self.key,) if isinstance(self.key, str) else tuple(self.key))
         if not self.key:
             raise InputError(f"{self.name} needs a key: the columns that tell its rows apart, and so number them")
         for column in self.key:
@@ -75,6 +87,9 @@ class KeyedFrame:
     def __repr__(self) -> str:
         return f"KeyedFrame({self.name}: {', '.join(self.columns)}; by {', '.join(self.key)})"
 
+
+Source = RelationFile | RelationFolder | Relation | KeyedFrame
+"""What an engine opens. Not every engine opens every one: frames belong to the engine that they come from."""
 
 T = TypeVar("T", bound="Table")
 
@@ -127,6 +142,33 @@ class Table(Protocol):
     def __len__(self) -> int: ...
 
 
+class Index(Protocol):
+    """A relation's rows by what they hold in some columns, made ready to be looked up many times."""
+
+    def __len__(self) -> int:
+        """How many rows are in an entry: those without a null in the columns that it is by."""
+        ...
+
+    def find(self, values: pa.Table, most: int | None = None) -> pa.Table:
+        """The rows that hold the values of each line: (`line`, `row`, …), sorted by both, then the index's columns.
+
+        `values` has the columns that the index is by, as text. A line with a null finds nothing. Of a line that more
+        than `most` rows hold, the first `most` + 1 are given.
+        """
+        ...
+
+    def batches(self, rows: int, most: int) -> Iterator[pa.Table]:
+        """All rows that are in an entry, about so many at a time, those of one entry together: (`row`, …), by row.
+
+        Of an entry of more than `most` rows, the first `most` are given.
+        """
+        ...
+
+    def close(self) -> None:
+        """Let go of what was made ready."""
+        ...
+
+
 class Engine(Protocol[T]):
     """A relational engine.
 
@@ -134,6 +176,19 @@ class Engine(Protocol[T]):
     Questions may come from several threads at once. An attribute whose hierarchy is numeric compares by number; one
     without a hierarchy has the two-level one.
     """
+
+    @property
+    def room(self) -> int:
+        """Bytes that a caller may hold of a relation. A larger one is asked about, and never fetched as a whole."""
+        ...
+
+    def scan(self, table: str, key: Sequence[str]) -> Source:
+        """A table by its name, or a folder by its path, and the key that numbers its rows."""
+        ...
+
+    def digest(self, source: Source) -> str:
+        """What a relation is told by from one that has changed: hexadecimal, the same whenever it holds the same."""
+        ...
 
     def open(self, source: Source, columns: Sequence[str] | None = None) -> T:
         """Make a relation (or some of its columns) ready to be asked about. Rows are numbered from 0."""
@@ -182,6 +237,28 @@ class Engine(Protocol[T]):
 
     def rows(self, table: T, rows: NDArray[np.int64] | None, columns: Sequence[str]) -> pa.Table:
         """Some rows by number, in the order asked for, or all of them; as text."""
+        ...
+
+    def index(self, table: T, by: Sequence[str], columns: Sequence[str], hierarchies: Hierarchies) -> Index:
+        """Rows by their values in some columns, with further columns of theirs, as text.
+
+        Values are equal as in X-groups: as texts, by number where a hierarchy is numeric; a null is in no entry.
+        """
+        ...
+
+    def changed(self, table: T, cells: Mapping[str, NewCells]) -> T:
+        """The same relation with new values in some cells, as another table. Columns it lacks are null elsewhere."""
+        ...
+
+    def repaired(self, table: T, cells: Mapping[str, NewCells]) -> KeyedFrame:
+        """The frame that a table was opened from, with new values in some cells; nothing is computed yet."""
+        ...
+
+    def write(self, table: T, cells: Mapping[str, NewCells], path: Path) -> None:
+        """Write what a folder or a frame holds, with new values in some cells, as a folder of Parquet files.
+
+        All other cells are as they were. A column keeps its type where all its new values have it, else it is text.
+        """
         ...
 
     def close(self) -> None:

@@ -3,12 +3,13 @@
 DuckDB scans, joins and deduplicates. Each column that a question needs is replaced, once, by integer codes (a join
 with the column's distinct values), and groups are then numbered over the codes with NumPy: that is what makes
 violations and classes cost little more than one GROUP BY. Held in memory per row: one to four bytes a column asked
-about.
+about. Where memory is limited and a relation too large for that, DuckDB groups by itself, and spills.
 """
 
 from __future__ import annotations
 
 import shutil
+import sys
 import tempfile
 import threading
 import weakref
@@ -16,6 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -37,22 +39,34 @@ from pacas.engine.codes import (
     linked_keys,
     place,
 )
-from pacas.engine.contract import Deltas, Hierarchies, KeyedFrame, Source
+from pacas.engine.contract import Deltas, Hierarchies, Index, KeyedFrame, NewCells, RelationFolder, Source
+from pacas.engine.digest import source_digest
+from pacas.engine.duck_folder_copy import write_folder
+from pacas.engine.duck_index import DuckIndex
 from pacas.engine.duck_source import create_deltas, create_table, drop_deltas, reading, start_duckdb
+from pacas.engine.duck_sql import BATCH, DuckSql
+from pacas.engine.folder import scan_folder
+from pacas.engine.group_statements import mixed_groups
 from pacas.engine.grouping import Keys, combine, connect, count_pairs, gather, mixed
+from pacas.engine.linked_statements import as_group_histogram, pairs_sql
+from pacas.engine.memory import memory_bytes
 from pacas.engine.statements import (
     as_histogram,
+    changed_sql,
     check_columns,
     coding_sql,
     column_name,
     distinct_sql,
     histogram_sql,
+    new_values,
     rows_sql,
 )
 from pacas.errors import InputError
 
-BATCH = 1 << 17
-"""Rows that come from DuckDB at a time."""
+DUCKDB = 0.6
+"""What DuckDB itself gets of the memory that is given; the rest is for this process and for what DuckDB counts not."""
+WORD, FURTHER = 8, 4
+"""Bytes of a number, and how many of them a question needs for each row, besides one for each column."""
 
 
 @dataclass(eq=False)
@@ -63,6 +77,7 @@ class DuckTable:
     sql_name: str
     columns: tuple[str, ...]
     row_count: int
+    source: Source
     asked: tuple[str, ...] = ()
     """The columns that it was opened for, which questions are sure to come about."""
     texts: Mapping[str, pa.ChunkedArray] = field(default_factory=dict)
@@ -77,12 +92,16 @@ class DuckTable:
 
 
 class DuckEngine:
-    """DuckDB in this process. `memory` is DuckDB's own limit, such as "2GB"; beyond it, it spills to disk."""
+    """DuckDB in this process. `memory`, such as "2GB", is what all of it may take; what is more goes to disk."""
 
     def __init__(self, *, memory: str | None = None, threads: int | None = None) -> None:
         spill = tempfile.mkdtemp(prefix="pacas-")  # for this user's eyes only: a provider's values may be spilled
         self._remove_spill = weakref.finalize(self, shutil.rmtree, spill, ignore_errors=True)
-        self._connection = start_duckdb(spill, memory=memory, threads=threads)
+        limit = None if memory is None else memory_bytes(memory)
+        self.room = sys.maxsize if limit is None else limit // 4
+        share = None if limit is None else f"{int(limit * DUCKDB) // 10**6}MB"
+        self._connection = start_duckdb(spill, memory=share, threads=threads)
+        self._sql = DuckSql(self._connection)
         self._names = count()
         self._one_at_a_time = threading.RLock()  # a DuckDB connection serves one thread
 
@@ -92,18 +111,51 @@ class DuckEngine:
 
     # ---- the contract -----------------------------------------------------------------------------------------
 
-    def open(self, source: Source | KeyedFrame, columns: Sequence[str] | None = None) -> DuckTable:
+    def scan(self, table: str, key: Sequence[str]) -> RelationFolder:
+        return scan_folder(table, key)
+
+    def digest(self, source: Source) -> str:
+        return source_digest(source)
+
+    def index(self, table: DuckTable, by: Sequence[str], columns: Sequence[str], hierarchies: Hierarchies) -> Index:
+        check_columns(table, [*by, *columns])
+        name = f"pacas_{next(self._names)}"
+        return DuckIndex(self._connection, self._one_at_a_time, name, table, by, columns, hierarchies)
+
+    def repaired(self, table: DuckTable, cells: Mapping[str, NewCells]) -> KeyedFrame:
+        raise InputError(f"{table.name} is no frame of Spark's; read the repaired relation, or write it")
+
+    def write(self, table: DuckTable, cells: Mapping[str, NewCells], path: Path) -> None:
+        if not isinstance(table.source, RelationFolder):
+            raise InputError(f"{table.name} is not a folder of Parquet files, which alone is written here")
+        with self._one_at_a_time, reading(table.name):
+            write_folder(self._connection, table.source, cells, path)
+
+    def open(self, source: Source, columns: Sequence[str] | None = None) -> DuckTable:
         if isinstance(source, KeyedFrame):
             raise InputError(f"{source.name} is a frame of Spark's, which DuckDB cannot open; give the Spark engine")
         name = f"pacas_{next(self._names)}"
         kept = tuple(source.columns if columns is None else dict.fromkeys(columns))
         with self._one_at_a_time:
             rows, texts = create_table(self._connection, name, source, kept)
-        return DuckTable(source.name, name, kept, rows, () if columns is None else kept, texts)
+        return DuckTable(source.name, name, kept, rows, source, () if columns is None else kept, texts)
+
+    def changed(self, table: DuckTable, cells: Mapping[str, NewCells]) -> DuckTable:
+        name = f"pacas_{next(self._names)}"
+        columns = tuple(dict.fromkeys([*table.columns, *cells]))
+        new = {attribute: f"{name}_{i}" for i, attribute in enumerate(cells)}
+        with self._one_at_a_time, reading(table.name):
+            for attribute, values in cells.items():
+                self._connection.register(new[attribute], new_values(values))
+            self._connection.execute(f"CREATE TEMP VIEW {name} AS {changed_sql(table, columns, new)}")
+        return DuckTable(table.name, name, columns, table.row_count, table.source)
 
     def mixed_groups(
         self, table: DuckTable, lhss: Sequence[Sequence[str]], rhs: str, hierarchies: Hierarchies
     ) -> GroupedRows:
+        if self._is_large(table, [*dict.fromkeys(a for lhs in lhss for a in lhs), rhs]):
+            with self._one_at_a_time, reading(table.name):
+                return mixed_groups(self._sql, table, lhss, rhs, hierarchies)
         self._encode(table, [*dict.fromkeys(a for lhs in lhss for a in lhs), rhs])
         hierarchy = hierarchies.get(rhs) or Hierarchy.flat(())
         groupings = [combine([ground_keys(table.coded[a], hierarchies.get(a)) for a in lhs]) for lhs in lhss]
@@ -123,6 +175,9 @@ class DuckEngine:
     def group_histogram(
         self, table: DuckTable, x: Sequence[str], y: Mapping[str, int], hierarchies: Hierarchies
     ) -> GroupHistogram:
+        if self._is_large(table, [*x, *y]):
+            with self._labelling({MAIN: table}) as recode:
+                return as_group_histogram(self._sql.stream(pairs_sql(table, x, y, hierarchies, recode), len(table)))
         self._encode(table, [*x, *y])
         groups = combine([linked_keys(table.coded[a], hierarchies.get(a)) for a in x])
         levels = [level_keys(table.coded[a], hierarchies.get(a), a, level) for a, level in y.items()]
@@ -173,6 +228,11 @@ class DuckEngine:
         if len(found) < len(rows):
             raise InputError(f"{table.name} has rows 0 to {len(table) - 1:,}; some of the rows asked for are not there")
         return found
+
+    def _is_large(self, table: DuckTable, attributes: Sequence[str]) -> bool:
+        """Whether the arrays that a question would need are too large; then SQL answers it, which may spill."""
+        check_columns(table, attributes)
+        return len(table) * WORD * (len(attributes) + FURTHER) > self.room
 
     # ---- codes ------------------------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""How DuckDB gets at a relation: Parquet in place, Arrow without a copy, CSV read once.
+"""How DuckDB gets at a relation: Parquet in place, Arrow without a copy, CSV read once; folders in `duck_folder`.
 
 A large CSV goes into a table that may spill to disk.
 """
@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -19,7 +18,9 @@ import pyarrow.parquet as pq
 
 from pacas.core.relation import Relation
 from pacas.core.words import counted
-from pacas.engine.contract import Deltas, RelationFile, Source
+from pacas.engine.contract import Deltas, KeyedFrame, RelationFile, RelationFolder, Source
+from pacas.engine.duck_folder import create_from_folder
+from pacas.engine.duck_text import create_view, file_literal, text_of
 from pacas.engine.statements import ROW, column_name, literal, quote
 from pacas.errors import FileError, InputError, SchemaError
 
@@ -46,11 +47,6 @@ def start_duckdb(spill: str, *, memory: str | None = None, threads: int | None =
     return connection
 
 
-def _file_literal(path: Path) -> str:
-    """A file's very name: DuckDB would take *, ? and [ for patterns."""
-    return literal(re.sub(r"[*?\[]", r"[\g<0>]", str(path)))
-
-
 def create_table(
     connection: duckdb.DuckDBPyConnection, name: str, source: Source, columns: Sequence[str]
 ) -> tuple[int, dict[str, pa.ChunkedArray]]:
@@ -58,6 +54,8 @@ def create_table(
 
     Returned are the number of rows, and the columns that are in memory as the texts they are.
     """
+    if isinstance(source, KeyedFrame):
+        raise InputError(f"{source.name} is a frame of Spark's, which DuckDB cannot open; give the Spark engine")
     for column in columns:
         if column not in source.columns:
             raise SchemaError.missing(column, source.columns, source.name)
@@ -66,6 +64,8 @@ def create_table(
         if isinstance(source, Relation):
             texts = _texts(source.table, columns)
             _create_from_arrow(connection, name, source, columns)
+        elif isinstance(source, RelationFolder):
+            create_from_folder(connection, name, source, columns)
         elif source.format == "parquet":
             _create_from_parquet(connection, name, source, columns)
         elif _is_small(source):
@@ -93,10 +93,10 @@ def _create_from_parquet(
     if "file_row_number" in map(str.lower, file.columns):  # the name under which DuckDB numbers the rows of a file
         _create_from_arrow(connection, name, Relation(pq.read_table(file.path, columns=list(columns))), columns)
         return
-    path = _file_literal(file.path)
+    path = file_literal(file.path)
     described = connection.sql(f"DESCRIBE SELECT * FROM read_parquet({path})").fetchall()
     chosen = [described[file.columns.index(c)] for c in columns]
-    _create_view(
+    create_view(
         connection,
         name,
         f"read_parquet({path}, file_row_number = true)",
@@ -110,11 +110,11 @@ def _create_from_csv(
 ) -> None:
     names = _csv_names(file, columns)
     connection.execute(f"CREATE TEMP TABLE {name}_csv AS SELECT {', '.join(names)} FROM {_scan_csv(file)}")
-    _create_view(connection, name, f"{name}_csv", "rowid", [(c, "VARCHAR") for c in names])
+    create_view(connection, name, f"{name}_csv", "rowid", [(c, "VARCHAR") for c in names])
 
 
 def _read_csv(connection: duckdb.DuckDBPyConnection, file: RelationFile, columns: Sequence[str]) -> pa.Table:
-    texts = ", ".join(_text(name, "VARCHAR") for name in _csv_names(file, columns))
+    texts = ", ".join(text_of(name, "VARCHAR") for name in _csv_names(file, columns))
     table = connection.sql(f"SELECT {texts} FROM {_scan_csv(file)}").to_arrow_table()
     return table.rename_columns(list(columns))
 
@@ -130,7 +130,7 @@ def _csv_names(file: RelationFile, columns: Sequence[str]) -> list[str]:
 def _scan_csv(file: RelationFile) -> str:
     header = ", ".join(f"{column_name(i)}: 'VARCHAR'" for i in range(len(file.columns)))
     return (
-        f"read_csv({_file_literal(file.path)}, delim = {literal(file.delimiter)}, quote = '\"', escape = '\"', "
+        f"read_csv({file_literal(file.path)}, delim = {literal(file.delimiter)}, quote = '\"', escape = '\"', "
         f"header = true, columns = {{{header}}}, auto_detect = false, nullstr = '', null_padding = false, "
         f"max_line_size = {MAX_LINE}, compression = {literal(file.compression)})"
     )
@@ -144,7 +144,7 @@ def _create_from_arrow(
     table = relation.table.select(list(columns)).rename_columns(names).append_column(ROW, numbers)
     connection.register(f"{name}_arrow", table)
     types = dict(row[:2] for row in connection.sql(f"DESCRIBE {name}_arrow").fetchall())
-    _create_view(connection, name, f"{name}_arrow", ROW, [(c, str(types[c])) for c in names])
+    create_view(connection, name, f"{name}_arrow", ROW, [(c, str(types[c])) for c in names])
 
 
 def create_deltas(connection: duckdb.DuckDBPyConnection, name: str, deltas: Deltas, columns: Mapping[str, str]) -> None:
@@ -153,31 +153,13 @@ def create_deltas(connection: duckdb.DuckDBPyConnection, name: str, deltas: Delt
     table = pa.table(numbers | {sql: deltas.rows.column(column) for column, sql in columns.items()})
     connection.register(f"{name}_arrow", table)
     types = dict(row[:2] for row in connection.sql(f"DESCRIBE {name}_arrow").fetchall())
-    texts = "".join(f", {_text(c, str(types[c]))} AS {c}" for c in columns.values())
+    texts = "".join(f", {text_of(c, str(types[c]))} AS {c}" for c in columns.values())
     connection.execute(f"CREATE TEMP VIEW {name} AS SELECT neighbour, sign{texts} FROM {name}_arrow")
 
 
 def drop_deltas(connection: duckdb.DuckDBPyConnection, name: str) -> None:
     connection.execute(f"DROP VIEW IF EXISTS {name}")
     connection.unregister(f"{name}_arrow")
-
-
-def _create_view(
-    connection: duckdb.DuckDBPyConnection, name: str, scan: str, row: str, columns: Sequence[tuple[str, str]]
-) -> None:
-    """The columns as text, an empty one as null, a float's whole numbers as whole numbers."""
-    texts = "".join(f", {_text(column, type_)} AS {column_name(i)}" for i, (column, type_) in enumerate(columns))
-    connection.execute(f"CREATE TEMP VIEW {name} AS SELECT {row} AS {ROW}{texts} FROM {scan}")
-
-
-def _text(column: str, sql_type: str) -> str:
-    if sql_type == "VARCHAR":
-        return f"nullif({column}, '')"
-    if sql_type in ("DOUBLE", "FLOAT"):
-        whole = f"{column} = trunc({column}) AND abs({column}) < 1e15"
-        text = f"CASE WHEN {whole} THEN {column}::BIGINT::VARCHAR ELSE {column}::VARCHAR END"
-        return f"CASE WHEN isnan({column}) THEN NULL ELSE {text} END"
-    return f"nullif({column}::VARCHAR, '')"
 
 
 @contextmanager

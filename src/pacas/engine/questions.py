@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 
@@ -15,12 +15,14 @@ from pacas.core.hierarchy import Hierarchy
 from pacas.core.histogram import GroupHistogram
 from pacas.core.query import GeneralizedQuery
 from pacas.core.relation import ArrowTabular, Relation
-from pacas.engine.contract import Engine, Hierarchies, KeyedFrame, RelationFile, Source, T
+from pacas.engine.choosing import spark_engine
+from pacas.engine.contract import Engine, Hierarchies, KeyedFrame, RelationFile, RelationFolder, Source, T
 from pacas.engine.duck import DuckEngine
 from pacas.errors import InputError, SchemaError
 
-Data = RelationFile | Relation | ArrowTabular | Mapping[str, Sequence[Any]]
-"""A file (`pacas.scan_relation`), or a table in memory: pandas, Polars, Arrow, DuckDB, a mapping of columns."""
+Data = RelationFile | RelationFolder | KeyedFrame | Relation | ArrowTabular | Mapping[str, Sequence[Any]]
+"""A file (`pacas.scan_relation`) or folder, a frame of Spark's with its key (`pacas.KeyedFrame`), or a table in memory:
+pandas, Polars, Arrow, DuckDB, a mapping of columns."""
 
 
 def open_data(engine: Engine[T], data: Data, columns: Iterable[str], hierarchies: Hierarchies | None = None) -> T:
@@ -33,20 +35,24 @@ def open_data(engine: Engine[T], data: Data, columns: Iterable[str], hierarchies
 
 
 def embedded_engine() -> Engine[Any]:
-    """The engine that is used where none is given."""
+    """The engine that is used where none is given, and no frame of Spark's either."""
     return DuckEngine()
 
 
-@overload
-def as_source(data: KeyedFrame) -> KeyedFrame: ...
-@overload
-def as_source(data: Data) -> Source: ...
-def as_source(data: Data | KeyedFrame) -> Source | KeyedFrame:
+def engine_for(data: Data, engine: Engine[Any] | None, *others: Data) -> Engine[Any]:
+    """The engine that is given; else Spark, on the session of the first frame of Spark's, or the embedded one."""
+    if engine is not None:
+        return engine
+    frame = next((one for one in (data, *others) if isinstance(one, KeyedFrame)), None)
+    return embedded_engine() if frame is None else spark_engine(frame.frame.sparkSession)
+
+
+def as_source(data: Data) -> Source:
     """What an engine opens. A frame of Spark's needs a key, and would otherwise be fetched as a whole."""
-    if isinstance(data, RelationFile | KeyedFrame):
+    if isinstance(data, RelationFile | RelationFolder | KeyedFrame):
         return data
     if type(data).__module__.startswith("pyspark."):
-        raise InputError("the rows of a Spark frame have no order; give pacas.engine.contract.KeyedFrame(frame, key)")
+        raise InputError("the rows of a Spark frame have no order; give pacas.KeyedFrame(frame, key)")
     return Relation.of(data)
 
 
@@ -60,7 +66,7 @@ def anonymity(
 def group_histogram(
     data: Data, policy: Policy, hierarchies: Hierarchies | None = None, *, engine: Engine[Any] | None = None
 ) -> GroupHistogram:
-    engine = engine or embedded_engine()
+    engine = engine_for(data, engine)
     table = open_data(engine, data, [*policy.x, *policy.y], hierarchies)
     return engine.group_histogram(table, policy.x, policy.y_levels, hierarchies or {})
 
@@ -69,7 +75,7 @@ def semantic_distance(
     data: Data, attribute: str, hierarchy: Hierarchy | None = None, *, engine: Engine[Any] | None = None
 ) -> SemanticDistance:
     """E and δ for an attribute, as it is distributed in a relation."""
-    engine = engine or embedded_engine()
+    engine = engine_for(data, engine)
     hierarchies = {attribute: hierarchy} if hierarchy else {}
     table = open_data(engine, data, [attribute], hierarchies)
     column = engine.histogram(table, [attribute], hierarchies)
@@ -88,7 +94,7 @@ def relation_distance(
 
     The distance of the relations is the sum over the attributes; by default those that both have.
     """
-    engine = engine or embedded_engine()
+    engine = engine_for(relation, engine, truth)
     source, true_source = as_source(relation), as_source(truth)
     compared = list(attributes or [c for c in source.columns if c in true_source.columns])
     table, true_table = engine.open(source, compared), engine.open(true_source, compared)
@@ -116,7 +122,7 @@ def answer(
     engine: Engine[Any] | None = None,
 ) -> list[list[str | None]]:
     """The answers of a generalized query over relations by name (the main one is `relation`), each once, sorted."""
-    engine = engine or embedded_engine()
+    engine = engine_for({}, engine, *relations.values())
     resolved, tables = open_for(engine, query, {name: as_source(data) for name, data in relations.items()})
     answers = engine.answer(resolved, tables, hierarchies or {})
     return [list(row) for row in zip(*(column.to_pylist() for column in answers.columns), strict=True)]
@@ -145,7 +151,7 @@ def hierarchy_from(
     data: Data, attribute: str, method: str, options: Mapping[str, Any], *, engine: Engine[Any] | None = None
 ) -> Hierarchy:
     """The same, with the options as they stand in a file or on a command line."""
-    engine = engine or embedded_engine()
+    engine = engine_for(data, engine)
     by = other_attribute(method, options)
     attributes = [attribute] if by is None else [attribute, by]
     table = open_data(engine, data, attributes)

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from py4j.protocol import Py4JError
-from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from pacas.core.consistency import GroupedRows
@@ -27,22 +26,26 @@ from pacas.engine.answer_statement import Outline, Recode, answer_sql
 from pacas.engine.change_statement import change_sql, changing_columns
 from pacas.engine.codes import CodedColumn, code_type, place
 from pacas.engine.contract import Deltas, Hierarchies, KeyedFrame, NewCells, Source
+from pacas.engine.digest import source_digest
+from pacas.engine.group_statements import mixed_groups
+from pacas.engine.linked_statements import as_group_histogram, pairs_sql
 from pacas.engine.spark_errors import reading
-from pacas.engine.spark_groups import mixed_groups
-from pacas.engine.spark_linked import as_group_histogram, pairs_sql
+from pacas.engine.spark_index import SparkIndex
 from pacas.engine.spark_numbering import BUCKET
-from pacas.engine.spark_repair import repaired
+from pacas.engine.spark_placed import Placed
+from pacas.engine.spark_repair import repaired, write_folder
 from pacas.engine.spark_session import LOCAL, start_session
-from pacas.engine.spark_source import Placed, Sources, private_folder
-from pacas.engine.spark_sql import SparkSql
-from pacas.engine.spark_tables import scan_table
+from pacas.engine.spark_source import Sources, private_folder
+from pacas.engine.spark_sql import SparkSql, release
 from pacas.engine.statements import (
     as_histogram,
+    changed_sql,
     check_columns,
     coding_sql,
     column_name,
     distinct_sql,
     histogram_sql,
+    new_values,
     rows_sql,
 )
 from pacas.errors import InputError
@@ -55,9 +58,11 @@ class SparkTable:
     name: str
     sql_name: str
     columns: tuple[str, ...]
-    source: Source | KeyedFrame
+    source: Source
     placed: Placed
     coded: dict[str, CodedColumn] = field(default_factory=dict)
+    of: SparkTable | None = None
+    """The one that it is a view of: what the workers hold of that has to stay."""
 
     def __len__(self) -> int:
         return self.placed.rows
@@ -89,8 +94,8 @@ class SparkEngine:
         self._releases: list[Callable[[], object]] = []
 
     def close(self) -> None:
-        for release in self._releases:
-            release()
+        for end in self._releases:
+            end()
         self._sources.close()
         if self._owned:
             self.session.stop()
@@ -102,27 +107,53 @@ class SparkEngine:
         A folder holds Parquet, or Delta where it has a log of Delta's; `format` says it where the folder is elsewhere.
         """
         with reading(table):
-            return scan_table(self.session, table, (key,) if isinstance(key, str) else tuple(key), format)
+            return self._sources.scan(table, (key,) if isinstance(key, str) else tuple(key), format)
 
     def repaired(self, table: SparkTable, cells: Mapping[str, NewCells]) -> KeyedFrame:
         """The frame that a table was opened from, with new values in some cells; all else is as it was."""
-        if not isinstance(table.source, KeyedFrame) or table.placed.keys is None:
+        keyed, keys = table.placed.keyed, table.placed.keys
+        if keyed is None or keys is None:
             raise InputError(
-                f"{table.name} was not opened from a Spark frame with a key, which alone is repaired there"
+                f"{table.name} was not opened from a folder or a Spark frame with a key, which alone are repaired there"
             )
         with self._asking(table):
-            return repaired(self._sql, table.source, table.placed.keys, cells)
+            self._sources.frames.check(keyed)
+            return repaired(self._sql, keyed, keys, cells)
 
     # ---- the contract -----------------------------------------------------------------------------------------
 
-    def open(self, source: Source | KeyedFrame, columns: Sequence[str] | None = None) -> SparkTable:
+    @property
+    def room(self) -> int:
+        """Nothing: what is on Spark stays there."""
+        return 0
+
+    def digest(self, source: Source) -> str:
+        if not isinstance(source, KeyedFrame):
+            return source_digest(source)
+        with reading(source.name):
+            return self._sources.frames.digest(source)
+
+    def open(self, source: Source, columns: Sequence[str] | None = None) -> SparkTable:
         kept = tuple(source.columns if columns is None else dict.fromkeys(columns))
         with reading(source.name):
             placed = self._sources.place(source, kept)
             table = SparkTable(source.name, self._sql.name(placed.frame), kept, source, placed)
-        release = weakref.finalize(table, _release, self._sql, table.sql_name, placed.forget)
-        release.atexit = False
-        self._releases.append(release)
+        return self._released(table)
+
+    def changed(self, table: SparkTable, cells: Mapping[str, NewCells]) -> SparkTable:
+        columns = tuple(dict.fromkeys([*table.columns, *cells]))
+        with self._asking(table), ExitStack() as stack:
+            new = {a: stack.enter_context(self._sql.given(new_values(values))) for a, values in cells.items()}
+            frame = self._sql.frame(changed_sql(table, columns, new))
+            placed = replace(table.placed, frame=frame, forget=lambda: None)
+            view = SparkTable(table.name, self._sql.name(frame), columns, table.source, placed, of=table)
+        return self._released(view)
+
+    def _released(self, table: SparkTable) -> SparkTable:
+        """A table that is let go of when nobody asks about it any more."""
+        end = weakref.finalize(table, release, self._sql, table.sql_name, table.placed.forget)
+        end.atexit = False
+        self._releases.append(end)
         return table
 
     def mixed_groups(
@@ -142,8 +173,8 @@ class SparkEngine:
     ) -> GroupHistogram:
         check_columns(table, [*x, *y])
         with self._labelling({MAIN: table}) as recode:
-            pairs = self._sql.frame(pairs_sql(table, x, y, hierarchies, recode))
-            return as_group_histogram(self._sql.batches(pairs, len(table)))
+            pairs = pairs_sql(table, x, y, hierarchies, recode)
+            return as_group_histogram(self._sql.stream(pairs, len(table)))
 
     def answer(self, query: GeneralizedQuery, tables: Mapping[str, SparkTable], hierarchies: Hierarchies) -> pa.Table:
         with self._labelling(tables) as recode:
@@ -155,7 +186,7 @@ class SparkEngine:
         texts = self._sources.delta_texts(deltas, changing_columns(query, tables, deltas))
         with self._sql.named(self._sql.from_arrow(texts)) as name, self._labelling(tables, name) as recode:
             sql = change_sql(Outline(query, tables, hierarchies, recode), name, deltas)
-            return np.empty(0, dtype=np.int64) if sql is None else self._sql.arrow(sql).column(0).to_numpy()
+            return np.empty(0, dtype=np.int64) if sql is None else self._sql.arrow_in_steps(sql).column(0).to_numpy()
 
     def columns(self, table: SparkTable, attributes: Sequence[str]) -> dict[str, CodedColumn]:
         check_columns(table, attributes)
@@ -179,6 +210,18 @@ class SparkEngine:
         if rows is not None and len(found) < len(rows):
             raise InputError(f"{table.name} has rows 0 to {len(table) - 1:,}; some of the rows asked for are not there")
         return found.rename_columns(list(columns))
+
+    def index(
+        self, table: SparkTable, by: Sequence[str], columns: Sequence[str], hierarchies: Hierarchies
+    ) -> SparkIndex:
+        check_columns(table, [*by, *columns])
+        with self._asking(table):
+            return SparkIndex(self._sql, table, by, columns, hierarchies, lambda: self._asking(table))
+
+    def write(self, table: SparkTable, cells: Mapping[str, NewCells], path: Path) -> None:
+        new = self.repaired(table, cells).frame
+        with self._asking(table):
+            write_folder(new, path)
 
     # ---- codes ------------------------------------------------------------------------------------------------
 
@@ -230,10 +273,3 @@ class SparkEngine:
             yield
             for table in tables:
                 table.placed.check_unchanged()
-
-
-def _release(spark: SparkSql, name: str, forget: Callable[[], None]) -> None:
-    """Let the session and its workers forget a table that nobody asks about any more."""
-    with suppress(PySparkException, Py4JError, ConnectionError):  # the session may have stopped
-        spark.forget(name)
-        forget()

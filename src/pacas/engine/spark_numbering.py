@@ -44,13 +44,19 @@ class Numbered:
 
 
 def numbered(
-    frame: DataFrame, key: Mapping[str, str], columns: Sequence[str], where: str, bucket: int = BUCKET
+    frame: DataFrame,
+    key: Mapping[str, str],
+    columns: Sequence[str],
+    where: str,
+    bucket: int = BUCKET,
+    rows: int | None = None,
 ) -> Numbered:
     """Number the rows of a frame that has these columns and this key, which must tell all rows apart.
 
-    `key` is what the frame calls the key's columns, and what messages call them.
+    `key` is what the frame calls the key's columns, and what messages call them. `rows` is how many rows there must be,
+    where that is known.
     """
-    rows = frame.count()
+    rows = frame.count() if rows is None else rows
     if rows == 0:
         raise InputError(f"{where} has a header but no rows")
     bounds = _bounds(frame, key, min(MOST_BUCKETS, -(-rows // bucket)), rows)

@@ -11,26 +11,24 @@ import os
 import shutil
 import tempfile
 import threading
-import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.errors import AnalysisException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from pacas.engine.contract import Deltas, KeyedFrame, RelationFile, Source
+from pacas.engine.contract import Deltas, KeyedFrame, RelationFile, RelationFolder, Source
 from pacas.engine.duck_source import create_deltas, create_table, drop_deltas, start_duckdb
-from pacas.engine.spark_errors import changed
-from pacas.engine.spark_numbering import BUCKET, Numbered, numbered
+from pacas.engine.spark_keyed import KeyedFrames
+from pacas.engine.spark_numbering import BUCKET
+from pacas.engine.spark_placed import Files, Placed, texts
 from pacas.engine.spark_session import is_local
-from pacas.engine.spark_text import quoted, text_of
+from pacas.engine.spark_tables import scan_folder, scan_table
 from pacas.engine.statements import ROW, column_name, literal
 from pacas.errors import InputError, SchemaError
 
@@ -42,18 +40,6 @@ _HIDDEN = "_metadata"
 """The column by which Spark tells where in a file a row is."""
 
 
-@dataclass(frozen=True, slots=True)
-class Placed:
-    """A relation as a frame (row_number, c0, c1, …) of texts."""
-
-    frame: DataFrame
-    rows: int
-    check_unchanged: Callable[[], None]
-    forget: Callable[[], None]
-    keys: DataFrame | None = None
-    """Where rows are numbered by a key: (row_number, k0, k1, …)."""
-
-
 class Sources:
     """Where a session's relations come from."""
 
@@ -61,23 +47,24 @@ class Sources:
         self._session = session
         self._local = is_local(session.conf.get("spark.master", ""))
         self._folder = folder
-        self._bucket = bucket
         self._embedded = start_duckdb(folder)
         self._one_at_a_time = threading.Lock()  # a DuckDB connection serves one thread
         self._names = count()
-        self._files: weakref.WeakKeyDictionary[KeyedFrame, _Files] = weakref.WeakKeyDictionary()
-        self._seen: weakref.WeakKeyDictionary[KeyedFrame, dict[str, int]] = weakref.WeakKeyDictionary()
+        self._folders: dict[RelationFolder, KeyedFrame] = {}
+        self.frames = KeyedFrames(bucket)
 
     def close(self) -> None:
         self._embedded.close()
 
-    def place(self, source: Source | KeyedFrame, columns: Sequence[str]) -> Placed:
+    def place(self, source: Source, columns: Sequence[str]) -> Placed:
         """A relation's columns, ready to be asked about."""
         for column in columns:
             if column not in source.columns:
                 raise SchemaError.missing(column, source.columns, source.name)
         if isinstance(source, KeyedFrame):
-            return self._keyed(source, columns)
+            return self.frames.place(source, columns)
+        if isinstance(source, RelationFolder):
+            return self.frames.place(self._of_folder(source), columns)
         if (
             isinstance(source, RelationFile)
             and source.format == "parquet"
@@ -86,29 +73,18 @@ class Sources:
             return frame
         return self._handed_over(source, columns)
 
-    # ---- frames with a key --------------------------------------------------------------------------------------
+    # ---- tables and folders ------------------------------------------------------------------------------------------
 
-    def _keyed(self, source: KeyedFrame, columns: Sequence[str]) -> Placed:
-        if source not in self._files:
-            self._files[source] = _Files.of(source.frame, source.name)
-        files = self._files[source]
-        files.check()
-        texts = _texts(source.frame, columns, source.name)
-        keys = {f"k{i}": column for i, column in enumerate(source.key)}
-        frame = source.frame.select(*(F.col(quoted(column)).alias(k) for k, column in keys.items()), *texts)
-        found = numbered(frame, keys, [column_name(i) for i in range(len(columns))], source.name, self._bucket)
-        self._check_seen(source, columns, found)
-        files.check()
-        return Placed(found.frame, found.rows, files.check, lambda: _forget(found), found.keys)
+    def scan(self, table: str, key: tuple[str, ...], format: str | None = None) -> KeyedFrame:
+        """A table by its name, or a folder by its path."""
+        return self.frames.scanned(lambda: scan_table(self._session, table, key, format))
 
-    def _check_seen(self, source: KeyedFrame, columns: Sequence[str], found: Numbered) -> None:
-        """A frame that is opened again must be what it was: the same rows, and the same cells in the columns seen."""
-        seen = self._seen.setdefault(source, {})
-        now = dict(zip(columns, found.checksums, strict=True)) | {"": found.rows}
-        if any(seen.get(column, value) != value for column, value in now.items()):
-            _forget(found)
-            raise changed(source.name)
-        seen.update(now)
+    def _of_folder(self, folder: RelationFolder) -> KeyedFrame:
+        """A folder's frame, the same one whenever it is opened, as what is remembered of it is the frame's."""
+        if folder not in self._folders:
+            path = self._path(folder.path)
+            self._folders[folder] = self.frames.scanned(lambda: scan_folder(self._session, path, folder))
+        return self._folders[folder]
 
     # ---- Parquet files --------------------------------------------------------------------------------------------
 
@@ -117,21 +93,25 @@ class Sources:
         folded = [c.lower() for c in file.columns]
         if len(set(folded)) < len(folded) or _HIDDEN in folded:
             return None
-        files = _Files([file.path], file.name)
-        path = str(file.path.resolve())
-        if self._local:  # under a name that is no pattern, and not hidden
-            path = f"{self._folder}/{next(self._names)}.parquet"
-            os.symlink(file.path.resolve(), path)
+        files = Files([file.path], file.name)
         rows = int(pq.read_metadata(file.path).num_rows)
         if rows == 0:
             raise InputError(f"{file.name} has a header but no rows")
         try:
-            frame = self._session.read.parquet(path)
-            texts = _texts(frame, columns, file.name)
+            frame = self._session.read.parquet(self._path(file.path))
+            found = texts(frame, columns, file.name)
         except (AnalysisException, SchemaError):
             return None
-        placed = frame.select(F.col(f"{_HIDDEN}.row_index").alias(ROW), *texts)
+        placed = frame.select(F.col(f"{_HIDDEN}.row_index").alias(ROW), *found)
         return Placed(placed, rows, files.check, lambda: None)
+
+    def _path(self, path: Path) -> str:
+        """A local file or folder as Spark finds it: under a name that is no pattern, and not hidden."""
+        if not self._local:
+            return str(path.resolve())
+        named = f"{self._folder}/{next(self._names)}.parquet"
+        os.symlink(path.resolve(), named)
+        return named
 
     # ---- text files, and tables in memory ---------------------------------------------------------------------------
 
@@ -147,8 +127,8 @@ class Sources:
             else:
                 path = f"{self._folder}/{name}.parquet"
                 self._embedded.execute(f"COPY {name} TO {literal(path)} (FORMAT parquet)")
-                texts = "".join(f", {column_name(i)} STRING" for i in range(len(columns)))
-                frame = self._session.read.schema(f"{ROW} BIGINT{texts}").parquet(path)
+                listed = "".join(f", {column_name(i)} STRING" for i in range(len(columns)))
+                frame = self._session.read.schema(f"{ROW} BIGINT{listed}").parquet(path)
         return Placed(frame, rows, lambda: None, lambda: None)
 
     @contextmanager
@@ -172,44 +152,6 @@ class Sources:
                 return self._embedded.sql(f"SELECT * FROM {name}").to_arrow_table()
             finally:
                 drop_deltas(self._embedded, name)
-
-
-class _Files:
-    """The local files that a relation is read from, as they were when it was first opened."""
-
-    def __init__(self, paths: Sequence[Path], called: str) -> None:
-        self._paths, self._called = paths, called
-        self._before = self._now()
-
-    @classmethod
-    def of(cls, frame: DataFrame, called: str) -> _Files:
-        """A frame's; files elsewhere are looked at only when the frame is opened again."""
-        places = [urlsplit(name) for name in frame.inputFiles()]
-        return cls([Path(unquote(p.path)) for p in places if p.scheme in ("", "file")], called)
-
-    def check(self) -> None:
-        if self._now() != self._before:
-            raise changed(self._called)
-
-    def _now(self) -> list[tuple[int, int] | None]:
-        return [_stamp(path) for path in self._paths]
-
-
-def _stamp(path: Path) -> tuple[int, int] | None:
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_size, found.st_mtime_ns
-
-
-def _texts(frame: DataFrame, columns: Sequence[str], where: str) -> list[F.Column]:
-    kinds = {field.name: field.dataType for field in frame.schema.fields}
-    return [text_of(c, kinds[c], where).alias(column_name(i)) for i, c in enumerate(columns)]
-
-
-def _forget(found: Numbered) -> None:
-    found.held.unpersist()
 
 
 def private_folder() -> tuple[str, Callable[[], None]]:

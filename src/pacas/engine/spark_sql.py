@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from itertools import count
 from uuid import uuid4
 
 import numpy as np
 import pyarrow as pa
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from pacas.engine.spark_dialect import to_spark
+from pacas.engine.spark_dialect import in_steps, to_spark
 
 BATCH = 1 << 22
 """Rows up to which an answer comes in one piece; a larger one comes partition by partition."""
@@ -25,8 +27,8 @@ class SparkSql:
 
     def __init__(self, session: SparkSession) -> None:
         self.session = session
-        self._prefix = f"pacas_{uuid4().hex}"  # the session may be somebody else's, too
-        self._numbers = count()
+        prefix = f"pacas_{uuid4().hex}"  # the session may be somebody else's, too
+        self._names = (f"{prefix}_{number}" for number in count())
 
     def frame(self, sql: str) -> DataFrame:
         return self.session.sql(to_spark(sql))
@@ -34,6 +36,24 @@ class SparkSql:
     def arrow(self, sql: str) -> pa.Table:
         """An answer that is known to be small."""
         return self.frame(sql).toArrow()
+
+    def arrow_in_steps(self, sql: str) -> pa.Table:
+        """A small answer, for which each materialized step of the statement is computed once."""
+        steps, last = in_steps(sql, self._names)
+        held: list[DataFrame] = []
+        try:
+            for name, step in steps.items():
+                held.append(self.frame(step).persist())
+                held[-1].createOrReplaceTempView(name)
+            return self.arrow(last)
+        finally:
+            for name, frame in zip(steps, held, strict=False):
+                self.forget(name)
+                frame.unpersist()
+
+    def stream(self, sql: str, most: int) -> Iterator[pa.Table]:
+        """An answer of so many rows at most, in batches that fit in memory."""
+        return self.batches(self.frame(sql), most)
 
     def batches(self, frame: DataFrame, rows: int) -> Iterator[pa.Table]:
         """The rows of a frame, at most so many, in its order and in batches that fit in memory.
@@ -60,7 +80,7 @@ class SparkSql:
 
     def name(self, frame: DataFrame) -> str:
         """Give a frame a name of its own."""
-        name = f"{self._prefix}_{next(self._numbers)}"
+        name = next(self._names)
         frame.createOrReplaceTempView(name)
         return name
 
@@ -77,6 +97,12 @@ class SparkSql:
             self.forget(name)
 
     @contextmanager
+    def given(self, table: pa.Table) -> Iterator[str]:
+        """The name of a table of ours, while it is needed."""
+        with self.named(self.from_arrow(table)) as name:
+            yield name
+
+    @contextmanager
     def kept(self, sql: str) -> Iterator[str]:
         """An answer that several statements need: computed once, kept on the workers, and named."""
         frame = self.frame(sql).persist()
@@ -85,3 +111,10 @@ class SparkSql:
                 yield name
         finally:
             frame.unpersist()
+
+
+def release(spark: SparkSql, name: str, forget: Callable[[], object]) -> None:
+    """Let the session and its workers forget a frame of ours that nobody asks about any more."""
+    with suppress(PySparkException, Py4JError, ConnectionError):  # the session may have stopped
+        spark.forget(name)
+        forget()

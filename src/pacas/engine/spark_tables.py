@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pyspark.sql import SparkSession
+from pyspark.sql import SparkSession, types
 
 from pacas.core.relation import check_columns
-from pacas.engine.contract import KeyedFrame
+from pacas.engine.contract import KeyedFrame, RelationFolder
+from pacas.engine.folder import DELTA, parquet_files, partition_kinds
 from pacas.errors import FileError
 
-DELTA = "_delta_log"
+_KINDS: dict[str, types.DataType] = {
+    "BIGINT": types.LongType(),
+    "DOUBLE": types.DoubleType(),
+    "DATE": types.DateType(),
+    "VARCHAR": types.StringType(),
+}
+"""What a value of a partition's name is, by what it is to the embedded engine."""
 
 
 def scan_table(session: SparkSession, table: str, key: tuple[str, ...], format: str | None = None) -> KeyedFrame:
@@ -18,6 +25,17 @@ def scan_table(session: SparkSession, table: str, key: tuple[str, ...], format: 
     frame = session.read.format(format or _format(table)).load(table) if _is_path(table) else session.table(table)
     check_columns(frame.columns, table)
     return KeyedFrame(frame, key, table)
+
+
+def scan_folder(session: SparkSession, path: str, folder: RelationFolder) -> KeyedFrame:
+    """A local folder of Parquet files, by a path that Spark finds it under: what it is to the embedded engine."""
+    partitions = partition_kinds(folder.path, parquet_files(folder.path))
+    reader = session.read.option("pathGlobFilter", "*.parquet")
+    schema = reader.parquet(path).schema
+    for column, kind in partitions.items():
+        schema[column].dataType = _KINDS[kind]
+    frame = reader.schema(schema).parquet(path)
+    return KeyedFrame(frame, folder.key, folder.name)
 
 
 def _is_path(table: str) -> bool:

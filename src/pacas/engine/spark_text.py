@@ -24,6 +24,15 @@ _PLAIN = (
 )
 
 
+_TEXT = (types.StringType, types.CharType, types.VarcharType)
+_FLOAT = (types.FloatType, types.DoubleType)
+
+
+def is_plain(kind: types.DataType) -> bool:
+    """Whether a column of this type holds values, and not values inside values."""
+    return isinstance(kind, (*_PLAIN, *_TEXT, *_FLOAT, types.TimestampType, types.BinaryType))
+
+
 def quoted(name: str) -> str:
     """A column's name as Spark writes it."""
     return "`" + name.replace("`", "``") + "`"
@@ -32,9 +41,9 @@ def quoted(name: str) -> str:
 def text_of(name: str, kind: types.DataType, where: str) -> Column:
     """A column as text; an empty one is null, and a float's whole numbers are whole numbers."""
     column = F.col(quoted(name))
-    if isinstance(kind, types.StringType | types.CharType | types.VarcharType):
+    if isinstance(kind, _TEXT):
         return F.when(column != "", column)
-    if isinstance(kind, types.FloatType | types.DoubleType):
+    if isinstance(kind, _FLOAT):
         return _float_texts()(column)
     if isinstance(kind, _PLAIN):
         return column.cast("string")

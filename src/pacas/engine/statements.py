@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from pacas.core.hierarchy import canonical_number
 from pacas.core.histogram import Histogram, Values
-from pacas.engine.contract import Hierarchies
+from pacas.engine.contract import Hierarchies, NewCells
 from pacas.errors import SchemaError
 
 ROW = "row_number"
@@ -74,6 +74,24 @@ def rows_sql(table: Opened, columns: Sequence[str], wanted: str | None) -> str:
         return f"SELECT {names} FROM {table.sql_name} AS t ORDER BY t.{ROW}"
     joined = f"{wanted} AS w JOIN {table.sql_name} AS t ON t.{ROW} = w.row"
     return f"SELECT {names} FROM {joined} ORDER BY w.position"
+
+
+def changed_sql(table: Opened, columns: Sequence[str], new: Mapping[str, str]) -> str:
+    """A relation with these columns, and new values in some: per attribute a table (row, value). Others are null."""
+    outputs, joins = [], []
+    for i, column in enumerate(columns):
+        old = f"t.{table.sql_column(column)}" if column in table.columns else "NULL"
+        if column in new:
+            outputs.append(f"CASE WHEN w{i}.row IS NULL THEN {old} ELSE w{i}.value END AS {column_name(i)}")
+            joins.append(f"LEFT JOIN {new[column]} AS w{i} ON t.{ROW} = w{i}.row")
+        else:
+            outputs.append(f"{old} AS {column_name(i)}")
+    return f"SELECT t.{ROW} AS {ROW}, {', '.join(outputs)} FROM {table.sql_name} AS t {' '.join(joins)}"
+
+
+def new_values(cells: NewCells) -> pa.Table:
+    """New cells as a table (row, value)."""
+    return pa.table({"row": pa.array(cells.rows, pa.int64()), "value": pa.array(list(cells.values), pa.string())})
 
 
 def histogram_sql(table: Opened, attributes: Sequence[str]) -> str:

@@ -1,60 +1,79 @@
-"""A cleaned table as a file, of the same kind as the one it came from; what was not repaired stays byte for byte."""
+"""A cleaned table, of the same kind as the one it came from; what was not repaired stays as it was.
+
+A text keeps every other byte, a Parquet file its types, both copied a piece at a time; a folder or a table of an
+engine's is written by that engine.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import shutil
 from pathlib import Path
 
-import numpy as np
-
 from pacas.client.cleaning import Cleaning
-from pacas.core.histogram import Ints
-from pacas.engine.contract import RelationFile
+from pacas.engine.contract import RelationFile, RelationFolder, Source
 from pacas.errors import FileError
+from pacas.formats.changed_parquet import write_changed_parquet
 from pacas.formats.changed_table import write_changed
 from pacas.formats.patched_csv import Change
-from pacas.formats.relations import COMPRESSED, kind_to_write
+from pacas.formats.relations import COMPRESSED, PARQUET, kind_to_write
 from pacas.formats.replacing import check_writable
 
 
-def default_output(file: RelationFile) -> Path:
+def default_output(source: Source) -> Path:
     """Where a cleaned table goes if nobody says: beside the table, `client.csv.gz` as `client.clean.csv.gz`."""
-    packed = file.path.suffix if file.path.suffix.lower() in COMPRESSED else ""
-    name = Path(file.name.removesuffix(packed))
+    if isinstance(source, RelationFolder):
+        return source.path.with_name(f"{source.path.name}.clean")
+    if not isinstance(source, RelationFile):
+        raise FileError(f"{source.name} has no place on this disk; say with --output which folder the result goes to")
+    packed = source.path.suffix if source.path.suffix.lower() in COMPRESSED else ""
+    name = Path(source.name.removesuffix(packed))
     try:
         kind_to_write(name)
     except FileError:
-        return file.path.with_name(f"{file.name}.clean.{file.format}")
-    return file.path.with_name(f"{name.stem}.clean{name.suffix}{packed}")
+        return source.path.with_name(f"{source.name}.clean.{source.format}")
+    return source.path.with_name(f"{name.stem}.clean{name.suffix}{packed}")
 
 
-def check_output(path: Path, file: RelationFile) -> None:
-    """Raise if the cleaned table could not be written there."""
-    kind_to_write(path)
+def check_output(path: Path, source: Source, *, again: bool = False) -> None:
+    """Raise if the cleaned table could not be written there. `again` says that an earlier run has written it."""
     check_writable(path)
-    if path.exists() and path.samefile(file.path):
-        raise FileError(f"{path} is the table itself; give another --output, and the table stays as it is")
+    if isinstance(source, RelationFile):
+        kind_to_write(path)
+        if path.exists() and path.samefile(source.path):
+            raise FileError(f"{path} is the table itself; give another --output, and the table stays as it is")
+    elif path.exists() and not again and (not path.is_dir() or any(path.iterdir())):
+        raise FileError(f"{path} is there already; {source.name} is written as a new folder: give another --output")
 
 
-def write_cleaned(cleaning: Cleaning, file: RelationFile, path: Path) -> None:
+def write_cleaned(cleaning: Cleaning, path: Path) -> None:
     """Write a cleaned table; `path` holds all of it or is as it was."""
-    write_changed(file, len(cleaning.dirty), _changes(cleaning), lambda: cleaning.relation, path)
+    source = cleaning.source
+    if not isinstance(source, RelationFile):
+        _write_folder(cleaning, path)
+    elif source.format == PARQUET:
+        write_changed_parquet(source, cleaning.changes, cleaning.engine, path)
+    else:
+        write_changed(source, cleaning.rows, _by_row(cleaning), lambda: cleaning.relation, path)
 
 
-def _changes(cleaning: Cleaning) -> dict[int, list[Change]]:
+def _write_folder(cleaning: Cleaning, path: Path) -> None:
+    """A folder is written beside its place, and then put there."""
+    partial = path.with_name(f".{path.name}.partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    try:
+        cleaning.write(partial)
+        if path.exists():
+            shutil.rmtree(path)
+        partial.rename(path)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+
+
+def _by_row(cleaning: Cleaning) -> dict[int, list[Change]]:
     """The cells that are others than they were, by row."""
-    changes: dict[int, list[Change]] = {}
-    for attribute, rows in _repaired(cleaning).items():
-        column = cleaning.dirty.columns.index(attribute)
-        before, after = (r.table.column(column).take(rows).to_pylist() for r in (cleaning.dirty, cleaning.relation))
-        for row, old, new in zip(rows.tolist(), before, after, strict=True):
-            if old != new:
-                changes.setdefault(row, []).append(Change(column, old, new))
-    return changes
-
-
-def _repaired(cleaning: Cleaning) -> Mapping[str, Ints]:
-    rows: dict[str, list[Ints]] = {}
-    for repair in cleaning.repairs:
-        rows.setdefault(repair.attribute, []).append(repair.written)
-    return {attribute: np.unique(np.concatenate(parts)) for attribute, parts in rows.items()}
+    by_row: dict[int, list[Change]] = {}
+    for attribute, changes in cleaning.changes.items():
+        column = cleaning.columns.index(attribute)
+        for row, old, new in zip(changes.rows.tolist(), changes.old, changes.new, strict=True):
+            by_row.setdefault(row, []).append(Change(column, old, new))
+    return by_row

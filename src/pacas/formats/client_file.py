@@ -14,15 +14,21 @@ from pydantic import Field, ValidationError
 
 from pacas.core.dependency import FunctionalDependency
 from pacas.core.hierarchy import Hierarchy
-from pacas.engine.contract import Engine, RelationFile
+from pacas.engine.choosing import EngineChoice
+from pacas.engine.contract import Engine, Source
 from pacas.errors import ConfigError, FileError, did_you_mean
 from pacas.formats.hierarchy_source import HIERARCHY, hierarchy_at
 from pacas.formats.provider_file import named
-from pacas.formats.provider_sections import Section
-from pacas.formats.relations import scan_relation
+from pacas.formats.provider_sections import EngineName, Key, Memory, Section
+from pacas.formats.relations import locate
+
+TOP_KEYS = ("data", "key", "engine", "master", "memory", "fds")
+"""Keys that stand before [hierarchies]."""
 
 _EXAMPLES = {
     "data": 'give a file, as in data = "client.csv"',
+    "key": 'give a column, as in key = "ID", or a list of them',
+    "master": 'give Spark\'s, as in master = "spark://host:7077"',
     "fds": 'give a list, as in fds = ["GEN, DIAG -> MED"]',
     "hierarchies": 'give a section, [hierarchies] with MED = "med.csv"',
 }
@@ -32,6 +38,10 @@ class ClientFile(Section):
     """A client's file; paths are relative to it."""
 
     data: str
+    key: Key = ()
+    engine: EngineName | None = None
+    master: str | None = None
+    memory: Memory | None = None
     fds: list[str] = Field(default_factory=list)
     hierarchies: dict[str, str | dict[str, Any]] = Field(default_factory=dict)
 
@@ -42,10 +52,17 @@ class ClientFile(Section):
         with named("fds"):
             return tuple(FunctionalDependency.parse_all(self.fds))
 
-    def scan(self) -> RelationFile:
-        """The table; dependencies and hierarchies must speak of its columns."""
+    @property
+    def engine_choice(self) -> EngineChoice:
+        return EngineChoice(self.engine, self.master, self.memory)
+
+    def scan(self, engine: Engine[Any], key: Sequence[str] = ()) -> Source:
+        """The table, numbered by a key in place of the file's own, if one is given.
+
+        Dependencies and hierarchies must speak of its columns.
+        """
         with named("data"):
-            file = scan_relation(self._folder / self.data)
+            file = locate(self.data, self._folder, key or self.key, engine)
         for fd in self.dependencies():
             with named("fds"):
                 fd.check(file.columns, file.name)
@@ -55,12 +72,12 @@ class ClientFile(Section):
                 raise ConfigError(f"hierarchies.{attribute}: no such column in {file.name}; {near}")
         return file
 
-    def read_hierarchies(self, engine: Engine[Any] | None = None) -> dict[str, Hierarchy]:
+    def read_hierarchies(self, table: Source, engine: Engine[Any]) -> dict[str, Hierarchy]:
         """The client's hierarchies, read from files or built from its table."""
         read = {}
         for attribute, source in self.hierarchies.items():
             with named(f"hierarchies.{attribute}"):
-                read[attribute] = hierarchy_at(source, attribute, self._folder, self.scan, engine)
+                read[attribute] = hierarchy_at(source, attribute, self._folder, table, engine)
         return read
 
 
@@ -86,7 +103,7 @@ def _first_problem(error: ValidationError) -> str:
     problems = error.errors()
     places = [problem["loc"] for problem in problems]
     for place in places:
-        if place[0] == "hierarchies" and len(place) > 1 and place[1] in ("data", "fds"):
+        if place[0] == "hierarchies" and len(place) > 1 and place[1] in TOP_KEYS:
             return f"{place[1]!r} stands at the top of the file, before [hierarchies]"
     problem = next((p for p in problems if p["type"] == "extra_forbidden"), problems[0])  # a typo explains what lacks
     key = str(problem["loc"][0])
@@ -95,6 +112,8 @@ def _first_problem(error: ValidationError) -> str:
             return f"unknown key {key!r}; {did_you_mean(key, ClientFile.model_fields)}"
         case "missing":
             return f"{key!r} is missing; {_EXAMPLES[key]}"
+        case "engine" | "memory":
+            return f"{key!r}: {problem['msg']}"
         case _:
             return _wrong_value(problem["loc"])
 

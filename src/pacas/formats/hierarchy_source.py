@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 from pacas.core.hierarchy import Hierarchy
-from pacas.engine.contract import Engine, RelationFile
+from pacas.engine.contract import Engine, Source
 from pacas.engine.questions import hierarchy_from
 from pacas.errors import InputError
 from pacas.formats.hierarchies import read_hierarchy
@@ -22,8 +22,8 @@ def hierarchy_at(
     source: HierarchySource,
     attribute: str,
     folder: Path,
-    relation: Callable[[], RelationFile],
-    engine: Engine[Any] | None,
+    relation: Source,
+    engine: Engine[Any],
 ) -> Hierarchy:
     """Read the file, relative to `folder`, or build from the relation's column."""
     if isinstance(source, str):
@@ -32,7 +32,7 @@ def hierarchy_at(
     method = options.pop("build", None)
     if not isinstance(method, str):
         raise InputError(HIERARCHY)
-    return hierarchy_from(relation(), attribute, method, options, engine=engine)
+    return hierarchy_from(relation, attribute, method, options, engine=engine)
 
 
 def _plain(option: Any) -> Any:

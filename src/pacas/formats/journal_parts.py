@@ -9,16 +9,16 @@ from typing import Any
 
 from pacas.client.safe_clean import SafeClean
 from pacas.core.hierarchy import Hierarchy
-from pacas.engine.contract import RelationFile
 from pacas.protocol.messages import Offer
 
 
 def run_parts(
-    data: RelationFile, cleaner: SafeClean, choices: Mapping[str, Any], catalogue: Mapping[str, Offer], buyer: str
+    digest: str, cleaner: SafeClean, choices: Mapping[str, Any], catalogue: Mapping[str, Offer], buyer: str
 ) -> dict[str, Any]:
-    """The parts of a run. `choices` are the options as they were given; the provider is known by what it offers."""
-    with data.path.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    """The parts of a run. `digest` is its engine's, of the table; the provider is known by what it offers.
+
+    `choices` are the options as they were given.
+    """
     return {
         "data": digest,
         "fds": [str(fd) for fd in cleaner.fds],

@@ -19,7 +19,8 @@ from pacas.core.dependency import MatchingDependency
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.money import nanocredits
 from pacas.core.query import MAIN, GeneralizedQuery
-from pacas.engine.contract import Engine, RelationFile
+from pacas.engine.choosing import EngineChoice
+from pacas.engine.contract import Engine, Source
 from pacas.errors import ConfigError, FileError, InputError, did_you_mean
 from pacas.formats.hierarchy_source import hierarchy_at
 from pacas.formats.provider_sections import (
@@ -29,7 +30,7 @@ from pacas.formats.provider_sections import (
     RelationSection,
     first_problem,
 )
-from pacas.formats.relations import scan_relation
+from pacas.formats.relations import locate
 from pacas.provider.mix import Mix
 from pacas.provider.support import ONLY_UPDATES, Generated
 from pacas.provider.terms import ViewPrice
@@ -47,6 +48,10 @@ class ProviderFile(ProviderSections):
         return self._folder
 
     @property
+    def engine_choice(self) -> EngineChoice:
+        return EngineChoice(self.engine, self.master, self.memory)
+
+    @property
     def ledger_url(self) -> str:
         """Where the ledger is kept; by default beside the file, named after it."""
         return self.ledger.url or f"sqlite:///{Path(self._name).stem}.ledger.db"
@@ -61,12 +66,12 @@ class ProviderFile(ProviderSections):
         """The sold attributes whose hierarchies are made from the relation: one tells which values there are."""
         return [a for a in self.match if a in self.hierarchies and not isinstance(self.hierarchies[a], str)]
 
-    def scan_relations(self) -> dict[str, RelationFile]:
+    def scan_relations(self, engine: Engine[Any]) -> dict[str, Source]:
         """Every relation by name, the main one first; a hierarchy for a column that none has is a mistake."""
         if MAIN in self.relations:
             raise ConfigError(f"relations.{MAIN}: that name is the main relation's; choose another")
-        scanned = {MAIN: self._scan("relation", self.relation)}
-        scanned |= {name: self._scan(f"relations.{name}", section) for name, section in self.relations.items()}
+        scanned = {MAIN: self._scan("relation", self.relation, engine)}
+        scanned |= {name: self._scan(f"relations.{name}", section, engine) for name, section in self.relations.items()}
         columns = dict.fromkeys(column for relation in scanned.values() for column in relation.columns)
         for attribute in self.hierarchies:
             if attribute not in columns:
@@ -74,11 +79,11 @@ class ProviderFile(ProviderSections):
         return scanned
 
     def read_hierarchies(
-        self, attributes: Iterable[str] | None = None, *, engine: Engine[Any] | None = None
+        self, relation: Source, engine: Engine[Any], attributes: Iterable[str] | None = None
     ) -> dict[str, Hierarchy]:
         """The hierarchies of some attributes (all, if none are named), read from files or built from the relation."""
         wanted = self.hierarchies if attributes is None else {a: None for a in attributes if a in self.hierarchies}
-        return {attribute: self._hierarchy(attribute, engine) for attribute in wanted}
+        return {attribute: self._hierarchy(attribute, relation, engine) for attribute in wanted}
 
     def dependencies(self) -> dict[str, MatchingDependency]:
         """What is sold, and how a client's tuple finds it."""
@@ -127,17 +132,14 @@ class ProviderFile(ProviderSections):
                 raise ConfigError(f"pricing.points: two of them are named {name!r}; an error could not tell which")
         return points
 
-    def _scan(self, section: str, relation: RelationSection) -> RelationFile:
+    def _scan(self, section: str, relation: RelationSection, engine: Engine[Any]) -> Source:
         with named(f"{section}.data"):
-            return scan_relation(self._folder / relation.data)
+            return locate(relation.data, self._folder, relation.key, engine)
 
-    def _hierarchy(self, attribute: str, engine: Engine[Any] | None) -> Hierarchy:
+    def _hierarchy(self, attribute: str, relation: Source, engine: Engine[Any]) -> Hierarchy:
         source = self.hierarchies[attribute]
         with named(f"hierarchies.{attribute}"):
-            return hierarchy_at(source, attribute, self._folder, self._main, engine)
-
-    def _main(self) -> RelationFile:
-        return scan_relation(self._folder / self.relation.data)
+            return hierarchy_at(source, attribute, self._folder, relation, engine)
 
 
 @contextmanager

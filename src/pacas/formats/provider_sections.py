@@ -13,10 +13,12 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import BaseModel, ConfigDict, Field, PlainValidator, ValidationError
 from pydantic_core import PydanticCustomError
 
-from pacas.errors import did_you_mean
+from pacas.engine.choosing import ENGINES
+from pacas.engine.memory import memory_bytes
+from pacas.errors import InputError, did_you_mean
 from pacas.formats.hierarchy_source import HIERARCHY
 
-TOP_KEYS = ("history", "reasons", "max_matches")
+TOP_KEYS = ("engine", "master", "memory", "history", "reasons", "max_matches")
 """Keys that stand before the first table of the file."""
 
 
@@ -25,6 +27,41 @@ def _number(value: Any) -> Decimal:
         raise PydanticCustomError("number", "give a number, such as 0.5")
     return Decimal(value)
 
+
+def _key(value: Any) -> tuple[str, ...]:
+    columns = [value] if isinstance(value, str) else value
+    if not isinstance(columns, list) or not columns or not all(isinstance(c, str) and c for c in columns):
+        raise PydanticCustomError("key", 'give a column, such as "ID", or a list of them')
+    return tuple(columns)
+
+
+Key = Annotated[tuple[str, ...], PlainValidator(_key)]
+"""The columns that tell the rows of a folder or a table apart, and so number them: one, or a list."""
+
+
+def _engine(value: Any) -> str:
+    if not isinstance(value, str) or value not in ENGINES:
+        near = did_you_mean(value, ENGINES) if isinstance(value, str) else f"there is {', '.join(ENGINES)}"
+        raise PydanticCustomError("engine", "no engine {value}; {near}", {"value": repr(value), "near": near})
+    return value
+
+
+EngineName = Annotated[str, PlainValidator(_engine)]
+"""Which engine reads and groups the data."""
+
+
+def _memory(value: Any) -> str:
+    if not isinstance(value, str):
+        raise PydanticCustomError("memory", 'give an amount of memory, such as "2GB"')
+    try:
+        memory_bytes(value)
+    except InputError as error:
+        raise PydanticCustomError("memory", "{why}", {"why": str(error)}) from None
+    return value
+
+
+Memory = Annotated[str, PlainValidator(_memory)]
+"""An amount of memory, such as "2GB"."""
 
 Number = Annotated[Decimal, PlainValidator(_number)]
 """A number as the file writes it."""
@@ -37,9 +74,10 @@ class Section(BaseModel):
 
 
 class RelationSection(Section):
-    """Where a relation's rows are."""
+    """Where a relation's rows are, and what numbers them where that is not the order of a file."""
 
     data: str
+    key: Key = ()
 
 
 class PolicySection(Section):
@@ -102,6 +140,9 @@ class ServiceSection(Section):
 class ProviderSections(Section):
     """All that a provider's file may say."""
 
+    engine: EngineName | None = None
+    master: str | None = None
+    memory: Memory | None = None
     relation: RelationSection
     relations: dict[str, RelationSection] = Field(default_factory=dict)
     hierarchies: dict[str, str | dict[str, Any]] = Field(default_factory=dict)

@@ -7,7 +7,7 @@ from typing import Any
 
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.query import MAIN
-from pacas.engine.contract import Engine, RelationFile
+from pacas.engine.contract import Engine, Source
 from pacas.errors import ConfigError, did_you_mean
 from pacas.formats.provider_file import ProviderFile, named
 from pacas.formats.support_file import read_support
@@ -26,7 +26,7 @@ def make_provider(file: ProviderFile, engine: Engine[Any], ledger: Callable[[], 
     What only the data can tell (D1, D3, whether price points can be met) shows after that; nothing is then written.
     """
     tell("reading the hierarchies")
-    relations = file.scan_relations()
+    relations = file.scan_relations(engine)
     terms = _terms(file, relations, engine)
     _check(file, terms, relations)
     return Provider(
@@ -48,9 +48,9 @@ def make_provider(file: ProviderFile, engine: Engine[Any], ledger: Callable[[], 
     )
 
 
-def _terms(file: ProviderFile, relations: Mapping[str, RelationFile], engine: Engine[Any]) -> Terms:
+def _terms(file: ProviderFile, relations: Mapping[str, Source], engine: Engine[Any]) -> Terms:
     return Terms(
-        hierarchies=file.read_hierarchies(engine=engine),
+        hierarchies=file.read_hierarchies(relations[MAIN], engine),
         match=file.dependencies(),
         policies=file.policies(),
         support=_support(file, relations[MAIN], engine),
@@ -61,7 +61,7 @@ def _terms(file: ProviderFile, relations: Mapping[str, RelationFile], engine: En
     )
 
 
-def _support(file: ProviderFile, relation: RelationFile, engine: Engine[Any]) -> Generated | GivenSupport:
+def _support(file: ProviderFile, relation: Source, engine: Engine[Any]) -> Generated | GivenSupport:
     generated = file.generated_support()
     if generated is not None:
         return generated
@@ -70,7 +70,7 @@ def _support(file: ProviderFile, relation: RelationFile, engine: Engine[Any]) ->
         return read_support(file.folder / str(file.pricing.support.file), relation.columns, rows)
 
 
-def _check(file: ProviderFile, terms: Terms, relations: Mapping[str, RelationFile]) -> None:
+def _check(file: ProviderFile, terms: Terms, relations: Mapping[str, Source]) -> None:
     """Everything named is there."""
     if not terms.match:
         raise ConfigError('match: nothing is for sale; say what, and how it is found, as in MED = "GEN = GEN"')

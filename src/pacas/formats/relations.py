@@ -1,20 +1,23 @@
-"""Relations in files: CSV, TSV and Parquet, plain or compressed with gzip or Zstandard."""
+"""Relations in files: CSV, TSV and Parquet, plain or compressed with gzip or Zstandard; and where else one may be."""
 
 from __future__ import annotations
 
 import csv
 import os
 from collections import Counter
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 
 from pacas.core.relation import Relation, check_columns
-from pacas.engine.contract import RelationFile
+from pacas.engine.contract import Engine, RelationFile, Source
 from pacas.engine.duck import DuckEngine
-from pacas.errors import FileError
+from pacas.engine.folder import DELTA, scan_folder
+from pacas.errors import FileError, SchemaError
 
 DELIMITERS = ",;\t|"
 PARQUET = "parquet"
@@ -22,6 +25,25 @@ _HEADER_BYTES = 1 << 20
 _SUFFIXES = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": ","}
 COMPRESSED = {".gz": "gzip", ".zst": "zstd"}
 _NOT_READ = {".bz2", ".br", ".lz4", ".xz", ".zip", ".7z"}
+
+
+def locate(data: str, folder: Path, key: Sequence[str], engine: Engine[Any]) -> Source:
+    """The relation that a file or a command line names: a file, a folder of Parquet files, or what the engine finds.
+
+    Files and folders are looked for relative to `folder`. Anything else is for the engine: to Spark, a table's name
+    (`lake.people`), a place that it reads (`s3://…`), or a Delta folder. A key numbers the rows of folders and tables;
+    the rows of a file have its order, and of a key it is asked only that its columns exist.
+    """
+    path = folder / data
+    if _is_there(path, Path.is_dir):
+        return engine.scan(str(path.absolute()), key) if (path / DELTA).is_dir() else scan_folder(path, key)
+    if not _is_there(path, Path.is_file) and not isinstance(engine, DuckEngine):
+        return engine.scan(data, key)
+    file = scan_relation(path)
+    for column in key:
+        if column not in file.columns:
+            raise SchemaError.missing(column, file.columns, file.name)
+    return file
 
 
 def scan_relation(path: str | Path) -> RelationFile:
@@ -32,8 +54,11 @@ def scan_relation(path: str | Path) -> RelationFile:
     except OSError as error:
         raise FileError(f"no such file ({error.strerror}); give a CSV, TSV or Parquet file") from None
     if not found:
-        problem = "is a folder" if file.is_dir() else "does not exist"
-        raise FileError(f"{file} {problem}; give a CSV, TSV or Parquet file")
+        if file.is_dir():
+            raise FileError(f"{file} is a folder; give a CSV, TSV or Parquet file")
+        raise FileError(
+            f"{file} does not exist; give a CSV, TSV or Parquet file (a folder, or a table's name with engine 'spark')"
+        )
     if file.suffix.lower() in _NOT_READ:
         raise FileError(f"{file.name}: {file.suffix} is not read; compress with gzip (.gz) or Zstandard (.zst)")
     if file.stat().st_size == 0:
@@ -91,6 +116,13 @@ def open_text(file: Path) -> pa.NativeFile:
 def create_text(file: Path) -> pa.NativeFile:
     """A text to be written, compressed as its name says."""
     return pa.output_stream(str(file), compression=COMPRESSED.get(file.suffix.lower()))
+
+
+def _is_there(path: Path, kind: Callable[[Path], bool]) -> bool:
+    try:
+        return kind(path)
+    except OSError:  # such as a name that is too long
+        return False
 
 
 def _is_parquet(file: Path) -> bool:

@@ -38,10 +38,10 @@ def check_report(path: Path) -> None:
 def report_page(cleaning: Cleaning, *, score: Score | None = None, subject: str | None = None) -> str:
     """The page's text."""
     fds = "; ".join(map(str, cleaning.fds)) or "none, only cells that were named"
-    columns = len(cleaning.relation.columns)
+    columns = len(cleaning.columns)
     return html_page(
         title="What was cleaned" + (f": {subject}" if subject else ""),
-        lead=f"{len(cleaning.relation):,} rows, {columns:,} columns. Dependencies: {fds}.",
+        lead=f"{cleaning.rows:,} rows, {columns:,} columns. Dependencies: {fds}.",
         sections=[*sections(cleaning, score), page_part("cells.html")],
         script=page_part("script.js"),
         data=written_cells(cleaning).json(),

@@ -9,19 +9,23 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from typing import NamedTuple
 
 import numpy as np
 
 from pacas.core.anonymity import Policy
+from pacas.provider.audit_on_engine import CountedGroups, CountedSales, counted_groups, counted_sales
 from pacas.provider.chain import Head, Verification
 from pacas.provider.entry import Entry, Purchase
 from pacas.provider.history import Learned, learned_by_buyer
 from pacas.provider.known import Ints
+from pacas.provider.margins import Margins
 from pacas.provider.matching.groups import spread
+from pacas.provider.on_engine import OnEngine
 from pacas.provider.provider import Provider
 from pacas.provider.stock import Stock
 from pacas.provider.surviving import Surviving
-from pacas.provider.terms import History, linking_columns
+from pacas.provider.terms import History, Terms, linking_columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,29 +93,49 @@ class Audit:
 
 def audit(provider: Provider, noted: Head | None = None) -> Audit:
     """Derive everything from the ledger again; `noted` is a head that was written down earlier."""
-    stock = provider.stock
+    shop = provider.shop
     entries: list[Entry] = []
     verification = provider.ledger.verify(noted, entries.append)
     purchases = [entry.purchase for entry in entries[1:]] if verification.holds else []
     sales = _sales(purchases)
-    state = stock.untouched.copy()
+    counted = _on_engine(shop, purchases) if isinstance(shop, OnEngine) else _in_memory(provider.stock, purchases)
     of_buyer = {buyer: list(mine) for buyer, mine in groupby(sales, key=lambda sale: sale.buyer)}
-    buyers = {}
-    for buyer, learned in learned_by_buyer(purchases, stock.inquiries):
-        state.learn(learned)
-        buyers[buyer] = _buyer(stock, learned, of_buyer[buyer])
-    state.recount()
-    values = _values(stock, state, purchases)
     return Audit(
-        stock.rows,
-        len(stock.support),
-        stock.total,
-        tuple(_policy(stock, n, shown) for n, shown in enumerate(values)) if verification.holds else (),
-        buyers,
+        shop.rows,
+        shop.neighbours,
+        shop.total,
+        tuple(_policy(shop.terms, n, found) for n, found in enumerate(counted.groups)) if verification.holds else (),
+        {buyer: _buyer(shop.neighbours, found, of_buyer[buyer]) for buyer, found in counted.sales.items()},
         sales,
         verification,
-        tuple(_warnings(provider, state)),
+        tuple(_warnings(provider, counted)),
     )
+
+
+class _Counted(NamedTuple):
+    """What follows from the purchases: per policy, and per buyer."""
+
+    groups: Sequence[CountedGroups]
+    sales: Mapping[str, CountedSales]
+    short: bool
+    """Whether the support set shows too few values before anything is sold."""
+
+
+def _on_engine(shop: OnEngine, purchases: Sequence[Purchase]) -> _Counted:
+    sales = shop.sales_of(purchases)
+    return _Counted(counted_groups(shop, sales), counted_sales(shop, sales), False)
+
+
+def _in_memory(stock: Stock, purchases: Sequence[Purchase]) -> _Counted:
+    state = stock.untouched.copy()
+    sales = {}
+    for buyer, learned in learned_by_buyer(purchases, stock.inquiries):
+        state.learn(learned)
+        sales[buyer] = _ruled_out(stock, learned)
+    state.recount()
+    values = _values(stock, state, purchases)
+    groups = [_groups(margins, shown, state) for margins, shown in zip(state.margins, values, strict=True)]
+    return _Counted(groups, sales, stock.untouched.short)
 
 
 def _sales(purchases: Sequence[Purchase]) -> tuple[Sold, ...]:
@@ -123,9 +147,14 @@ def _sales(purchases: Sequence[Purchase]) -> tuple[Sold, ...]:
     return tuple(Sold(*key, count[key], spent[key]) for key in sorted(count))
 
 
-def _buyer(stock: Stock, learned: Learned, sales: Sequence[Sold]) -> BuyerAudit:
-    """What the purchases have ruled out, cell by cell and edit by edit, and what that weighs."""
-    ruled_out = due = 0
+def _buyer(neighbours: int, found: CountedSales, sales: Sequence[Sold]) -> BuyerAudit:
+    purchases, spent = sum(s.purchases for s in sales), sum(s.spent for s in sales)
+    return BuyerAudit(purchases, spent, found.due, neighbours - found.ruled_out)
+
+
+def _ruled_out(stock: Stock, learned: Learned) -> CountedSales:
+    """What purchases have ruled out, cell by cell and edit by edit, and what that weighs."""
+    found = CountedSales()
     edits: list[Ints] = []
     for sets, levels in learned:
         rows, lowest = sets.lowest(levels)
@@ -133,13 +162,24 @@ def _buyer(stock: Stock, learned: Learned, sales: Sequence[Sold]) -> BuyerAudit:
         if cells is not None:
             number = spread(cells.first[rows], cells.first[rows + 1] - cells.first[rows])
             gone = cells.divergence[number] > np.repeat(lowest, cells.first[rows + 1] - cells.first[rows])
-            ruled_out += int(gone.sum())
-            due += sum(stock.weights[stock.support.first()[sets.attribute] + number[gone]].tolist())
+            found.ruled_out += int(gone.sum())
+            found.due += sum(stock.weights[stock.support.first()[sets.attribute] + number[gone]].tolist())
         edits.append(sets.edit[sets.edit_divergence > levels[sets.edit_request]])
     gone_edits = np.unique(np.concatenate(edits))
-    due += sum(stock.weights[stock.support.first()[None] + gone_edits].tolist())
-    surviving = len(stock.support) - ruled_out - len(gone_edits)
-    return BuyerAudit(sum(s.purchases for s in sales), sum(s.spent for s in sales), due, surviving)
+    found.ruled_out += len(gone_edits)
+    found.due += sum(stock.weights[stock.support.first()[None] + gone_edits].tolist())
+    return found
+
+
+def _groups(margins: Margins, values: Ints, pooled: Surviving) -> CountedGroups:
+    linked = margins.linked
+    margin, groups = np.unique(values - margins.k, return_counts=True)
+    return CountedGroups(
+        linked.groups,
+        int((linked.group < 0).sum()),
+        Counter(dict(zip(margin.tolist(), groups.tolist(), strict=True))),
+        int((margins.lacking(pooled.alive) > 0).sum()),
+    )
 
 
 def _values(stock: Stock, pooled: Surviving, purchases: Sequence[Purchase]) -> list[Ints]:
@@ -155,38 +195,37 @@ def _values(stock: Stock, pooled: Surviving, purchases: Sequence[Purchase]) -> l
     return least
 
 
-def _policy(stock: Stock, number: int, values: Ints) -> PolicyAudit:
-    policy, linked = stock.terms.policies[number], stock.untouched.margins[number].linked
-    margin, groups = np.unique(values - policy.k, return_counts=True)
-    linkage = {a: tuple(linking_columns(stock.terms.match[a], policy)) for a in policy.y if a in stock.terms.match}
+def _policy(terms: Terms, number: int, found: CountedGroups) -> PolicyAudit:
+    policy = terms.policies[number]
+    linkage = {a: tuple(linking_columns(terms.match[a], policy)) for a in policy.y if a in terms.match}
     return PolicyAudit(
         policy,
-        linked.groups,
-        int((linked.group < 0).sum()),
-        dict(zip(margin.tolist(), groups.tolist(), strict=True)),
+        found.groups,
+        found.unlinked_rows,
+        dict(sorted(found.margins.items())),
         {a: columns for a, columns in linkage.items() if columns},
     )
 
 
-def _warnings(provider: Provider, pooled: Surviving) -> Iterator[str]:
-    stock = provider.stock
+def _warnings(provider: Provider, counted: _Counted) -> Iterator[str]:
+    terms = provider.shop.terms
     if provider.seed_is_given:
         yield "the seed is given, and whoever guesses it knows the support set; leave it out, and it is a random secret"
-    if not stock.terms.policies:
+    if not terms.policies:
         yield "there is no policy: everything is safe to sell"
-    if stock.terms.history is History.PER_BUYER:
-        short = sum(int((margins.lacking(pooled.alive) > 0).sum()) for margins in pooled.margins)
+    if terms.history is History.PER_BUYER:
+        short = sum(found.short_together for found in counted.groups)
         yield (
             'history = "per_buyer": buyers who pool what they bought may learn more than a policy allows'
             + (f"; with all purchases so far pooled, {short:,} X-groups are short" if short else "")
         )
-    for number, policy in enumerate(stock.terms.policies, start=1):
+    for number, policy in enumerate(terms.policies, start=1):
         for attribute in policy.y:
-            beyond = linking_columns(stock.terms.match[attribute], policy) if attribute in stock.terms.match else []
+            beyond = linking_columns(terms.match[attribute], policy) if attribute in terms.match else []
             if beyond:
                 yield (
                     f"policy {number} allows linkage: {attribute} is found by {', '.join(beyond)}, outside X, so a "
                     "buyer can single out one person in an X-group"
                 )
-    if stock.untouched.short:
+    if counted.short:
         yield "the support set shows too few values for a policy, so everything is refused"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from pacas.core.hierarchy import Codes, Hierarchy
 from pacas.engine.codes import CodedColumn, linked_keys
 from pacas.engine.grouping import Array, Keys
+from pacas.errors import InputError
 
 
 class Column:
@@ -33,6 +34,24 @@ class Column:
     def __len__(self) -> int:
         return len(self.codes)
 
+    def part(self, texts: Iterable[str | None]) -> Column:
+        """Other rows of the same attribute, whose texts are all known here."""
+        other = Column.__new__(Column)
+        other.__dict__.update({name: getattr(self, name) for name in _SHARED})
+        try:
+            other.codes = np.fromiter(map(self.code.__getitem__, texts), np.int32)
+        except KeyError:
+            raise InputError(
+                f"{self.attribute!r} holds a value that it did not hold when the provider started; start it again, "
+                "with a relation that nobody changes meanwhile"
+            ) from None
+        return other
+
+    @cached_property
+    def counts(self) -> Array:
+        """How many rows have each code."""
+        return np.bincount(self.codes, minlength=len(self.values))
+
     @cached_property
     def code(self) -> dict[str | None, int]:
         """The code of each text; an empty one is null."""
@@ -43,7 +62,8 @@ class Column:
         """The attribute's own hierarchy: its ground values are what a cell may be believed to hold."""
         if self.declared is not None:
             return self.declared
-        return Hierarchy.flat(sorted(str(self.values[c]) for c in self._used if self.values[c] is not None))
+        used = np.flatnonzero(self.counts)
+        return Hierarchy.flat(sorted(str(self.values[c]) for c in used if self.values[c] is not None))
 
     @cached_property
     def hierarchy(self) -> Hierarchy:
@@ -75,9 +95,25 @@ class Column:
         """The column, or other rows of the same attribute."""
         return CodedColumn(self.codes if codes is None else codes, self.values)
 
-    @cached_property
-    def _used(self) -> Array:
-        return np.flatnonzero(np.bincount(self.codes, minlength=len(self.values)))
+    @classmethod
+    def counted(
+        cls,
+        attribute: str,
+        values: Sequence[str | None],
+        counts: Array,
+        hierarchy: Hierarchy | None,
+        others: Sequence[str],
+    ) -> Column:
+        """A column of which only the values and how often each occurs are known; its rows come as parts."""
+        column = cls(attribute, CodedColumn(np.arange(len(values)), list(values)), hierarchy, others)
+        of_code = np.zeros(len(column.values), dtype=np.int64)
+        of_code[column.codes] = counts
+        column.counts = of_code
+        return column
+
+
+_SHARED = ("attribute", "declared", "values", "code", "domain", "hierarchy", "nodes", "code_of_node")
+"""What all rows of an attribute have in common."""
 
 
 def _recoded(column: CodedColumn, null: int) -> Codes:

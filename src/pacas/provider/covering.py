@@ -18,7 +18,7 @@ from pacas.provider.linked import LinkedValues
 from pacas.provider.margins import Margins
 from pacas.provider.neighbour import Neighbour
 from pacas.provider.support import SupportSet, cells_of
-from pacas.provider.support_set import draws
+from pacas.provider.support_set import draws_of
 
 Ints = NDArray[np.int64]
 Change = tuple[int, dict[str, int]]
@@ -31,13 +31,22 @@ def covering(
     """Neighbours for the groups that are short; none if no group is, or nothing helps."""
     changes: list[Change] = []
     for policy, margin in enumerate(margins):
-        changes += _for_policy(margin, alive, columns, seed, (policy, turn))
-    return _support(changes, set(simple), columns)
+        changes += (change for _, change in changes_for(margin, alive, columns, seed, (policy, turn)))
+    return support_of(changes, set(simple), columns)
 
 
-def _for_policy(
-    margin: Margins, alive: int, columns: Mapping[str, Column], seed: bytes, turn: tuple[int, int]
-) -> Iterator[Change]:
+def changes_for(
+    margin: Margins,
+    alive: int,
+    columns: Mapping[str, Column],
+    seed: bytes,
+    turn: tuple[int, int],
+    numbers: Ints | None = None,
+) -> Iterator[tuple[int, Change]]:
+    """What one policy's short groups need, each with the number of its group's first row, which it is drawn by.
+
+    `numbers` are those of the rows, where they are a part of the relation's that holds every group whole.
+    """
     lacking = margin.lacking(alive)
     groups = np.flatnonzero(lacking)
     if not len(groups):
@@ -45,13 +54,15 @@ def _for_policy(
     values = _Values(margin.linked, columns)
     members = margin.linked.members
     shown = margin.shown_values(groups, alive)
-    random = draws(seed, ("cover", *turn), 0, margin.linked.groups)
-    for group in groups.tolist():
+    first = members.members[members.offsets[groups]]
+    first = first if numbers is None else numbers[first]
+    random = draws_of(seed, ("cover", *turn), first)
+    for group, of_group, drawn in zip(groups.tolist(), first.tolist(), random.tolist(), strict=True):
         rows = members.one(group)
-        row = int(rows[int(random[group]) % len(rows)])
-        found = values.others(row, shown[group], int(random[group]) // len(rows))
+        row = int(rows[drawn % len(rows)])
+        found = values.others(row, shown[group], drawn // len(rows))
         for _, change in zip(range(int(lacking[group])), found, strict=False):
-            yield row, change
+            yield of_group, (row, change)
 
 
 class _Values:
@@ -104,7 +115,7 @@ def _digits(number: int, choices: Sequence[Sequence[int]]) -> Iterator[int]:
         yield choice[place]
 
 
-def _support(changes: Sequence[Change], simple: set[str], columns: Mapping[str, Column]) -> SupportSet:
+def support_of(changes: Sequence[Change], simple: set[str], columns: Mapping[str, Column]) -> SupportSet:
     """One changed cell of a simple attribute is a cell neighbour; other changes are edits."""
     single: dict[str, list[tuple[int, int]]] = {}
     several: list[Neighbour] = []

@@ -1,61 +1,79 @@
 """What a ledger's history belongs to: a digest of each thing that prices and answers follow from.
 
-A relation in a file is known by its bytes, one in memory by its values.
+A support set that was given is known by its neighbours. One that was generated is known by what it follows from, so
+that it need not be made to be known; so are weights that follow from a total.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from typing import Any
-
-import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.query import MAIN
-from pacas.core.relation import Relation
-from pacas.engine.contract import Source
-from pacas.errors import FileError
-from pacas.provider.stock import Stock
+from pacas.engine.contract import Engine, Source
+from pacas.provider.stock import Stock, weight_runs
+from pacas.provider.support import Generated
 from pacas.provider.terms import Terms
+from pacas.provider.weights import Factor
 
 
-def fingerprint(sources: Mapping[str, Source], stock: Stock) -> dict[str, str]:
-    """A hex digest by part; a part that changes is named when the ledger is opened again."""
-    parts = {"relation" if name == MAIN else f"relation {name}": _relation(source) for name, source in sources.items()}
-    parts |= {f"hierarchy of {a}": _hierarchy(hierarchy) for a, hierarchy in stock.terms.hierarchies.items()}
+def relation_digests(engine: Engine[Any], sources: Mapping[str, Source]) -> dict[str, str]:
+    """A hex digest by relation; a part that changes is named when the ledger is opened again."""
+    return {"relation" if name == MAIN else f"relation {name}": engine.digest(s) for name, s in sources.items()}
+
+
+def terms_digests(terms: Terms) -> dict[str, str]:
+    """The same for what the owner decides."""
+    parts = {f"hierarchy of {a}": _hierarchy(hierarchy) for a, hierarchy in terms.hierarchies.items()}
     return parts | {
-        "match": _text({a: str(dependency) for a, dependency in stock.terms.match.items()}),
-        "policies": _text(_policies(stock.terms)),
-        "support set": _support(stock),
-        "weights": hashlib.sha256(stock.weights.tobytes()).hexdigest(),
+        "match": _text({a: str(dependency) for a, dependency in terms.match.items()}),
+        "policies": _text(_policies(terms)),
     }
 
 
-def _relation(source: Source) -> str:
-    if isinstance(source, Relation):
-        return _table(source.table)
-    try:
-        with source.path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise FileError(f"{source.path} cannot be read ({error.strerror})") from None
+def stock_digests(stock: Stock, seed: bytes) -> dict[str, str]:
+    """The same for all that is sold from, in memory."""
+    terms, support = stock.terms, stock.support
+    if isinstance(terms.support, Generated):
+        counts = {a: len(cells) for a, cells in support.cells.items()}
+        domains = {a: stock.columns[a].domain for a in terms.protected}
+        made = generated_digest(terms, seed, stock.rows, domains, [*counts.values(), len(support.edits)])
+        if not terms.points:
+            return terms_digests(terms) | {"support set": made} | weights_digest(terms, counts, len(support.edits))
+    else:
+        made = _given(stock)
+    weights = {"weights": hashlib.sha256(stock.weights.tobytes()).hexdigest()}
+    return terms_digests(terms) | {"support set": made} | weights
 
 
-def _table(table: pa.Table) -> str:
-    digest = hashlib.sha256()
-    for name, column in zip(table.column_names, table.columns, strict=True):
-        digest.update(f"{len(name)} {name} {len(column)}".encode())
-        texts = column.cast(pa.large_string())
-        lengths = pc.fill_null(pc.binary_length(texts), -1).combine_chunks()
-        digest.update(np.frombuffer(lengths.buffers()[1], np.int64, len(lengths), 8 * lengths.offset).tobytes())
-        for chunk in pc.fill_null(texts, "").chunks:
-            ends = np.frombuffer(chunk.buffers()[1], np.int64, len(chunk) + 1, 8 * chunk.offset)
-            digest.update(memoryview(chunk.buffers()[2] or b"")[ends[0] : ends[-1]])
-    return digest.hexdigest()
+def generated_digest(
+    terms: Terms, seed: bytes, rows: int, domains: Mapping[str, Hierarchy], counts: Sequence[int]
+) -> str:
+    """A generated support set, by what it follows from and how many neighbours of each kind it has."""
+    how = terms.support
+    assert isinstance(how, Generated)
+    mix = [str(share) for share in (how.mix.update, how.mix.swap, how.mix.insert, how.mix.delete)]
+    own = {a: sorted(domain.ground_labels) for a, domain in domains.items() if a not in terms.hierarchies}
+    secret = hashlib.sha256(seed).hexdigest()
+    return _text([GENERATED, secret, how.per_cell, how.size, mix, list(domains), own, rows, list(counts)])
+
+
+GENERATED = "pacas support set 1"
+"""The rules by which support sets are generated; whoever changes them changes this."""
+
+
+def weights_digest(terms: Terms, counts: Mapping[str, int], edits: int) -> dict[str, str]:
+    """Weights that are uniform or by sensitivity, by what they follow from."""
+    total, runs, factors = weight_runs(terms, counts, edits)
+    return {"weights": _text([total, runs, factors and [str(_exact(factor)) for factor in factors]])}
+
+
+def _exact(factor: Factor) -> Fraction:
+    return Fraction(str(factor))
 
 
 def _hierarchy(hierarchy: Hierarchy) -> str:
@@ -66,7 +84,7 @@ def _policies(terms: Terms) -> list[Any]:
     return [[p.x, p.y, p.y_levels, p.k, p.allow_linkage] for p in terms.policies]
 
 
-def _support(stock: Stock) -> str:
+def _given(stock: Stock) -> str:
     digest = hashlib.sha256()
     for attribute, cells in stock.support.cells.items():
         digest.update(attribute.encode() + _text(stock.columns[attribute].hierarchy.labels).encode())

@@ -9,9 +9,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from threading import Lock
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import Any
 
 from pacas.core.anonymity import Policy
 from pacas.core.dependency import MatchingDependency
@@ -21,17 +19,15 @@ from pacas.engine.contract import Engine, Hierarchies, Source
 from pacas.engine.questions import Data, as_source, embedded_engine
 from pacas.errors import InputError, LedgerBrokenError, did_you_mean
 from pacas.protocol.marketplace import Columns
-from pacas.protocol.messages import Answer, Ladders, Offer, Quote, Reason, Refusal, Request, refused
-from pacas.provider.book import Book
-from pacas.provider.conflicts import Asked, Inquiry
+from pacas.protocol.messages import Answer, Ladders, Offer, Quote, Reason, Refusal, Request
 from pacas.provider.entry import Entry, Purchase, check_buyer
-from pacas.provider.fingerprint import fingerprint
-from pacas.provider.history import Sales
-from pacas.provider.known import ConflictSets
+from pacas.provider.fingerprint import relation_digests
+from pacas.provider.held import Held
 from pacas.provider.ledger import Ledger, MemoryLedger
-from pacas.provider.matching import Matcher
 from pacas.provider.neighbour import GivenSupport
-from pacas.provider.stock import Stock, take_stock
+from pacas.provider.on_engine import OnEngine, too_large
+from pacas.provider.shop import Shop
+from pacas.provider.stock import Stock, Tell, take_stock
 from pacas.provider.support import Generated
 from pacas.provider.terms import History, Terms, ViewPrice
 from pacas.provider.weights import Factor
@@ -40,10 +36,6 @@ LOCAL = "local"
 """The buyer, where none is named."""
 Credit = int | None | Callable[[], int | None]
 """What a buyer may spend in all, in nanocredits; None is as much as it likes."""
-FEW = 4
-"""Tuples up to which quotes that are kept are looked up one by one."""
-
-_UNSAFE, _AMBIGUOUS, _NO_MATCH = (refused(r) for r in (Reason.UNSAFE, Reason.AMBIGUOUS, Reason.NO_MATCH))
 
 
 class Provider:
@@ -90,80 +82,86 @@ class Provider:
         """Whether the support set's secret can be guessed."""
         self._selling, self._state = Lock(), Lock()
         chosen = engine or embedded_engine()
-        self._stock = self._open(sources, lambda secret: take_stock(chosen, sources, terms, secret, tell), seed)
+        self._shop = self._open(chosen, sources, lambda secret: self._ready(chosen, sources, terms, secret, tell), seed)
         tell("reading the ledger")
-        self._sales = Sales(self._stock)
+        self._sales = self._shop.sales
         self._catch_up()
         with self._ledger.transaction():
             self._catch_up()
             if self._sales.totals() != self._ledger.totals():
                 raise LedgerBrokenError("the totals of some buyers are not the sums of their purchases")
 
-    def _open(self, sources: Mapping[str, Source], take: Callable[[bytes], Stock], seed: int | None) -> Stock:
+    def _ready(
+        self, engine: Engine[Any], sources: Mapping[str, Source], terms: Terms, secret: bytes, tell: Tell
+    ) -> Shop[Any]:
+        """The relation made ready to sell from: in memory, if there is room for it, else on the engine."""
+        table = too_large(engine, sources[MAIN], terms)
+        if table is None:
+            return Held(take_stock(engine, sources, terms, secret, tell), secret, self._state)
+        return OnEngine(engine, table, terms, secret, self._state, tell)
+
+    def _open(
+        self,
+        engine: Engine[Any],
+        sources: Mapping[str, Source],
+        ready: Callable[[bytes], Shop[Any]],
+        seed: int | None,
+    ) -> Shop[Any]:
         """Take stock, and open the ledger. Only while a ledger is new are other writers held off meanwhile."""
         if self._ledger.opening() is None:
             with self._ledger.transaction():
                 if self._ledger.opening() is None:
-                    return self._compared(sources, take(secret := _secret(seed)), secret)
+                    return self._compared(engine, sources, ready(secret := _secret(seed)), secret)
         opening = self._ledger.opening()
         secret = opening.seed if opening and seed is None else _secret(seed)
-        return self._compared(sources, take(secret), secret)
+        return self._compared(engine, sources, ready(secret), secret)
 
-    def _compared(self, sources: Mapping[str, Source], stock: Stock, secret: bytes) -> Stock:
-        """The stock, if the ledger was opened with its like."""
-        self._ledger.open(fingerprint(sources, stock), secret)
-        return stock
+    def _compared(
+        self, engine: Engine[Any], sources: Mapping[str, Source], shop: Shop[Any], secret: bytes
+    ) -> Shop[Any]:
+        """What is sold from, if the ledger was opened with its like."""
+        self._ledger.open(relation_digests(engine, sources) | shop.fingerprint(), secret)
+        return shop
+
+    @property
+    def shop(self) -> Shop[Any]:
+        """What is sold from, in memory or on the engine; for the provider's own eyes."""
+        return self._shop
 
     @property
     def stock(self) -> Stock:
-        """What is sold from; for the provider's own eyes."""
-        return self._stock
+        """What is sold from, where it is held in memory."""
+        if not isinstance(self._shop, Held):
+            raise InputError("the relation is larger than the memory given, and stays on the engine; give more memory")
+        return self._shop.stock
 
     @property
     def ledger(self) -> Ledger:
         return self._ledger
 
     def __repr__(self) -> str:
-        return f"Provider({self._stock.rows:,} rows, sells {', '.join(self._stock.inquiries)})"
+        return f"Provider({self._shop.rows:,} rows, sells {', '.join(self._shop.offers)})"
 
     # ---- the marketplace --------------------------------------------------------------------------------------
 
     def catalogue(self) -> Mapping[str, Offer]:
-        return {attribute: inquiry.offer for attribute, inquiry in self._stock.inquiries.items()}
+        return dict(self._shop.offers)
 
     def quote(self, request: Request, *, buyer: str = LOCAL) -> Quote | Refusal:
         """AskPrice: what a request costs this buyer now, or why it is refused."""
         check_buyer(buyer)
-        judged = self._judge(request, buyer)
+        judged = self._shop.judge(request, buyer)
         return judged if isinstance(judged, Refusal) else Quote(judged.price)
 
     def quote_batch(self, attribute: str, tuples: Columns, *, buyer: str = LOCAL) -> Ladders:
         """AskPrice for many tuples, each at all levels."""
         check_buyer(buyer)
-        inquiry, book = self._inquiry(attribute), self._sales.books.get(attribute)
-        if book is not None:
-            return self._read(book, inquiry.matcher, tuples, buyer)
-        asked = inquiry.ask(tuples)
-        with self._state:
-            return Ladders(self._ladders(asked, buyer))
-
-    def _read(self, book: Book, matcher: Matcher, tuples: Columns, buyer: str) -> Ladders:
-        """Where quotes are kept: looked up one by one, or all at once if they are many."""
-        slots = matcher.slots(tuples)
-        with self._state:
-            known = self._sales.known(buyer)
-            if 0 < len(slots) <= FEW:
-                return Ladders(np.array([book.ladder(slot, known, self._sales) for slot in slots.tolist()]))
-            return Ladders(book.ladders(slots, known, self._sales))
+        return self._shop.ladders(attribute, tuples, buyer)
 
     def quote_query(self, query: GeneralizedQuery, *, buyer: str = LOCAL) -> Quote | Refusal:
-        """AskPrice for any generalized query."""
+        """AskPrice for any generalized query; only where the relation is held in memory."""
         check_buyer(buyer)
-        conflicts = self._stock.views.conflicts(query, self._sales.known(buyer))
-        with self._state:
-            if not self._sales.judged(buyer).safe_without(conflicts, self._stock.support):
-                return Refusal(Reason.UNSAFE)
-        return Quote(int(self._stock.weights[conflicts].sum()))
+        return self._shop.quote_query(query, buyer)
 
     def pay(
         self, request: Request, ceiling: int, key: str, *, buyer: str = LOCAL, credit: Credit = None
@@ -188,20 +186,18 @@ class Provider:
                     return sold
                 most = credit() if callable(credit) else credit
                 self._catch_up()
-                sale = self._judge(request, buyer)
+                sale = self._shop.judge(request, buyer)
                 if isinstance(sale, Refusal):
                     return sale
                 if sale.price > ceiling:
                     return Refusal(Reason.CEILING)
                 if sale.price and most is not None and self._ledger.total(buyer).spent + sale.price > most:
                     return Refusal(Reason.CREDIT)
-                rows = None if sale.sets is None else tuple(sale.sets.rows.tolist())  # a slot is found again at once
-                answer = self._value(request, sale.row)
-                purchase = Purchase(buyer, key, request, sale.price, answer, rows)
+                purchase = self._shop.purchase(sale, request, buyer, key)
                 entry = self._ledger.append(purchase, is_new=True)
             with self._state:  # it is durable now; quotes may know, unless a refresh was faster
                 if self._sales.count < entry.sequence:
-                    self._add(sale, purchase)
+                    self._shop.add(sale, purchase)
             return entry
 
     def as_buyer(self, buyer: str) -> Buyer:
@@ -213,57 +209,12 @@ class Provider:
         """Take in what other processes have sold from the same ledger. It waits for no writer, and none for it."""
         self._catch_up()
 
-    # ---- judging a request --------------------------------------------------------------------------------------
-
-    def _judge(self, request: Request, buyer: str) -> _Sale | Refusal:
-        """The checks in their order (D4): bad input, no match, ambiguous, unsafe; then the price."""
-        inquiry = self._inquiry(request.attribute)
-        hierarchy = inquiry.offer.hierarchy
-        level = request.level
-        if not 0 <= level <= hierarchy.height:
-            hierarchy.check_level(level, f"the hierarchy of {request.attribute!r}")
-        book = self._sales.books.get(request.attribute)
-        if book is not None:
-            return self._look_up(book, inquiry.matcher.slot(request.tuple), level, buyer)
-        asked = inquiry.ask({column: [value] for column, value in request.tuple.items()})
-        with self._state:
-            price = int(self._ladders(asked, buyer)[0, level])
-        return _Sale(price, int(asked.sets.rows[0]), sets=asked.sets) if price >= 0 else Refusal(_REASONS[price])
-
-    def _look_up(self, book: Book, slot: int, level: int, buyer: str) -> _Sale | Refusal:
-        """The same where quotes are kept."""
-        with self._state:
-            price = book.quote(slot, level, self._sales.known(buyer), self._sales)
-        return _Sale(price, int(book.rows(slot)[0]), slot=slot) if price >= 0 else Refusal(_REASONS[price])
-
-    def _ladders(self, asked: Asked, buyer: str) -> np.ndarray[Any, np.dtype[np.int64]]:
-        """Prices and refusals at all levels."""
-        height = self._stock.inquiries[asked.sets.attribute].hierarchy.height
-        prices = self._stock.prices.ladders(asked.sets, self._sales.known(buyer), height)
-        level = np.arange(height + 1)
-        finest = self._sales.judged(buyer).finest(asked.sets)
-        prices[level < finest[:, None]] = _UNSAFE
-        prices[level < asked.agree[:, None]] = _AMBIGUOUS
-        prices[asked.matches > self._stock.terms.max_matches] = _AMBIGUOUS
-        prices[asked.matches == 0] = _NO_MATCH
-        return prices[asked.of]
-
-    def _inquiry(self, attribute: str) -> Inquiry:
-        try:
-            return self._stock.inquiries[attribute]
-        except KeyError:
-            sold = self._stock.inquiries
-            raise InputError(f"{attribute!r} is not for sale; {did_you_mean(attribute, sold)}") from None
-
-    def _value(self, request: Request, row: int) -> str:
-        return self._inquiry(request.attribute).value(row, request.level)
-
     def _needed(self, request: Request) -> Request:
         """A request without columns that the match does not need: they are not looked at, and so not kept."""
-        inquiry = self._stock.inquiries.get(request.attribute)
-        if inquiry is None or len(request.tuple) <= len(inquiry.offer.columns):
+        offer = self._shop.offers.get(request.attribute)
+        if offer is None or len(request.tuple) <= len(offer.columns):
             return request
-        needed = {column: request.tuple[column] for column in inquiry.offer.columns if column in request.tuple}
+        needed = {column: request.tuple[column] for column in offer.columns if column in request.tuple}
         return Request(needed, request.attribute, request.level)
 
     def _catch_up(self) -> None:
@@ -275,27 +226,6 @@ class Provider:
             with self._state:
                 if left := new[self._sales.count - known :]:
                     self._sales.replay(left)
-
-    def _add(self, sale: _Sale, purchase: Purchase) -> None:
-        """Take in a purchase of one's own."""
-        if sale.sets is None:
-            self._sales.add_slot(purchase, sale.slot)
-        else:
-            self._sales.add(purchase, sale.sets)
-
-
-_REASONS = {refused(reason): reason for reason in Reason}
-
-
-class _Sale(NamedTuple):
-    """A request that may be answered: at which price, and what the answer rules out."""
-
-    price: int
-    row: int
-    """The first that it is about."""
-    slot: int = -1
-    sets: ConflictSets | None = None
-    """What it rules out, where no quotes are kept; else its slot says so."""
 
 
 class Buyer:

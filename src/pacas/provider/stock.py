@@ -27,7 +27,7 @@ from pacas.provider.support import SupportSet
 from pacas.provider.surviving import Surviving
 from pacas.provider.terms import Terms
 from pacas.provider.views import Views
-from pacas.provider.weights import check_weights, sensitivity_weights, uniform_weights
+from pacas.provider.weights import Factor, check_weights, sensitivity_weights, uniform_weights
 
 Ints = NDArray[np.int64]
 Tell = Callable[[str], None]
@@ -138,13 +138,14 @@ def _weights(terms: Terms, support: SupportSet, conflicts: Callable[[Generalized
     given = terms.support.weights if isinstance(terms.support, GivenSupport) else None
     if given is not None:
         return _given_weights(terms, support, given)
-    total = CREDIT if terms.total is None else terms.total
+    total, counts, factors = weight_runs(
+        terms, {a: len(cells) for a, cells in support.cells.items()}, len(support.edits)
+    )
     if terms.points and terms.sensitivity:
         raise InputError("price points say what neighbours weigh; leave out sensitivity, or the points")
     if terms.points:
         points = [PricePoint(p.name, conflicts(p.view), p.price) for p in terms.points]
         return price_point_weights(total, len(support), points)
-    counts, factors = _sensitivity(terms, support)
     check_weights(total, counts, factors)
     return sensitivity_weights(total, counts, factors) if factors else uniform_weights(total, len(support))
 
@@ -159,14 +160,14 @@ def _given_weights(terms: Terms, support: SupportSet, given: Ints) -> Ints:
     return weights
 
 
-def _sensitivity(terms: Terms, support: SupportSet) -> tuple[list[int], list[Any] | None]:
-    """Runs of neighbours with one factor: that of the attribute they change, for an edit the largest of all."""
-    counts = [*map(len, support.cells.values()), len(support.edits)]
+def weight_runs(terms: Terms, cells: Mapping[str, int], edits: int) -> tuple[int, list[int], list[Factor] | None]:
+    """The total, and runs of neighbours with one factor: that of the attribute they change, for edits the largest."""
+    total = CREDIT if terms.total is None else terms.total
     if not terms.sensitivity:
-        return [len(support)], None
-    factors = [terms.sensitivity.get(a, 1) for a in support.cells]
+        return total, [sum(cells.values()) + edits], None
+    factors = [terms.sensitivity.get(a, 1) for a in cells]
     largest = max((terms.sensitivity.get(a, 1) for a in terms.protected), key=float)
-    return counts, [*factors, largest]
+    return total, [*cells.values(), edits], [*factors, largest]
 
 
 def _prices(support: SupportSet, weights: Ints, columns: Mapping[str, Column]) -> Prices:

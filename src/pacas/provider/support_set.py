@@ -14,6 +14,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import gcd
 
 import numpy as np
@@ -64,7 +65,7 @@ def cell_neighbours(
     per_cell: PerCell,
     seed: bytes,
     *,
-    start: int = 0,
+    rows: Ints | None = None,
     purpose: str = "update",
 ) -> CellNeighbours:
     """`per_cell` neighbours of each cell, evenly over the levels at which its value has candidates (D6).
@@ -74,20 +75,23 @@ def cell_neighbours(
     tell how many siblings the value has. So it is the same for all values that have candidates at the same levels. A
     level without any leaves its share to the others; a tree with one ground value has no neighbours.
 
-    `column` is ground codes. It may be a part of the relation's rows, those from `start` on: they have the same
-    neighbours as in the whole. Another `purpose` gives other neighbours by the same rules.
+    `column` is ground codes. It may be a part of the relation's rows, those with the numbers `rows`, ascending: they
+    have the same neighbours as in the whole. Another `purpose` gives other neighbours by the same rules.
     """
-    plan = _Plan(hierarchy)
+    plan = plan_of(hierarchy)
     wanted = np.where(plan.levels[column] > 0, np.asarray(per_cell, dtype=np.int32), np.int32(0))
     first = np.zeros(len(column) + 1, dtype=np.int64)
     np.cumsum(wanted, out=first[1:])
     new, divergence = np.empty(first[-1], dtype=np.int32), np.empty(first[-1], dtype=np.int8)
-    for begin in range(0, len(column), _AT_A_TIME):
+    for begin in range(0, len(column) if len(new) else 0, _AT_A_TIME):
         old = column[begin : begin + _AT_A_TIME]
         at = first[begin : begin + len(old)].copy()
         for below in range(1, hierarchy.height + 1):
             share = plan.share(old, wanted[begin : begin + len(old)], below)
-            random = draws(seed, (purpose, attribute, below), start + begin, len(old))
+            of = (purpose, attribute, below)
+            random = (
+                draws(seed, of, begin, len(old)) if rows is None else draws_of(seed, of, rows[begin : begin + len(old)])
+            )
             number = _within(share)
             place = np.repeat(at, share) + number
             new[place] = plan.pick(old, below, random, share, number)
@@ -110,7 +114,13 @@ def per_cell_of_size(size: int, rows: int, attributes: Sequence[str], seed: byte
     return {attribute: counts[i * rows : (i + 1) * rows] for i, attribute in enumerate(attributes)}
 
 
-class _Plan:
+@lru_cache(maxsize=64)
+def plan_of(hierarchy: Hierarchy) -> Plan:
+    """What neighbours are picked by, made once for each tree."""
+    return Plan(hierarchy)
+
+
+class Plan:
     """Per ground value: at how many levels it has candidates, and where they stand.
 
     Sorted by their ancestors from the root down, the ground values with one ancestor at a level are one run. The
@@ -136,7 +146,26 @@ class _Plan:
         self.levels: Counts = has_room.sum(axis=0, dtype=np.int32)
         self._above = self.levels - np.cumsum(has_room, axis=0, dtype=np.int32)
 
-    def share(self, old: Codes, wanted: Counts, below: int) -> Counts:
+    def run(self, old: Codes | Ints, level: int) -> Counts:
+        """Where the run of each value's ancestor at a level begins: values with the same one share the ancestor."""
+        run: Counts = self._start[level, old]
+        return run
+
+    def room(self, value: int, below: int) -> int:
+        """How many candidates a value has that diverge below a level."""
+        return int(self._room[below - 1, value])
+
+    def stride(self, value: int, below: int) -> int:
+        """The step of the walk through them."""
+        return int(self._stride[below - 1, value])
+
+    def candidates(self, value: int, below: int) -> Codes:
+        """Them, in the order in which a walk counts them."""
+        outer, inner = self._start[below, value], self._start[below - 1, value]
+        ends = outer + self._size[below, value], inner + self._size[below - 1, value]
+        return np.concatenate([self._in_order[outer:inner], self._in_order[ends[1] : ends[0]]])
+
+    def share(self, old: Codes | Ints, wanted: Counts, below: int) -> Counts:
         """How many of a cell's neighbours diverge below a level: an even part, the higher levels first."""
         even, rest = np.divmod(wanted, np.maximum(self.levels[old], 1))
         share: Counts = (even + (self._above[below - 1, old] < rest)) * (self._room[below - 1, old] > 0)
@@ -183,9 +212,28 @@ def draws(seed: bytes, purpose: tuple[str | int, ...], start: int, count: int) -
     return stream[start % BLOCK :][:count].astype(np.uint64, copy=False)
 
 
+def draws_of(seed: bytes, purpose: tuple[str | int, ...], rows: Ints) -> NDArray[np.uint64]:
+    """The same bits for any rows, whose numbers ascend: of each block only as many are made as are needed."""
+    block, place = np.divmod(rows, BLOCK)
+    starts = np.flatnonzero(np.diff(block, prepend=-1))
+    ends = np.append(starts[1:], len(rows))
+    found = np.empty(len(rows), dtype=np.uint64)
+    before = hashlib.shake_128(_encoded(seed, *purpose))
+    for number, start, end in zip(block[starts].tolist(), starts.tolist(), ends.tolist(), strict=True):
+        hashed = before.copy()
+        hashed.update(_framed(number))
+        stream = np.frombuffer(hashed.digest(8 * (int(place[end - 1]) + 1)), dtype="<u8")
+        found[start:end] = stream[place[start:end]]
+    return found
+
+
 def _encoded(*parts: bytes | str | int) -> bytes:
-    texts = [part if isinstance(part, bytes) else str(part).encode() for part in (_DOMAIN, *parts)]
-    return b"".join(len(text).to_bytes(8, "little") + text for text in texts)
+    return b"".join(map(_framed, (_DOMAIN, *parts)))
+
+
+def _framed(part: bytes | str | int) -> bytes:
+    text = part if isinstance(part, bytes) else str(part).encode()
+    return len(text).to_bytes(8, "little") + text
 
 
 _DOMAIN = "pacas support set 1"

@@ -9,6 +9,7 @@ of them might drop the same pair.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,8 +22,23 @@ from pacas.provider.support import SupportSet
 from pacas.provider.support_set import CellNeighbours
 
 
+class Beyond(NamedTuple):
+    """What is known of the whole, where only some of the relation's rows are looked at."""
+
+    alive: int
+    """How many neighbours are left in all, or a number that is not above it."""
+    most_droppers: int
+    """No pair is dropped by more neighbours than these."""
+    short: bool
+
+
 class Surviving:
-    """The neighbours that are left, and how many values each policy's X-groups still show."""
+    """The neighbours that are left, and how many values each policy's X-groups still show.
+
+    It may be about some rows of a larger relation, with whole X-groups of those that are asked about, and what is
+    `beyond`. Nothing is then safe that would leave so few neighbours in all that a group elsewhere could lose a value
+    of its own: the groups elsewhere cannot be looked at.
+    """
 
     def __init__(
         self,
@@ -31,10 +47,13 @@ class Surviving:
         linked: Sequence[LinkedValues],
         heights: Mapping[str, int],
         rows: int,
+        *,
+        known: Known | None = None,
+        beyond: Beyond | None = None,
     ) -> None:
         self._cells, self._edits, self._heights, self._rows = cells, edits, heights, rows
-        self._linked = linked
-        self.known = Known(heights, rows, len(edits))
+        self._linked, self._beyond = linked, beyond
+        self.known = known or Known(heights, rows, len(edits))
         per_row = [int(np.diff(c.first).max(initial=0)) for c in cells.values()]
         self._most_of_a_cell = max(per_row, default=0)
         self.recount()
@@ -69,6 +88,8 @@ class Surviving:
             margin.show()
         self._most_droppers = max((margin.most_droppers() for margin in self.margins), default=0)
         self.short = any(not margin.holds(self.alive) for margin in self.margins)
+        if self._beyond is not None:
+            self.alive, self._most_droppers, self.short = self._beyond
 
     def learn(self, learned: Sequence[tuple[ConflictSets, Ints]]) -> None:
         """Take in many purchases, conflict sets and the level of each request; `recount` when all are in."""
@@ -95,7 +116,10 @@ class Surviving:
             np.maximum(finest, margin.finest(sets, cells, edits), out=finest)
         removed = np.bincount(np.concatenate([cells.request, edits.request]), minlength=len(sets))
         for request in np.flatnonzero(self.alive - removed <= self._most_droppers).tolist():
-            finest[request] = self._finest_of_few(sets.attribute, cells, edits, request)
+            if self._beyond is None:
+                finest[request] = self._finest_of_few(sets.attribute, cells, edits, request)
+            else:
+                finest[request] = max(finest[request], self._far_from_few(height, cells, edits, request))
         return finest
 
     def finest_of_few(self, attribute: str, rows: list[int]) -> int:
@@ -202,6 +226,12 @@ class Surviving:
             if all(self._holds_without(margin, attribute, gone, gone_edits, left) for margin in self.margins):
                 return level
         return self._heights[attribute] + 1
+
+    def _far_from_few(self, height: int, cells: Members, edits: Members, request: int) -> int:
+        """The lowest level at which a request leaves so many neighbours, or all, that groups elsewhere lose nothing."""
+        divergence = [members.divergence[members.request == request] for members in (cells, edits)]
+        gone = [int((np.concatenate(divergence) > level).sum()) for level in range(height + 1)]
+        return next(level for level, n in enumerate(gone) if n == 0 or self.alive - n > self._most_droppers)
 
     def _holds_without(self, margin: Margins, attribute: str, gone: Members, edits: Members, left: int) -> bool:
         after = margin.copy()

@@ -140,7 +140,7 @@ def _check_column(name: str, columns: Sequence[str], where: str, who: str) -> No
 def _unusable(column: Column) -> str | None:
     """How many of a column's cells are unknown, general or null."""
     domain = column.domain
-    used = np.bincount(column.codes, minlength=len(column.values))
+    used = column.counts
     counts = {"unknown": 0, "general": 0, "null": 0}
     for code in np.flatnonzero(used).tolist():
         value = column.values[code]

@@ -51,6 +51,27 @@ def sensitivity_weights(total: int, counts: Sequence[int], factors: Sequence[Fac
     return weights
 
 
+class Weighing:
+    """What neighbours weigh, by their numbers: the same as in the whole array, which need not be made.
+
+    Without factors the weights are uniform. Runs of neighbours are as for `sensitivity_weights`.
+    """
+
+    def __init__(self, total: int, counts: Sequence[int], factors: Sequence[Factor] | None = None) -> None:
+        self.total = total
+        if factors is None:
+            counts, factors = [sum(counts)], [1]
+        base, raised = _apportion(total, counts, factors)
+        self._base, self._raised = np.array(base, dtype=np.int64), np.array(raised, dtype=np.int64)
+        self._first = np.cumsum([0, *counts[:-1]], dtype=np.int64)
+
+    def of(self, numbers: Ints) -> Ints:
+        """The weight of each, in nanocredits."""
+        run = np.searchsorted(self._first, numbers, side="right") - 1  # of runs that begin alike the last has members
+        weights: Ints = self._base[run] + (numbers - self._first[run] < self._raised[run])
+        return weights
+
+
 def check_weights(total: int, counts: Sequence[int], factors: Sequence[Factor] | None = None) -> None:
     """An error if a neighbour would weigh under 100 nanocredits; it names a total that suffices.
 

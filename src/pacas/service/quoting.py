@@ -10,7 +10,6 @@ from pydantic_core import to_json
 
 from pacas.protocol.messages import Refusal
 from pacas.provider.provider import Provider
-from pacas.provider.terms import History
 
 from .arrow import ladders_stream, read_tuples
 from .columns import NeededColumns
@@ -33,7 +32,7 @@ class Quoting:
         self._offers = provider.catalogue()
         self._needed = NeededColumns(self._offers)
 
-        self.is_quick = _keeps_quotes(provider)
+        self.is_quick = provider.shop.keeps_quotes
         """Whether a quote is looked up; else it is computed, which may take long however small the question is."""
 
     def json(self, body: bytes, buyer: str) -> bytes:
@@ -92,12 +91,3 @@ class Quoting:
     def _note(self, prices: np.ndarray[Any, np.dtype[np.int64]]) -> None:
         refusals = int((prices < 0).sum())
         self._metrics.quoted(prices.size - refusals, refusals)
-
-
-def _keeps_quotes(provider: Provider) -> bool:
-    """Whether the provider keeps the quotes of all that it sells: each is found by equality, and has no edits."""
-    stock = provider.stock
-    inquiries = stock.inquiries.values()
-    return stock.terms.history is History.POOLED and all(
-        inquiry.matcher.by_slot is not None and not inquiry.has_edits for inquiry in inquiries
-    )

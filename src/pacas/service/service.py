@@ -67,7 +67,7 @@ class Service:
 
     def catalogue(self) -> Catalogue:
         """What is for sale. Hierarchies that are nothing but the data's own values are not published."""
-        own = self.provider.stock.terms.hierarchies
+        own = self.provider.shop.terms.hierarchies
         attributes = [
             OfferedAttribute(
                 attribute=attribute,

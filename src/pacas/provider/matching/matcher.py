@@ -153,25 +153,10 @@ class Matcher:
         try:
             return self._pick(of)
         except KeyError:
-            raise self._missing(next(column for column in self.client_columns if column not in of), of) from None
-
-    @staticmethod
-    def _missing(column: str, among: Iterable[str]) -> InputError:
-        return InputError(
-            f"the match needs column {column!r}, which the client's tuple does not have; {did_you_mean(column, among)}"
-        )
+            raise _missing(next(column for column in self.client_columns if column not in of), of) from None
 
     def _columns(self, tuples: Columns) -> list[list[str | None]]:
-        """The columns that the match needs, as lists of one length."""
-        try:
-            given = [tuples[column] for column in self.client_columns]
-        except KeyError:
-            missing = next(column for column in self.client_columns if column not in tuples)
-            raise self._missing(missing, tuples) from None
-        columns = [c if type(c) is list else _listed(c) for c in given]
-        if len(set(map(len, columns))) > 1:
-            raise InputError(f"the columns of the client's tuples are of {len(set(map(len, columns)))} lengths")
-        return columns
+        return listed_columns(self.client_columns, tuples)
 
     def _find(self, values: Values, most: int | None) -> Numbers:
         """The first `most` of the rows that match."""
@@ -229,6 +214,25 @@ def _check(dependency: MatchingDependency, columns: Mapping[str, CodedColumn], w
     for clause in dependency.clauses:
         if clause.provider not in columns:
             raise SchemaError.missing(clause.provider, columns, where)
+
+
+def listed_columns(needed: Sequence[str], tuples: Columns) -> list[list[str | None]]:
+    """The columns that a match needs, as lists of one length."""
+    try:
+        given = [tuples[column] for column in needed]
+    except KeyError:
+        missing = next(column for column in needed if column not in tuples)
+        raise _missing(missing, tuples) from None
+    columns = [c if type(c) is list else _listed(c) for c in given]
+    if len(set(map(len, columns))) > 1:
+        raise InputError(f"the columns of the client's tuples are of {len(set(map(len, columns)))} lengths")
+    return columns
+
+
+def _missing(column: str, among: Iterable[str]) -> InputError:
+    return InputError(
+        f"the match needs column {column!r}, which the client's tuple does not have; {did_you_mean(column, among)}"
+    )
 
 
 def _listed(column: Sequence[str | None] | pa.Array | pa.ChunkedArray) -> list[str | None]:

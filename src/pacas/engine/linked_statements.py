@@ -1,4 +1,4 @@
-"""Histograms per X-group, counted on Spark: to the caller come pairs of a group and a value, with their counts."""
+"""Histograms per X-group, counted by SQL: to the caller come pairs of a group and a value, with their counts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pacas.core.histogram import GroupHistogram, Ints, Values, sum_by
 from pacas.core.query import MAIN
 from pacas.engine.answer_statement import Occurrence, Recode
 from pacas.engine.contract import Hierarchies
-from pacas.engine.spark_groups import linked_sql
+from pacas.engine.group_statements import linked_sql
 from pacas.engine.statements import ROW, Opened
 
 
@@ -33,7 +33,7 @@ def pairs_sql(table: Opened, x: Sequence[str], y: Mapping[str, int], hierarchies
 
 
 def as_group_histogram(batches: Iterable[pa.Table]) -> GroupHistogram:
-    """The pairs that Spark has counted, groups in order of their first row."""
+    """The pairs that were counted, groups in order of their first row."""
     numbers: dict[Values, int] = {}
     first, value, n = [], [], []
     for batch in batches:

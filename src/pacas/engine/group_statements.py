@@ -1,15 +1,16 @@
-"""Groups of rows, found on Spark: what is grouped by, which groups show more than one value, which belong together.
+"""Groups of rows, found by SQL: what is grouped by, which groups show more than one value, which belong together.
 
-A group goes by the number of its first row. Spark brings the mixed groups and their rows to the caller, and nothing of
-the others; where several left sides connect rows, it brings the links between groups of two rows and more, each
-once, and the caller connects them. So there are as many passes over the data for a thousand rows as for a billion.
+For relations that are not held in memory, on any engine. A group goes by the number of its first row. The mixed groups
+and their rows come to the caller, and nothing of the others; where several left sides connect rows, the links between
+groups of two rows and more come, each once, and the caller connects them. So there are as many passes over the data
+for a thousand rows as for a billion.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from contextlib import ExitStack
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack
+from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -19,7 +20,6 @@ from pacas.core.consistency import GroupedRows
 from pacas.core.hierarchy import EXACT, NUMBER, ROOT, Hierarchy
 from pacas.engine.codes import coded_texts
 from pacas.engine.contract import Hierarchies
-from pacas.engine.spark_sql import SparkSql
 from pacas.engine.statements import ROW, Opened, literal
 
 Ints = NDArray[np.int64]
@@ -28,6 +28,26 @@ _WHOLE = f"^({NUMBER.pattern})\\z"
 
 MIXED = "(min(v) <> max(v) OR (count(v) > 0 AND count(v) < count(*)))"
 """A group shows more than one value; a null is one."""
+
+
+class Sql(Protocol):
+    """Where statements are run, in DuckDB's dialect: what comes of them stays there unless it is asked for."""
+
+    def arrow(self, sql: str) -> pa.Table:
+        """An answer that is known to be small."""
+        ...
+
+    def stream(self, sql: str, most: int) -> Iterator[pa.Table]:
+        """An answer of so many rows at most, in batches that fit in memory."""
+        ...
+
+    def kept(self, sql: str) -> AbstractContextManager[str]:
+        """The name of an answer that several statements need, computed once."""
+        ...
+
+    def given(self, table: pa.Table) -> AbstractContextManager[str]:
+        """The name of a table of the caller's."""
+        ...
 
 
 # ---- what rows are grouped by ----------------------------------------------------------------------------------------
@@ -56,7 +76,7 @@ def ground_sql(column: str, hierarchy: Hierarchy | None) -> str:
 
 
 def mixed_groups(
-    spark: SparkSql, table: Opened, lhss: Sequence[Sequence[str]], rhs: str, hierarchies: Hierarchies
+    sql: Sql, table: Opened, lhss: Sequence[Sequence[str]], rhs: str, hierarchies: Hierarchies
 ) -> GroupedRows:
     """The contract's mixed groups, over one left side or several."""
     text = table.sql_column(rhs)
@@ -65,9 +85,9 @@ def mixed_groups(
     hierarchy = hierarchies.get(rhs) or Hierarchy.flat(())
     found = _Found()
     if len(lhss) == 1:
-        _of_one_side(spark, keyed[0], len(lhss[0]), found)
+        _of_one_side(sql, keyed[0], len(lhss[0]), found)
     else:
-        _of_several_sides(spark, keyed, [len(lhs) for lhs in lhss], found)
+        _of_several_sides(sql, keyed, [len(lhs) for lhs in lhss], found)
     return found.grouped(hierarchy)
 
 
@@ -86,38 +106,37 @@ def _same_keys(width: int, group: str) -> str:
     return " AND ".join(f"t.k{i} = {group}.k{i}" for i in range(width))
 
 
-def _of_one_side(spark: SparkSql, keyed: str, width: int, found: _Found) -> None:
-    with spark.kept(_groups_sql(keyed, width, "", f"count(*) > 1 AND {MIXED}")) as groups:
-        rows = spark.arrow(f"SELECT sum(n)::BIGINT AS n FROM {groups}").column(0)[0].as_py()
+def _of_one_side(sql: Sql, keyed: str, width: int, found: _Found) -> None:
+    with sql.kept(_groups_sql(keyed, width, "", f"count(*) > 1 AND {MIXED}")) as groups:
+        rows = sql.arrow(f"SELECT sum(n)::BIGINT AS n FROM {groups}").column(0)[0].as_py()
         if rows:
             joined = f"({keyed}) AS t JOIN {groups} AS g ON {_same_keys(width, 'g')}"
-            members = spark.frame(f"SELECT g.first AS first, t.{ROW} AS r, t.c AS c FROM {joined}")
-            found.add(spark.batches(members, rows))
+            found.add(sql.stream(f"SELECT g.first AS first, t.{ROW} AS r, t.c AS c FROM {joined}", rows))
 
 
-def _of_several_sides(spark: SparkSql, keyed: Sequence[str], widths: Sequence[int], found: _Found) -> None:
+def _of_several_sides(sql: Sql, keyed: Sequence[str], widths: Sequence[int], found: _Found) -> None:
     with ExitStack() as stack:
         groups = [
-            stack.enter_context(spark.kept(_groups_sql(sql, width, f", {MIXED} AS mixed", "count(*) > 1")))
-            for sql, width in zip(keyed, widths, strict=True)
+            stack.enter_context(sql.kept(_groups_sql(side, width, f", {MIXED} AS mixed", "count(*) > 1")))
+            for side, width in zip(keyed, widths, strict=True)
         ]
-        mixed = [spark.arrow(f"SELECT first FROM {name} WHERE mixed").column(0).to_numpy() for name in groups]
+        mixed = [sql.arrow(f"SELECT first FROM {name} WHERE mixed").column(0).to_numpy() for name in groups]
         if not any(map(len, mixed)):
             return
-        rows = stack.enter_context(spark.kept(_assigned_sql(keyed, widths, groups)))
-        links = spark.arrow(f"SELECT count(*)::BIGINT AS n FROM {rows}").column(0)[0].as_py()
-        chosen = _chosen(spark, rows, len(keyed), links, mixed)
-        nodes = stack.enter_context(spark.named(spark.from_arrow(chosen)))
+        rows = stack.enter_context(sql.kept(_assigned_sql(keyed, widths, groups)))
+        links = sql.arrow(f"SELECT count(*)::BIGINT AS n FROM {rows}").column(0)[0].as_py()
+        chosen = _chosen(sql, rows, len(keyed), links, mixed)
+        nodes = stack.enter_context(sql.given(chosen))
         joined = f"{rows} AS t JOIN {nodes} AS g ON t.node = g.node"
-        found.add(spark.batches(spark.frame(f"SELECT g.first AS first, t.r AS r, t.c AS c FROM {joined}"), links))
+        found.add(sql.stream(f"SELECT g.first AS first, t.r AS r, t.c AS c FROM {joined}", links))
 
 
 def _assigned_sql(keyed: Sequence[str], widths: Sequence[int], groups: Sequence[str]) -> str:
     """Each row that is in a group of some side: its groups, as nodes of a graph, and the first of them that it has."""
     sides = len(keyed)
     nodes = []
-    for i, (sql, width, name) in enumerate(zip(keyed, widths, groups, strict=True)):
-        joined = f"({sql}) AS t JOIN {name} AS g ON {_same_keys(width, 'g')}"
+    for i, (side, width, name) in enumerate(zip(keyed, widths, groups, strict=True)):
+        joined = f"({side}) AS t JOIN {name} AS g ON {_same_keys(width, 'g')}"
         nodes.append(f"SELECT t.{ROW} AS r, t.c AS c, {i} AS side, g.first * {sides} + {i} AS node FROM {joined}")
     each = ", ".join(f"min(CASE WHEN side = {i} THEN node END) AS f{i}" for i in range(sides))
     first = ", ".join(f"f{i}" for i in range(sides))
@@ -125,12 +144,12 @@ def _assigned_sql(keyed: Sequence[str], widths: Sequence[int], groups: Sequence[
     return f"SELECT r, c, {first}, coalesce({first}) AS node FROM ({united}) AS u"
 
 
-def _chosen(spark: SparkSql, rows: str, sides: int, most: int, mixed: Sequence[Ints]) -> pa.Table:
+def _chosen(sql: Sql, rows: str, sides: int, most: int, mixed: Sequence[Ints]) -> pa.Table:
     """The nodes of all components that hold a mixed group, each with the first row of its component."""
     links: Ints = np.empty((0, 2), dtype=np.int64)
     for i in range(1, sides):
         there = f"f{i} IS NOT NULL AND f{i} <> node"
-        for batch in spark.batches(spark.frame(f"SELECT DISTINCT node, f{i} AS other FROM {rows} WHERE {there}"), most):
+        for batch in sql.stream(f"SELECT DISTINCT node, f{i} AS other FROM {rows} WHERE {there}", most):
             links = _spanning(np.vstack([links, *_pairs(batch)]))
     starts = np.concatenate([first * sides + i for i, first in enumerate(mixed)])
     alone = np.column_stack([starts, starts])
@@ -166,7 +185,7 @@ def _components(links: Ints) -> tuple[Ints, Ints]:
 
 
 class _Found:
-    """The rows of mixed groups, as they come from Spark: the group's first row, the row, its value."""
+    """The rows of mixed groups, as they come: the group's first row, the row, its value."""
 
     def __init__(self) -> None:
         self._first: list[Ints] = []

@@ -1,0 +1,63 @@
+"""Which engine a command asks: the options that say it, and the engine itself while the command runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from typing import Annotated, Any
+
+import typer
+
+from pacas.engine.choosing import EngineChoice
+from pacas.engine.contract import Engine
+from pacas.engine.duck import DuckEngine
+from pacas.errors import InputError
+
+AnyData = Annotated[
+    str,
+    typer.Argument(
+        metavar="DATA",
+        help="A CSV, TSV or Parquet file, plain or .gz or .zst; or with --key a folder of Parquet files, and with "
+        "--engine spark a table's name.",
+    ),
+]
+EngineOption = Annotated[
+    str | None,
+    typer.Option("--engine", metavar="duckdb|spark", help="What reads and groups the data.", show_default="duckdb"),
+]
+MasterOption = Annotated[
+    str | None, typer.Option("--master", metavar="URL", help="Spark's master.", show_default="local[*]")
+]
+MemoryOption = Annotated[
+    str | None,
+    typer.Option("--memory", metavar="2GB", help="How much memory may be taken; what is more goes to disk."),
+]
+KeyOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--key", metavar="COLUMN", help="What tells the rows of a folder or table apart, and so numbers them; repeat."
+    ),
+]
+
+
+@contextmanager
+def opened_engine(choice: EngineChoice, beside: Engine[Any] | None = None) -> Iterator[Engine[Any]]:
+    """An engine for one command, closed at its end.
+
+    `beside` is one that runs already. It serves here, too, if it is of the same kind: a process has one Spark, and
+    one limit of its memory, unless another is asked for.
+    """
+    if beside is not None and _serves(beside, choice):
+        yield beside
+        return
+    with closing(choice.open()) as engine:
+        yield engine
+
+
+def _serves(running: Engine[Any], choice: EngineChoice) -> bool:
+    if isinstance(running, DuckEngine) or choice.engine != "spark":
+        return isinstance(running, DuckEngine) and choice.engine == "duckdb" and choice.memory is None
+    master = running.session.conf.get("spark.master")  # type: ignore[attr-defined]  # the other engine is Spark's
+    if choice.master is not None and choice.master != master:
+        raise InputError(f"client and provider name two Spark masters, {master} and {choice.master}; a run has one")
+    return True

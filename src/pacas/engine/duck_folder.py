@@ -1,0 +1,169 @@
+"""How DuckDB gets at a folder of Parquet files, whose rows have the numbers that the order of a key gives them.
+
+Where the files already hold their rows in that order, as a table with a running number mostly does, they are read in
+place, and a row's number follows from its file and its place there. Otherwise the columns that are asked about are
+sorted into a table, which may spill to disk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from pacas.engine.contract import RelationFolder
+from pacas.engine.duck_text import create_view, file_literal
+from pacas.engine.folder import parquet_files, partition, partition_kinds
+from pacas.engine.statements import column_name, literal, quote
+from pacas.errors import InputError
+
+
+@dataclass(frozen=True, slots=True)
+class FolderFiles:
+    """The files of a folder that have rows, as SQL reads them: one after the other, in this order."""
+
+    folder: RelationFolder
+    paths: tuple[Path, ...]
+    rows: tuple[int, ...]
+    """How many each file has."""
+    partitions: dict[str, str]
+    """The columns that come from the names of folders, and their types."""
+    kinds: dict[str, tuple[str, str]]
+    """Each column of the files: how SQL names it there, and its type."""
+
+    @property
+    def starts(self) -> list[int]:
+        """How many rows come before each file."""
+        return [0, *accumulate(self.rows)][:-1]
+
+    @property
+    def scan(self) -> str:
+        return _scan(self.paths)
+
+    @property
+    def row(self) -> str:
+        """A row's number, where files in this order hold their rows in the key's."""
+        return f"{_of_file(map(str, self.starts), 'BIGINT')} + file_row_number"
+
+    def column(self, name: str) -> tuple[str, str]:
+        """A column as SQL, and its type."""
+        if name not in self.partitions:
+            return self.kinds[name]
+        values = (partition(self.folder.path, path)[name] for path in self.paths)
+        kind = self.partitions[name]
+        return _of_file(("NULL" if value is None else literal(value) for value in values), kind), kind
+
+    def in_order(self, order: Sequence[int]) -> FolderFiles:
+        paths, rows = tuple(self.paths[i] for i in order), tuple(self.rows[i] for i in order)
+        return FolderFiles(self.folder, paths, rows, self.partitions, self.kinds)
+
+
+def create_from_folder(
+    connection: duckdb.DuckDBPyConnection, name: str, folder: RelationFolder, columns: Sequence[str]
+) -> None:
+    """Make a folder's columns known as `name`(row_number, c0, c1, …)."""
+    files, sorted_already = files_by_key(connection, folder)
+    chosen = [files.column(c) for c in columns]
+    if sorted_already:
+        create_view(connection, name, files.scan, files.row, chosen)
+        return
+    named = [column_name(i) for i in range(len(chosen))]
+    create_sorted(
+        connection, f"{name}_sorted", files, [f"{sql} AS {c}" for c, (sql, _) in zip(named, chosen, strict=True)]
+    )
+    kinds = [kind for _, kind in chosen]
+    create_view(connection, name, f"{name}_sorted", "rowid", list(zip(named, kinds, strict=True)))
+
+
+def files_by_key(connection: duckdb.DuckDBPyConnection, folder: RelationFolder) -> tuple[FolderFiles, bool]:
+    """The files in the order of the keys that they begin with, and whether all rows then are in the key's order."""
+    files = _files(connection, folder)
+    keys = _keys(files)
+    begins = f"SELECT file_index FROM {files.scan} WHERE file_row_number = 0 ORDER BY {', '.join(keys)}"
+    files = files.in_order([int(row[0]) for row in connection.sql(begins).fetchall()])
+    keys = _keys(files)
+    without, unordered = _compared(connection, files.scan, keys, ">=")
+    if without:
+        named = ", ".join(folder.key)
+        raise InputError(f"the key {named} of {folder.name} is null in {without:,} rows; give columns that never are")
+    return files, unordered == 0
+
+
+def create_sorted(connection: duckdb.DuckDBPyConnection, name: str, files: FolderFiles, outputs: Sequence[str]) -> None:
+    """A table of the files' rows in the key's order, which must tell all of them apart; its rowid is their number."""
+    keys = [f"k{i}" for i in range(len(files.folder.key))]
+    listed = [*(f"{sql} AS {k}" for sql, k in zip(_keys(files), keys, strict=True)), *outputs]
+    connection.execute(
+        f"CREATE TEMP TABLE {name} AS SELECT {', '.join(listed)} FROM {files.scan} ORDER BY {', '.join(keys)}"
+    )
+    _, again = _compared(connection, name, keys, "=")
+    if again:
+        connection.execute(f"DROP TABLE {name}")
+        named, where = ", ".join(files.folder.key), files.folder.name
+        raise InputError(f"the key {named} of {where} repeats in {again:,} rows; give columns that tell all rows apart")
+
+
+def places_of(
+    connection: duckdb.DuckDBPyConnection, files: FolderFiles, sorted_already: bool, rows: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Where rows of these numbers stand: which file each is in, and which row it is there."""
+    if sorted_already:
+        file = np.searchsorted(np.array(files.starts), rows, side="right") - 1
+        return file, rows - np.array(files.starts)[file]
+    create_sorted(connection, "pacas_places", files, ["file_index", "file_row_number"])
+    try:
+        connection.register("pacas_wanted", pa.table({"row": rows, "position": np.arange(len(rows))}))
+        joined = "pacas_wanted AS w JOIN pacas_places AS p ON p.rowid = w.row ORDER BY w.position"
+        places = connection.sql(f"SELECT file_index::BIGINT, file_row_number FROM {joined}").to_arrow_table()
+    finally:
+        connection.unregister("pacas_wanted")
+        connection.execute("DROP TABLE pacas_places")
+    return places.column(0).to_numpy(), places.column(1).to_numpy()
+
+
+def _files(connection: duckdb.DuckDBPyConnection, folder: RelationFolder) -> FolderFiles:
+    paths = parquet_files(folder.path)
+    partitions = partition_kinds(folder.path, paths)
+    rows = {path: int(pq.read_metadata(path).num_rows) for path in paths}
+    filled = tuple(path for path in paths if rows[path])
+    if not filled:
+        raise InputError(f"{folder.name} has a header but no rows")
+    own = folder.columns[: len(folder.columns) - len(partitions)]
+    described = connection.sql(f"DESCRIBE SELECT * FROM {_scan(filled)}").fetchall()
+    kinds = {c: (quote(str(row[0])), str(row[1])) for c, row in zip(own, described, strict=False)}
+    return FolderFiles(folder, filled, tuple(rows[path] for path in filled), partitions, kinds)
+
+
+def _scan(paths: Sequence[Path]) -> str:
+    listed = ", ".join(map(file_literal, paths))
+    return f"read_parquet([{listed}], file_row_number = true, hive_partitioning = false)"
+
+
+def _of_file(values: Iterable[str], kind: str) -> str:
+    """What depends on the file that a row is in, one value for each file."""
+    return f"CAST([{', '.join(values)}] AS {kind}[])[file_index::BIGINT + 1]"
+
+
+def _keys(files: FolderFiles) -> list[str]:
+    return [files.column(key)[0] for key in files.folder.key]
+
+
+def _compared(
+    connection: duckdb.DuckDBPyConnection, scan: str, keys: Sequence[str], comparison: str
+) -> tuple[int, int]:
+    """How many rows lack a part of their key, and how many follow one whose key compares so with theirs."""
+    own = [f"k{i}" for i in range(len(keys))]
+    before = [f"p{i}" for i in range(len(keys))]
+    read = ", ".join(f"{sql} AS {k}, lag({sql}) OVER () AS {p}" for sql, k, p in zip(keys, own, before, strict=True))
+    without = " OR ".join(f"{k} IS NULL" for k in own)
+    follows = f"{before[0]} IS NOT NULL AND ({', '.join(before)}) {comparison} ({', '.join(own)})"
+    counts = f"count(*) FILTER (WHERE {without}), count(*) FILTER (WHERE {follows})"
+    found = connection.sql(f"SELECT {counts} FROM (SELECT {read} FROM {scan})").fetchall()[0]
+    return int(found[0]), int(found[1])

@@ -1,0 +1,64 @@
+"""A relation where Spark can ask about it, and how it is noticed that its files are others than they were."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from pyspark.sql import Column, DataFrame
+
+from pacas.engine.contract import KeyedFrame
+from pacas.engine.spark_errors import changed
+from pacas.engine.spark_text import text_of
+from pacas.engine.statements import column_name
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A relation as a frame (row_number, c0, c1, …) of texts."""
+
+    frame: DataFrame
+    rows: int
+    check_unchanged: Callable[[], None]
+    forget: Callable[[], None]
+    keyed: KeyedFrame | None = None
+    """Where a key numbers the rows: the frame that has it."""
+    keys: DataFrame | None = None
+    """Such rows' keys: (row_number, k0, k1, …)."""
+
+
+class Files:
+    """The local files that a relation is read from, as they were when it was first opened."""
+
+    def __init__(self, paths: Sequence[Path], called: str) -> None:
+        self._paths, self._called = paths, called
+        self._before = self._now()
+
+    @classmethod
+    def of(cls, names: Sequence[str], called: str) -> Files:
+        """Those of Spark's files that are local; others are looked at only when their frame is opened again."""
+        places = [urlsplit(name) for name in names]
+        return cls([Path(unquote(p.path)) for p in places if p.scheme in ("", "file")], called)
+
+    def check(self) -> None:
+        if self._now() != self._before:
+            raise changed(self._called)
+
+    def _now(self) -> list[tuple[int, int] | None]:
+        return [_stamp(path) for path in self._paths]
+
+
+def _stamp(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_size, found.st_mtime_ns
+
+
+def texts(frame: DataFrame, columns: Sequence[str], where: str) -> list[Column]:
+    """Columns of a frame as texts, called as in every opened relation."""
+    kinds = {field.name: field.dataType for field in frame.schema.fields}
+    return [text_of(c, kinds[c], where).alias(column_name(i)) for i, c in enumerate(columns)]

@@ -1,0 +1,88 @@
+"""From a client's tuples to what an index on the engine is asked: the values that match columns may hold.
+
+A column that is matched by equality alone may hold the client's value. For another, the clauses are put to the column's
+distinct values, and each that all of them accept is asked about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
+
+import numpy as np
+
+from pacas.core.dependency import MatchClause, MatchingDependency, Similarity
+from pacas.core.hierarchy import Hierarchy, canonical_number
+from pacas.engine.contract import Hierarchies
+from pacas.provider.matching.build import clause_index
+
+Key = tuple[str | None, ...]
+"""A client's values, in the order of the columns that the match needs."""
+
+
+class Lines:
+    """The match of one attribute, as look-ups: by its provider columns."""
+
+    def __init__(
+        self, dependency: MatchingDependency, distinct: Mapping[str, Sequence[str]], hierarchies: Hierarchies
+    ) -> None:
+        self.client_columns = tuple(dict.fromkeys(clause.client for clause in dependency.clauses))
+        self.by = tuple(sorted({clause.provider for clause in dependency.clauses}))
+        """The columns of the index."""
+        of = {a: [clause for clause in dependency.clauses if clause.provider == a] for a in self.by}
+        self._columns = [_Column(of[a], self.client_columns, distinct.get(a, ()), hierarchies.get(a)) for a in self.by]
+
+    @property
+    def by_equality(self) -> bool:
+        """Is a tuple one look-up?"""
+        return all(column.by_equality for column in self._columns)
+
+    def of(self, key: Key) -> Iterator[tuple[str, ...]]:
+        """What to look up for a tuple; nothing if it has a null."""
+        texts = [value for value in key if value]
+        if len(texts) == len(key):
+            yield from product(*(column.accepted(texts) for column in self._columns))
+
+
+def by_likeness(dependency: MatchingDependency) -> list[str]:
+    """The provider columns of which some clause asks more than equality; they are looked up by their texts."""
+    return list(dict.fromkeys(c.provider for c in dependency.clauses if c.similarity is not Similarity.EQUAL))
+
+
+class _Column:
+    """The clauses on one provider column."""
+
+    def __init__(
+        self,
+        clauses: Sequence[MatchClause],
+        client_columns: Sequence[str],
+        distinct: Sequence[str],
+        hierarchy: Hierarchy | None,
+    ) -> None:
+        at = client_columns.index
+        self._numeric = hierarchy is not None and hierarchy.numeric
+        self._equal = [at(c.client) for c in clauses if c.similarity is Similarity.EQUAL]
+        self._distinct = distinct
+        self._like = [
+            (at(c.client), clause_index(c, distinct, hierarchy))
+            for c in clauses
+            if c.similarity is not Similarity.EQUAL
+        ]
+        self.by_equality = not self._like
+
+    def accepted(self, texts: Sequence[str]) -> list[str]:
+        """The values that the column may hold, given a client's."""
+        equal = {self._spelling(texts[place]) for place in self._equal}
+        if len(equal) > 1:
+            return []
+        if self.by_equality:
+            return [texts[self._equal[0]]]
+        codes = None
+        for place, index in self._like:
+            found = np.sort(index.find(texts[place]))
+            codes = found if codes is None else np.intersect1d(codes, found, assume_unique=True)
+        values = [self._distinct[code] for code in ([] if codes is None else codes.tolist())]
+        return [value for value in values if not equal or self._spelling(value) in equal]
+
+    def _spelling(self, text: str) -> str:
+        return canonical_number(text) if self._numeric else text

@@ -1,0 +1,254 @@
+"""A shop over a relation that is larger than memory: it stays on the engine, and requests look up what they need.
+
+Prices, refusals and answers are those of a relation in memory, with two exceptions on the safe side. What would leave
+so few neighbours in all that some X-group elsewhere could lose a value of its own is refused as unsafe. And an X-group
+that reaches beyond what is matched is judged by its first rows, if it has very many.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from threading import Lock
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pacas.core.query import GeneralizedQuery
+from pacas.engine.contract import Engine, Index, Source
+from pacas.errors import InputError
+from pacas.protocol.marketplace import Columns
+from pacas.protocol.messages import Ladders, Offer, Quote, Reason, Refusal, Request, refused
+from pacas.provider.closure import Closures
+from pacas.provider.conflicts import Asked, Inquiry
+from pacas.provider.cover import Cover
+from pacas.provider.cover_pass import cover
+from pacas.provider.entry import Purchase
+from pacas.provider.fingerprint import generated_digest, terms_digests, weights_digest
+from pacas.provider.judging import REASONS, Ints, ladders_of
+from pacas.provider.lines import Key, Lines, by_likeness
+from pacas.provider.matching import listed_columns
+from pacas.provider.neighbour import GivenSupport
+from pacas.provider.part import Part
+from pacas.provider.shop import check_request, offer_of
+from pacas.provider.sold import SparseSales
+from pacas.provider.stock import Tell
+from pacas.provider.support import ONLY_UPDATES
+from pacas.provider.terms import Terms
+from pacas.provider.whole import Whole, protected_columns
+
+BYTES_OF_A_CELL = 8
+BYTES_OF_A_NEIGHBOUR = 12
+"""What a relation takes in memory."""
+
+FIRST_KEYS = 256
+MOST_KEYS = 1 << 16
+MOST_ROWS = 1 << 18
+"""Tuples that are looked up together at first and at most, and about how many rows these may bring."""
+
+
+class EngineSale(NamedTuple):
+    """A request that may be answered."""
+
+    price: int
+    rows: tuple[int, ...]
+    value: str
+
+
+def too_large(engine: Engine[Any], source: Source, terms: Terms) -> Any | None:
+    """The relation, opened, if a caller has no room for it in memory."""
+    if engine.room >= sys.maxsize:
+        return None
+    table = engine.open(source, list(terms.attributes))
+    per_cell = 1 if isinstance(terms.support, GivenSupport) else terms.support.per_cell
+    of_a_row = BYTES_OF_A_CELL * len(terms.attributes) + BYTES_OF_A_NEIGHBOUR * per_cell * len(terms.protected)
+    return table if len(table) * of_a_row > engine.room else None
+
+
+class OnEngine:
+    """What is sold from, on the engine, and what has been sold of it."""
+
+    keeps_quotes = False
+
+    def __init__(self, engine: Engine[Any], table: Any, terms: Terms, secret: bytes, state: Lock, tell: Tell) -> None:
+        check_sellable(terms)
+        self.terms, self._state = terms, state
+        self.engine, self.table = engine, table
+        self._indexes: dict[tuple[tuple[str, ...], frozenset[str]], Index] = {}
+        tell("reading the relation")
+        columns = protected_columns(engine, table, terms)
+        lines = {a: self._lines(a) for a in terms.match}
+        tell("making the index")
+        indexes = {a: self._index(lines[a].by, by_likeness(terms.match[a])) for a in terms.match}
+        tell("making the support set")
+        bare = Whole(terms, len(table), columns, secret, Cover.none())
+        self.whole = Whole(terms, len(table), columns, secret, cover(bare, self.index_within))
+        tell("weighing the neighbours")
+        self.total = self.whole.weighing.total if self.whole.neighbours else 0
+        self.offers: Mapping[str, Offer] = {
+            a: Offer(a, lines[a].client_columns, columns[a].domain) for a in terms.match
+        }
+        self._closures = {a: self._closure(a, lines[a], indexes[a]) for a in terms.match}
+        self.sales = SparseSales(self.whole, self._rows)
+
+    @property
+    def rows(self) -> int:
+        return self.whole.rows
+
+    @property
+    def neighbours(self) -> int:
+        return self.whole.neighbours
+
+    def fingerprint(self) -> dict[str, str]:
+        whole = self.whole
+        domains = {a: whole.columns[a].domain for a in self.terms.protected}
+        edits = len(whole.cover.edit_rows)
+        made = generated_digest(self.terms, whole.seed, whole.rows, domains, [*whole.counts.values(), edits])
+        return terms_digests(self.terms) | {"support set": made} | weights_digest(self.terms, whole.counts, edits)
+
+    # ---- judging ------------------------------------------------------------------------------------------------
+
+    def ladders(self, attribute: str, tuples: Columns, buyer: str) -> Ladders:
+        height = offer_of(attribute, self.offers).hierarchy.height
+        columns = listed_columns(self.offers[attribute].columns, tuples)
+        number: dict[Key, int] = {}
+        which = np.array([number.setdefault(key, len(number)) for key in zip(*columns, strict=True)], dtype=np.int64)
+        keys = list(number)
+        found = [np.empty((0, height + 1), dtype=np.int64)]
+        start, size = 0, FIRST_KEYS
+        while start < len(keys):
+            chunk = keys[start : start + size]
+            ladders, part, _ = self._judged(attribute, chunk, buyer)
+            found.append(ladders)
+            start += size
+            of_a_key = max(len(part.rows) / len(chunk), 1) if part else 1
+            size = max(FIRST_KEYS, min(16 * size, MOST_KEYS, int(MOST_ROWS / of_a_key)))
+        return Ladders(np.concatenate(found)[which])
+
+    def judge(self, request: Request, buyer: str) -> EngineSale | Refusal:
+        check_request(request, self.offers)
+        given = {column: [value] for column, value in request.tuple.items()}
+        columns = listed_columns(self.offers[request.attribute].columns, given)
+        (key,) = zip(*columns, strict=True)
+        ladders, part, asked = self._judged(request.attribute, [key], buyer)
+        price = int(ladders[0, request.level])
+        if price < 0 or part is None or asked is None:
+            return Refusal(REASONS[price])
+        rows = asked.sets.rows
+        column = part.columns[request.attribute]
+        node = column.hierarchy.ancestors[request.level, column.cells[rows[0]]]
+        return EngineSale(price, tuple(part.rows[rows].tolist()), str(column.hierarchy.label(node)))
+
+    def _judged(self, attribute: str, keys: Sequence[Key], buyer: str) -> tuple[Ints, Part | None, Asked | None]:
+        """Prices and refusals of tuples, each given once; the rows that they need, and which of these are asked."""
+        offer = self.offers[attribute]
+        height = offer.hierarchy.height
+        found = self._closures[attribute].of(keys)
+        if not len(found.rows):
+            return (
+                self._refused(np.full((len(keys), height + 1), _NO_MATCH), found.keys, found.too_many, keys),
+                None,
+                None,
+            )
+        policies, attributes = self.whole.bearing_on(attribute)
+        part = Part(self.whole, found.rows, found.texts, attributes)
+        edits, dependency = part.support.edits, self.terms.match[attribute]
+        inquiry = Inquiry(attribute, dependency, part.columns, edits, self.terms.hierarchies, self.terms.max_matches)
+        asked = inquiry.ask(dict(zip(offer.columns, map(list, zip(*keys, strict=True)), strict=True)))
+        with self._state:
+            sold = self.sales.judged(buyer)
+            beyond, depths = sold.beyond(), sold.depths(attributes, part.rows)
+            own = self.sales.known(buyer).depths([attribute], part.rows)
+        judged = part.surviving(depths, part.linked(policies), beyond)
+        ladders = ladders_of(asked, part.prices(attribute), part.known(own), judged, height, self.terms.max_matches)
+        return self._refused(ladders, found.keys, found.too_many, keys), part, asked
+
+    @staticmethod
+    def _refused(ladders: Ints, numbers: Mapping[Key, int], too_many: Any, keys: Sequence[Key]) -> Ints:
+        """With the tuples that match too many rows refused."""
+        ladders[too_many[[numbers[key] for key in keys]]] = _AMBIGUOUS
+        return ladders
+
+    def quote_query(self, query: GeneralizedQuery, buyer: str) -> Quote | Refusal:
+        raise InputError(
+            "a generalized query is priced only where the relation is held in memory; give the provider more memory"
+        )
+
+    # ---- sales --------------------------------------------------------------------------------------------------
+
+    def purchase(self, sale: EngineSale, request: Request, buyer: str, key: str) -> Purchase:
+        return Purchase(buyer, key, request, sale.price, sale.value, sale.rows)
+
+    def add(self, sale: EngineSale, purchase: Purchase) -> None:
+        self.sales.add(purchase, sale.rows)
+
+    def _rows(self, attribute: str, tuples: Sequence[Mapping[str, str | None]]) -> list[tuple[int, ...]]:
+        columns = self.offers[attribute].columns
+        return self._closures[attribute].rows([tuple(t[c] for c in columns) for t in tuples])
+
+    # ---- look-ups -----------------------------------------------------------------------------------------------
+
+    def index_within(self, columns: Sequence[str]) -> Index:
+        """An index by some of the columns, or all of them: rows that agree in all are in one entry."""
+        for (by, likeness), index in self._indexes.items():
+            if set(by) <= set(columns) and not likeness:
+                return index
+        return self.index_by(columns)
+
+    def index_by(self, columns: Sequence[str]) -> Index:
+        """An index by all of the columns."""
+        return self._index(sorted(columns), [])
+
+    def sales_of(self, purchases: Sequence[Purchase]) -> SparseSales:
+        """What follows from some purchases."""
+        sales = SparseSales(self.whole, self._rows)
+        sales.replay(purchases)
+        return sales
+
+    def _index(self, by: Sequence[str], likeness: Sequence[str]) -> Index:
+        key = (tuple(by), frozenset(likeness))
+        if key not in self._indexes:
+            hierarchies = {a: h for a, h in self.terms.hierarchies.items() if a in by and a not in likeness}
+            self._indexes[key] = self.engine.index(self.table, list(by), list(self.terms.attributes), hierarchies)
+        return self._indexes[key]
+
+    def _lines(self, attribute: str) -> Lines:
+        distinct = {
+            c: [value for (value,) in self.engine.histogram(self.table, [c], {}).values if value is not None]
+            for c in by_likeness(self.terms.match[attribute])
+        }
+        return Lines(self.terms.match[attribute], distinct, self.terms.hierarchies)
+
+    def _closure(self, attribute: str, lines: Lines, index: Index) -> Closures:
+        policies, _ = self.whole.bearing_on(attribute)
+        linked = [
+            (
+                policy,
+                None if lines.by_equality and set(lines.by) <= set(policy.x) else self._index(sorted(policy.x), []),
+            )
+            for policy in policies
+        ]
+        return Closures(lines, index, linked, self.terms.hierarchies, self.terms.max_matches)
+
+
+def check_sellable(terms: Terms) -> None:
+    """One clear line, if a relation on the engine cannot be sold from on these terms."""
+    support, problem = terms.support, None
+    if isinstance(support, GivenSupport):
+        problem = "a support set that is given neighbour by neighbour"
+    elif support.size is not None:
+        problem = "a support set of a given size (give per_cell)"
+    elif support.mix != ONLY_UPDATES:
+        problem = "a mix of other neighbours than updates"
+    elif terms.points:
+        problem = "price points"
+    elif involved := [a for a in terms.protected if a not in terms.simple]:
+        problem = f"the protected {involved[0]!r} in X or in a match"
+    if problem is not None:
+        raise InputError(
+            f"the relation is larger than the memory that there is for it, and stays on the engine, where {problem} "
+            "cannot be sold from; leave that out, or sell with DuckDB and more memory"
+        )
+
+
+_NO_MATCH, _AMBIGUOUS = refused(Reason.NO_MATCH), refused(Reason.AMBIGUOUS)
