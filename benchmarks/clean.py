@@ -70,8 +70,8 @@ def open_provider(path: Path, ledger: Ledger | None = None) -> Provider:
     )
 
 
-def clean(path: Path, provider: Provider) -> pacas.Cleaning:
-    return pacas.SafeClean(data.FDS, TOTAL).clean(pacas.scan_relation(path), provider)
+def clean(path: Path, provider: Provider) -> pacas.Relation:
+    return pacas.SafeClean(data.FDS, TOTAL).clean(pacas.scan_relation(path), provider).relation
 
 
 def _beside_duckdb(folder: Path, rows: int, per_group: int, repeats: int) -> list[str]:

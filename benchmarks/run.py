@@ -18,6 +18,7 @@ import core
 import experiments
 import measure
 import provider
+import scale
 import service
 
 FOLDER = Path(__file__).parent
@@ -28,6 +29,7 @@ CHAPTERS = {
     "budget": budget.chapter,
     "service": service.chapter,
     "experiments": experiments.chapter,
+    "scale": scale.chapter,
 }
 LIBRARIES = ("duckdb", "numpy", "pyarrow", "scipy")
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from pacas.engine.contract import Engine
 from pacas.engine.duck import DuckEngine
 
 
@@ -22,8 +23,22 @@ def spilling(request: pytest.FixtureRequest) -> DuckEngine:
 
 
 def spark(request: pytest.FixtureRequest) -> Any:
-    session = request.getfixturevalue("spark_session")
+    session = request.getfixturevalue("spark_session").newSession()
+    session.conf.set("spark.sql.shuffle.partitions", "1")  # tests/engine is about rows in several places
+    patch = pytest.MonkeyPatch()
+    request.addfinalizer(patch.undo)
+    patch.setattr("pacas.engine.spark_source.SMALL", 1 << 14)  # so that a tenth of a large table is large, too
     return import_module("pacas.engine.spark").SparkEngine(session)
+
+
+def is_spark(engine: Engine[Any]) -> bool:
+    """Whether questions are dear: tenths of a second each, and seconds where the statement is long."""
+    return type(engine).__name__ == "SparkEngine"
+
+
+def scaled(engine: Engine[Any], rows: int) -> int:
+    """So many rows; on Spark a tenth of them, as no code is generated there for many."""
+    return rows // 10 if is_spark(engine) else rows
 
 
 ONE_JAVA = pytest.mark.xdist_group("spark")

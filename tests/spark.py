@@ -22,6 +22,7 @@ SETTINGS = {
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.constraintPropagation.enabled": "false",
     "spark.sql.ui.explainMode": "simple",
     "spark.sql.ui.retainedExecutions": "1",
     "spark.sql.inMemoryColumnarStorage.compressed": "false",

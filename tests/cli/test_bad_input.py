@@ -81,7 +81,8 @@ BAD: dict[str, tuple[tuple[str, ...], str]] = {
     "a quote left open": (("check", "d.csv", "--fd", '"A -> B'), "quote"),
     # ---- tables
     "missing file": (("check", "none.csv", "--fd", "A -> B"), "none.csv does not exist"),
-    "a folder": (("check", ".", "--fd", "A -> B"), "is a folder"),
+    "a folder": (("check", ".", "--fd", "A -> B"), "needs a key"),
+    "a folder of nothing": (("check", "nothing", "--fd", "A -> B"), "nothing is a folder without Parquet files"),
     "empty file": (("check", "empty.csv", "--fd", "A -> B"), "empty.csv is empty"),
     "blank file": (("check", "blank.csv", "--fd", "A -> B"), "blank.csv is empty"),
     "header only": (("check", "header.csv", "--fd", "A -> B"), "header.csv has a header but no rows"),
@@ -190,6 +191,7 @@ def bad(pacas: Any, folder: Path) -> Any:
     """Run a command in a folder of broken files."""
     for name, content in FILES.items():
         (folder / name).write_bytes(content)
+    (folder / "nothing").mkdir()
     return pacas
 
 

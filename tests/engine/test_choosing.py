@@ -72,6 +72,8 @@ def test_what_is_no_amount_of_memory(text: str) -> None:
 def test_too_little_memory_is_refused() -> None:
     with pytest.raises(InputError, match="'5MB' is too little memory to work in; give some more"):
         open_engine("duckdb", memory="5MB")
+    with pytest.raises(InputError, match="'100MB' is too little memory for Spark's driver; give 512MB or more"):
+        open_engine("spark", memory="100MB")
 
 
 def test_without_pyspark_one_line_says_how_to_get_it() -> None:

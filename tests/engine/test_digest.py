@@ -43,9 +43,9 @@ def test_a_folder_is_known_by_the_names_and_bytes_of_its_files(tmp_path: Path) -
     seen = {source_digest(source)}
     (tmp_path / "_SUCCESS").touch()
     assert source_digest(source) in seen
-    (tmp_path / "0.parquet").rename(tmp_path / "2.parquet")
+    (tmp_path / "0.parquet").rename(tmp_path / "00.parquet")
     seen.add(source_digest(source))
-    pq.write_table(pa.table({"ID": [7]}), tmp_path / "2.parquet")
+    pq.write_table(pa.table({"ID": [7]}), tmp_path / "00.parquet")
     seen.add(source_digest(source))
     assert len(seen) == 3
 

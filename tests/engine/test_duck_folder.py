@@ -246,7 +246,10 @@ def test_a_delta_table_needs_spark(tmp_path: Path) -> None:
             "1.parquet in people has other columns or types than 0",
         ),
         ({"0.parquet": {"ID": [1]}, "1.parquet": {"ID": [1], "A": [1]}}, "1.parquet in people has other columns or"),
-        ({"0.parquet": {"ID": [1]}, "sub/1.parquet": {"ID": [1]}}, r"sub is no partition \(column=value\) of"),
+        (
+            {"0.parquet": {"ID": [1]}, "sub/1.parquet": {"ID": [1]}},
+            r"people has Parquet files in sub, which is no partition \(column=value\)",
+        ),
         ({"0.parquet": {"ID": [1]}, "A=1/1.parquet": {"ID": [1]}}, "is in other partitions than the rest"),
         ({"id=1/0.parquet": {"ID": [1]}}, "column 'id' of people is in its files and in its folders' names"),
         (

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from math import prod
 from typing import Any
 
 import pytest
+from engines import ENGINES
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
-from oracles.bridge import to_generated, to_literal, to_request
+from oracles.bridge import to_generated, to_hierarchy, to_literal, to_request
 from oracles.cleaning import tree_of
 from oracles.pricing import Policy as LiteralPolicy
 from oracles.pricing import Purchase as LiteralPurchase
@@ -19,21 +20,24 @@ from oracles.worlds import AGES, NAMES, PLACES, World, clauses, domain, hierarch
 
 from pacas import example
 from pacas.core.anonymity import Policy
-from pacas.core.hierarchy import Hierarchy
 from pacas.core.query import GeneralizedQuery
-from pacas.engine.contract import Hierarchies
 from pacas.engine.duck import DuckEngine
+from pacas.engine.duck_index import DuckIndex
 from pacas.errors import InputError, LedgerChangedError
-from pacas.protocol.messages import Answer, Reason, Refusal, Request
+from pacas.protocol.messages import Answer, Reason, Refusal, Request, refused
+from pacas.provider import audit_on_engine, closure, cover_pass, on_engine
 from pacas.provider.audit import audit
+from pacas.provider.closure import _size
 from pacas.provider.ledger import MemoryLedger
 from pacas.provider.mix import Mix
 from pacas.provider.neighbour import GivenSupport, Neighbour
 from pacas.provider.on_engine import OnEngine
 from pacas.provider.provider import Provider
 from pacas.provider.support import Generated
+from pacas.provider.terms import ViewPrice
 
-MANY = settings(max_examples=80, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+MANY = settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+FEWER = settings(MANY, max_examples=20)
 HIGH = 10**18
 BUYERS = ("ann", "bob", "cyd")
 
@@ -49,7 +53,23 @@ class Roomless(DuckEngine):
 ROOMLESS, ROOMY = Roomless(), DuckEngine(threads=1)
 
 
+@pytest.fixture(autouse=True, scope="module")
+def little_at_a_time() -> Iterator[None]:
+    """So that small relations, too, come in several batches."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cover_pass, "AT_A_TIME", 7)
+        patch.setattr(audit_on_engine, "AT_A_TIME", 7)
+        patch.setattr(on_engine, "FIRST_KEYS", 2)
+        patch.setattr(on_engine, "MOST_ROWS", 20)
+        patch.setattr(closure, "WIDE", 2)
+        yield
+
+
 # ---- random worlds of some size --------------------------------------------------------------------------------------
+
+
+BROAD = Tree([[f"v{i}", f"g{i // 3}", "*"] for i in range(9)])
+DEEP = Tree([[f"w{i}", f"g{i // 2}", f"h{i // 4}", "*"] for i in range(8)])
 
 
 @st.composite
@@ -58,9 +78,10 @@ def large_worlds(draw: st.DrawFn) -> World:
 
     X and match columns have nulls, spellings of one number and what no tree knows; policies may share attributes.
     """
-    trees: dict[str, Tree] = {"M": draw(hierarchies()), "H": AGES}
+    some = st.sampled_from([BROAD, BROAD, DEEP]) | hierarchies()
+    trees: dict[str, Tree] = {"M": draw(some), "H": AGES}
     if draw(st.booleans()):
-        trees["N"] = draw(hierarchies())
+        trees["N"] = draw(some)
     if draw(st.booleans()):
         trees["G"] = PLACES
     values: dict[str, st.SearchStrategy[Value]] = {
@@ -70,14 +91,14 @@ def large_worlds(draw: st.DrawFn) -> World:
         "M": st.sampled_from(domain("M", [], trees)),
         "N": st.sampled_from(domain("N", [], trees) if "N" in trees else ["n1", "n2", "n3"]),
     }
-    kinds = draw(st.lists(st.fixed_dictionaries(values), min_size=3, max_size=9))
-    which = draw(st.lists(st.integers(0, len(kinds) - 1), min_size=24, max_size=36))
+    kinds = draw(st.lists(st.fixed_dictionaries(values), min_size=5, max_size=14))
+    which = [*range(len(kinds)), *draw(st.lists(st.integers(0, len(kinds) - 1), min_size=16, max_size=30))]
     rows = [dict(kinds[i]) for i in which]
     matches = {}
     for a in draw(st.sampled_from([["M"], ["M", "N"], ["N", "M"]])):
         columns = draw(st.lists(st.sampled_from("GHK"), min_size=1, max_size=2, unique=True))
         matches[a] = tuple(draw(clauses(c, trees)) for c in columns)
-    policies = draw(st.lists(_policies(rows, trees), max_size=2))
+    policies = draw(st.lists(_policies(rows, trees), min_size=draw(st.sampled_from([0, 1, 1, 1])), max_size=2))
     world = World(rows, trees, matches, policies, [], {})
     world.requests = draw(st.lists(st.tuples(st.sampled_from(BUYERS), requests(world)), min_size=3, max_size=8))
     return world
@@ -85,16 +106,18 @@ def large_worlds(draw: st.DrawFn) -> World:
 
 @st.composite
 def _policies(draw: st.DrawFn, rows: list[dict[str, Value]], trees: Mapping[str, Tree]) -> LiteralPolicy:
-    y = draw(st.sampled_from(["M", "N", "MN"]))
+    y = draw(st.sampled_from(["M", "N", "MN", "NM"]))
     x = draw(st.lists(st.sampled_from("GHK"), min_size=1, max_size=3, unique=True))
     levels = {a: draw(st.integers(0, tree_of(a, trees).height - 1)) for a in y}
     most = prod(values_at(a, level, rows, trees) for a, level in levels.items())
-    return LiteralPolicy(tuple(x), levels, min(draw(st.sampled_from([2, 3, 4, 6])), most))
+    return LiteralPolicy(tuple(x), levels, min(draw(st.sampled_from([2, 3, 5, 8])), most))
 
 
 def pair(world: World, **options: Any) -> tuple[Provider, Provider]:
     """On the engine, and in memory."""
-    support = Generated(per_cell=options.pop("per_cell", 2))
+    support = Generated(per_cell=options.pop("per_cell", 1))
+    if "M" in {*world.matches, *(a for policy in world.policies for a in policy.levels)}:
+        options = {"sensitivity": {"M": 3}, **options}
     apart = to_generated(world, support=support, engine=ROOMLESS, seed=5, **options)
     held = to_generated(world, support=support, engine=ROOMY, seed=5, **options)
     assert isinstance(apart.shop, OnEngine) and not isinstance(held.shop, OnEngine)
@@ -133,7 +156,9 @@ def check_quotes(world: World, apart: Provider, held: Provider, buyer: str) -> N
 
 
 @MANY
-@given(large_worlds(), st.sampled_from(["pooled", "per_buyer"]), st.sampled_from([1000, 4]), st.integers(1, 3))
+@given(
+    large_worlds(), st.sampled_from(["pooled", "per_buyer"]), st.sampled_from([1000, 4]), st.sampled_from([1, 1, 2, 3])
+)
 def test_prices_refusals_answers_and_entries_are_those_of_a_relation_in_memory(
     world: World, history: str, max_matches: int, per_cell: int
 ) -> None:
@@ -153,4 +178,251 @@ def test_prices_refusals_answers_and_entries_are_those_of_a_relation_in_memory(
     assert plain(apart.ledger) == plain(held.ledger)
     for buyer in BUYERS:
         check_quotes(world, apart, held, buyer)
-    event(f"covering: {bool(held.shop.neighbours > sum(apart.shop.whole.of_a_cell.values()) * len(world.rows))}")
+    assert isinstance(apart.shop, OnEngine)
+    event(f"covering: {bool(len(apart.shop.whole.cover))}, with edits: {bool(len(apart.shop.whole.cover.edit_rows))}")
+
+
+@FEWER
+@given(large_worlds(), st.sampled_from(["pooled", "per_buyer"]), st.booleans())
+def test_a_ledger_goes_on_in_either_way_and_audits_agree(world: World, history: str, starts_apart: bool) -> None:
+    one, other = pair(world, history=history)[:: 1 if starts_apart else -1]
+    options = {"history": history, "ledger": one.ledger}
+    for number, (buyer, request) in enumerate(world.requests):
+        one.pay(to_request(request), HIGH, str(number), buyer=buyer)
+    apart, held = pair(world, **options)
+    assert apart.shop.sales.totals() == held.shop.sales.totals() == one.ledger.totals()
+    for buyer in BUYERS:
+        check_quotes(world, apart, held, buyer)
+    assert audit(apart) == audit(held)
+    assert audit(apart).holds or history == "per_buyer"
+    assert other.ledger.head().entries == 1
+
+
+@FEWER
+@given(large_worlds())
+def test_what_is_sold_from_the_engine_is_safe_by_the_literal_definition(world: World) -> None:
+    apart, held = pair(world)
+    literal = to_literal(held, world)
+    for number, (buyer, request) in enumerate(world.requests):
+        bought = apart.pay(to_request(request), HIGH, str(number), buyer=buyer)
+        if isinstance(bought, Answer):
+            made = literal.buy(request, buyer)
+            assert isinstance(made, LiteralPurchase)
+            assert (bought.value, bought.price) == (made.answer, made.price)
+            assert not short_groups(world.rows, literal.surviving_all(), world.policies, world.trees)
+
+
+@FEWER
+@given(large_worlds(), st.integers(0, 40))
+def test_a_small_cache_changes_nothing(world: World, most: int) -> None:
+    apart, held = pair(world)
+    assert isinstance(apart.shop, OnEngine)
+    for closures in apart.shop._closures.values():
+        closures._recent._most = most
+    for buyer in BUYERS:
+        check_quotes(world, apart, held, buyer)
+    for closures in apart.shop._closures.values():
+        assert sum(map(_size, closures._recent._found.values())) == closures._recent._held <= most
+        assert set(closures._recent._of_key.values()) <= set(closures._recent._found)
+
+
+@FEWER
+@given(large_worlds(), st.integers(1, 5))
+def test_groups_that_are_judged_by_some_of_their_rows_err_on_the_safe_side(world: World, most: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(closure, "MOST_OF_A_GROUP", most)
+        apart, held = pair(world)
+        for attribute in world.matches:
+            asked = [to_request(r) for _, r in world.requests if r.attribute == attribute]
+            columns = {c: [r.tuple[c] for r in asked] for c in held.catalogue()[attribute].columns}
+            mine, theirs = (p.quote_batch(attribute, columns).prices for p in (apart, held))
+            assert ((mine == theirs) | (mine == refused(Reason.UNSAFE))).all()
+
+
+# ---- where groups are short ------------------------------------------------------------------------------------------
+
+
+PAIRS = [{"K": f"k{i}", "G": f"g{i // 2}", "M": f"v{i * i % 9}", "N": f"w{i % 7}"} for i in range(30)]
+"""Each X-group has two rows, so that with one neighbour a cell it is short of all but a few values."""
+
+
+def covered(engine: DuckEngine, **options: Any) -> Provider:
+    """A provider whose X-groups need more values of M, and more pairs of M and N; each row is found by its key."""
+    policies = [Policy(("G",), ("M",), {"M": 0}, 5, True), Policy(("G",), ("N", "M"), {"N": 1, "M": 0}, 9, True)]
+    return Provider(
+        {c: [row[c] for row in PAIRS] for c in PAIRS[0]},
+        match={"M": "K = K", "N": "K = K"},
+        policies=policies,
+        hierarchies={"M": to_hierarchy(BROAD), "N": to_hierarchy(DEEP)},
+        support=Generated(per_cell=1),
+        seed=11,
+        engine=engine,
+        **options,
+    )
+
+
+@pytest.mark.parametrize("boundary", ["M", "N", "edits"])
+@pytest.mark.parametrize("history", ["pooled", "per_buyer"])
+def test_covering_neighbours_are_the_same_in_place_and_weight(boundary: str, history: str) -> None:
+    shop = covered(ROOMLESS).shop
+    assert isinstance(shop, OnEngine)
+    whole = shop.whole
+    assert min(whole.cover.count("M"), len(whole.cover.edit_rows)) > 10
+    half = {"M": whole.counts["M"] // 2, "N": whole.first["N"] + whole.counts["N"] // 2}
+    raised = half.get(boundary, whole.neighbours - len(whole.cover.edit_rows) // 2)  # neighbours that weigh one more
+    total = f"0.{100 * whole.neighbours + raised:09}"
+    apart, held = (covered(engine, total=total, history=history) for engine in (ROOMLESS, ROOMY))
+    keys = {"K": [row["K"] for row in PAIRS]}
+    outcomes = []
+    for number, row in enumerate(PAIRS):
+        asked = Request({"K": row["K"]}, "MN"[number % 2], number // 2 % 3)
+        sold = [p.pay(asked, HIGH, str(number), buyer=BUYERS[number % 3]) for p in (apart, held)]
+        assert sold[0] == sold[1]
+        outcomes.append(type(sold[0]))
+        for attribute in "MN":
+            quoted = [p.quote_batch(attribute, keys, buyer="ann").prices.tolist() for p in (apart, held)]
+            assert quoted[0] == quoted[1]
+    assert {Answer, Refusal} <= set(outcomes)
+    assert audit(apart) == audit(held)
+
+
+@pytest.mark.parametrize("made", ENGINES)
+def test_every_engine_sells_the_same(made: Any, request: pytest.FixtureRequest) -> None:
+    engine = made(request)
+    rows = {c: [row[c] for row in TWENTY] for c in TWENTY[0]}
+    policies = [Policy(("G", "H"), ("M",), {"M": 0}, 5), Policy(("G",), ("M", "N"), {"M": 1, "N": 0}, 3, True)]
+    given = {
+        "match": {"M": "G = G, H = H", "N": "G = G, K ~ K edit 0.7"},
+        "policies": policies,
+        "hierarchies": {"M": to_hierarchy(BROAD), "H": to_hierarchy(AGES)},
+        "support": Generated(per_cell=2),
+        "seed": 3,
+    }
+    here, there = Provider(rows, engine=ROOMY, **given), Provider(rows, engine=engine, **given)
+    assert there.ledger.opening() == here.ledger.opening()
+    for number, row in enumerate(TWENTY[:5]):
+        for attribute, columns in (("M", "GH"), ("N", "GK")):
+            asked = Request({c: row[c] for c in columns}, attribute, number % 2)
+            sold = [p.pay(asked, HIGH, f"{attribute}{number}", buyer="ann") for p in (here, there)]
+            assert sold[0] == sold[1]
+    assert here.ledger.head().entries > 3
+    for attribute, columns in (("M", "GH"), ("N", "GK")):
+        tuples = {c: rows[c] for c in columns}
+        quoted = [p.quote_batch(attribute, tuples, buyer="bob").prices.tolist() for p in (here, there)]
+        assert quoted[0] == quoted[1]
+    assert audit(there) == audit(here)
+    engine.close()
+
+
+TWENTY = [
+    {
+        "G": f"p{i % 3}",
+        "H": f"{i % 2}.0" if i % 4 else str(i % 2),
+        "K": NAMES[i % 6],
+        "M": f"v{i % 9}",
+        "N": f"n{i % 3}",
+    }
+    for i in range(20)
+]
+
+
+# ---- what is looked up ----------------------------------------------------------------------------------------
+
+
+def broker(engine: DuckEngine, **options: Any) -> Provider:
+    """The running example's provider."""
+    policy = Policy(("GEN", "AGE", "ZIP"), ("MED",), {"MED": 0}, 2)
+    given = {"match": {"MED": "GEN = GEN, AGE = AGE"}, "hierarchies": example.hierarchies, "policies": [policy]}
+    return Provider(options.pop("relation", example.provider), engine=engine, **(given | options))
+
+
+ASKED = Request({"GEN": "male", "AGE": "51"}, "MED", 1)
+
+
+def test_paying_after_asking_looks_nothing_up_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    provider = broker(ROOMLESS)
+    looks: list[int] = []
+    find = DuckIndex.find
+    monkeypatch.setattr(DuckIndex, "find", lambda self, values, most=None: looks.append(1) or find(self, values, most))
+    provider.quote_batch("MED", {"GEN": ["male", "female"], "AGE": ["51", "32"]})
+    assert len(looks) == 1
+    assert isinstance(provider.pay(ASKED, HIGH, "1"), Answer)
+    assert len(looks) == 1
+
+
+def test_entries_carry_their_rows() -> None:
+    provider = broker(ROOMLESS)
+    provider.pay(ASKED, HIGH, "1")
+    (entry,) = provider.ledger.entries(1)
+    rows = zip(example.provider.table["GEN"].to_pylist(), example.provider.table["AGE"].to_pylist(), strict=True)
+    assert entry.purchase.rows == tuple(i for i, row in enumerate(rows) if tuple(map(str, row)) == ("male", "51"))
+
+
+def test_room_decides_where_a_relation_is_sold_from() -> None:
+    engine = DuckEngine(memory="1GB", threads=1)
+    assert not isinstance(broker(engine).shop, OnEngine)
+    engine.room = 100
+    assert isinstance(broker(engine).shop, OnEngine)
+    engine.close()
+
+
+# ---- one clear line --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"support": GivenSupport([Neighbour({0: {"MED": "dolex"}})])}, "neighbour by neighbour"),
+        ({"support": Generated(size=100)}, "give per_cell"),
+        ({"support": Generated(mix=Mix.of({"update": 0.5, "swap": 0.5}))}, "other neighbours than updates"),
+        (
+            {"points": [ViewPrice("all", GeneralizedQuery.parse("SELECT MED FROM relation"), 10**8)]},
+            "price points",
+        ),
+        ({"match": {"MED": "GEN = GEN, AGE = AGE", "AGE": "GEN = GEN"}}, "'AGE' in X or in a match"),
+    ],
+)
+def test_what_cannot_be_sold_on_the_engine_is_said_at_the_start(options: dict[str, Any], told: str) -> None:
+    with pytest.raises(InputError, match=told) as error:
+        broker(ROOMLESS, **options)
+    assert "more memory" in str(error.value) and "\n" not in str(error.value)
+
+
+def test_generalized_queries_need_a_relation_in_memory() -> None:
+    with pytest.raises(InputError, match="held in memory"):
+        broker(ROOMLESS).quote_query(GeneralizedQuery.parse("SELECT MED FROM relation"))
+
+
+@pytest.mark.parametrize("values", [["dolex", None, "zz"], ["NSAID", "dolex", "dolex"]])
+def test_unusable_cells_are_counted_and_not_shown(values: list[str | None]) -> None:
+    relation = {"GEN": ["male"] * 3, "AGE": ["51"] * 3, "ZIP": ["P0T2T0"] * 3, "MED": values}
+    told = []
+    for engine in (ROOMLESS, ROOMY):
+        with pytest.raises(InputError) as error:
+            broker(engine, relation=relation)
+        told.append(str(error.value))
+    assert told[0] == told[1] and "zz" not in told[0]
+
+
+def test_other_terms_are_another_fingerprint() -> None:
+    ledger = MemoryLedger()
+    broker(ROOMLESS, ledger=ledger)
+    with pytest.raises(LedgerChangedError, match="support set"):
+        broker(ROOMLESS, ledger=ledger, support=Generated(per_cell=3))
+    with pytest.raises(LedgerChangedError, match="weights"):
+        broker(ROOMLESS, ledger=ledger, total=7)
+
+
+def test_bad_requests_are_told_as_in_memory() -> None:
+    bad = [
+        Request({"GEN": "male"}, "MED", 1),
+        Request({"GEN": "male", "AGE": "51"}, "MED", 9),
+        Request({"GEN": "male", "AGE": "51"}, "DIAG", 1),
+    ]
+    for request in bad:
+        told = []
+        for engine in (ROOMLESS, ROOMY):
+            with pytest.raises(InputError) as error:
+                broker(engine).quote(request)
+            told.append(str(error.value))
+        assert told[0] == told[1]

@@ -15,7 +15,16 @@ from oracles.tree import Tree
 from pacas import example
 from pacas.core.hierarchy import Hierarchy
 from pacas.provider.pricing import CellPrices
-from pacas.provider.support_set import BLOCK, CellNeighbours, PerCell, cell_neighbours, draws, per_cell_of_size
+from pacas.provider.reach import least_shown
+from pacas.provider.support_set import (
+    BLOCK,
+    CellNeighbours,
+    PerCell,
+    cell_neighbours,
+    draws,
+    draws_of,
+    per_cell_of_size,
+)
 
 SEED = b"a secret of the provider's"
 
@@ -140,6 +149,13 @@ def test_the_draws_of_any_rows_are_those_of_the_whole(start: int, count: int) ->
     assert draws(SEED, ("swap", "A", 0), start, count).tolist() == WHOLE[start : start + count].tolist()
 
 
+@settings(max_examples=25)
+@given(st.sets(st.integers(0, 5 * BLOCK - 1), max_size=40))
+def test_so_are_those_of_rows_here_and_there(rows: set[int]) -> None:
+    numbers = np.array(sorted(rows), dtype=np.int64)
+    assert draws_of(SEED, ("swap", "A", 0), numbers).tolist() == WHOLE[numbers].tolist()
+
+
 WHOLE = draws(SEED, ("swap", "A", 0), 0, 5 * BLOCK)
 
 
@@ -162,6 +178,29 @@ def test_a_process_that_has_some_of_the_rows_derives_their_neighbours_alone() ->
         assert part.new.tolist() == whole.new[same].tolist()
         assert part.divergence.tolist() == whole.divergence[same].tolist()
         assert (part.first + whole.first[start]).tolist() == whole.first[start : end + 1].tolist()
+    here_and_there = np.array([3, BLOCK - 1, BLOCK, 7 * BLOCK + 5, 20 * BLOCK - 1])
+    part = cell_neighbours("A", column[here_and_there], wide, counts[here_and_there], SEED, rows=here_and_there)
+    for place, row in enumerate(here_and_there.tolist()):
+        assert of_row(part, wide, place) == of_row(whole, wide, row)
+
+
+@settings(max_examples=60)
+@given(trees(), st.integers(1, 6), st.data())
+def test_what_a_cell_is_sure_to_show_is_what_the_least_lucky_one_shows(
+    tree: Tree, per_cell: int, data: st.DataObject
+) -> None:
+    hierarchy = Hierarchy.from_rows(tree.rows)
+    level = data.draw(st.integers(0, hierarchy.height))
+    values = hierarchy.encode(hierarchy.ground_labels)
+    column = np.repeat(values, 200)  # so many that every walk there is begins somewhere
+    found = cell_neighbours("A", column, hierarchy, per_cell, SEED)
+    at_level = hierarchy.ancestors[level]
+    shown = [
+        len({int(at_level[new]) for new in found.new[a:b]} - {int(at_level[old])})
+        for old, a, b in zip(column, found.first[:-1], found.first[1:], strict=True)
+    ]
+    of_a_cell = per_cell if len(values) > 1 else 0
+    assert least_shown(hierarchy, values.astype(np.int64), of_a_cell, level) == min(shown)
 
 
 def test_millions_take_five_bytes_each() -> None:

@@ -17,7 +17,14 @@ from pacas.core.money import nanocredits
 from pacas.errors import InputError
 from pacas.provider.exact_basis import ExactBasis
 from pacas.provider.price_points import PricePoint, price_point_weights
-from pacas.provider.weights import LEAST_WEIGHT, MOST_TOTAL, check_weights, sensitivity_weights, uniform_weights
+from pacas.provider.weights import (
+    LEAST_WEIGHT,
+    MOST_TOTAL,
+    Weighing,
+    check_weights,
+    sensitivity_weights,
+    uniform_weights,
+)
 
 Ints = NDArray[np.int64]
 
@@ -49,6 +56,19 @@ def test_a_total_that_weights_cannot_sum_to_is_an_error(total: int) -> None:
 
 
 # ---- sensitivity -----------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=100)
+@given(TOTALS, COUNTS, st.data())
+def test_a_neighbour_weighs_by_its_number_what_it_weighs_among_all(
+    total: int, counts: list[int], data: st.DataObject
+) -> None:
+    factors = [data.draw(FACTORS) for _ in counts]
+    every = np.arange(sum(counts))
+    assert Weighing(total, counts, factors).of(every).tolist() == sensitivity_weights(total, counts, factors).tolist()
+    assert Weighing(total, counts).of(every).tolist() == uniform_weights(total, len(every)).tolist()
+    some = every[:: data.draw(st.integers(1, 4))][::-1]
+    assert Weighing(total, counts).of(some).tolist() == uniform_weights(total, len(every))[some].tolist()
 
 
 @settings(max_examples=100)

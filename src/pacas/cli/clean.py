@@ -87,6 +87,8 @@ def command(
     Each purchase is in a journal beside the output before it is used. After an interruption, the same command with
     --resume goes on from there, and ends with the same table.
 
+    A table in a folder, or of Spark's, needs a key. The engine is the client's; a provider's file names its own.
+
     JSON: budget, spent, violations_before, violations_after, rounds, purchases (attribute, rows, level, value, price,
     written), unrepaired (attribute, rows, reason), repair_error, score (both null without --truth), explanation (null
     without --explain), dry_run; output, journal, report (not in a dry run)

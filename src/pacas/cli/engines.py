@@ -23,14 +23,23 @@ AnyData = Annotated[
 ]
 EngineOption = Annotated[
     str | None,
-    typer.Option("--engine", metavar="duckdb|spark", help="What reads and groups the data.", show_default="duckdb"),
+    typer.Option(
+        "--engine", metavar="duckdb|spark", help="What reads and groups the data: duckdb, unless a file says otherwise."
+    ),
 ]
 MasterOption = Annotated[
-    str | None, typer.Option("--master", metavar="URL", help="Spark's master.", show_default="local[*]")
+    str | None,
+    typer.Option(
+        "--master",
+        metavar="URL",
+        help="Spark's master, such as spark://host:7077; without, Spark runs on this machine.",
+    ),
 ]
 MemoryOption = Annotated[
     str | None,
-    typer.Option("--memory", metavar="2GB", help="How much memory may be taken; what is more goes to disk."),
+    typer.Option(
+        "--memory", metavar="2GB", help="How much memory to work in; what is more goes to disk. On Spark, its driver's."
+    ),
 ]
 KeyOption = Annotated[
     list[str] | None,
@@ -55,8 +64,10 @@ def opened_engine(choice: EngineChoice, beside: Engine[Any] | None = None) -> It
 
 
 def _serves(running: Engine[Any], choice: EngineChoice) -> bool:
-    if isinstance(running, DuckEngine) or choice.engine != "spark":
-        return isinstance(running, DuckEngine) and choice.engine == "duckdb" and choice.memory is None
+    if isinstance(running, DuckEngine):
+        return choice.engine == "duckdb" and choice.memory is None
+    if choice.engine != "spark":
+        return False
     master = running.session.conf.get("spark.master")  # type: ignore[attr-defined]  # the other engine is Spark's
     if choice.master is not None and choice.master != master:
         raise InputError(f"client and provider name two Spark masters, {master} and {choice.master}; a run has one")

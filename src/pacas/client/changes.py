@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from pacas.core.histogram import Ints
 from pacas.core.relation import Relation
 from pacas.engine.contract import Engine
+from pacas.engine.new_cells import in_type
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -73,14 +74,10 @@ def with_changes(relation: Relation, changes: Mapping[str, Changes], engine: Eng
 
 
 def as_type(texts: Sequence[str], kind: pa.DataType) -> pa.Array | None:
-    """Texts as values of a column's type, if all of them are."""
-    plain = kind.value_type if pa.types.is_dictionary(kind) else kind
-    if pa.types.is_string_view(plain):
+    """Texts as values of a column's type, if all of them are; categories and views become what they stand for."""
+    if pa.types.is_string_view(kind):
         return pa.array(texts, pa.string())
-    try:
-        return pa.array(texts, pa.string()).cast(plain)
-    except pa.ArrowException:
-        return None
+    return in_type(texts, kind.value_type if pa.types.is_dictionary(kind) else kind)
 
 
 def as_texts(column: pa.ChunkedArray, engine: Engine[Any]) -> pa.ChunkedArray:

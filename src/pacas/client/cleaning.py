@@ -170,7 +170,8 @@ class Cleaning:
         """The relation as it was given, all of it in memory."""
         if isinstance(self.source, Relation):
             return self.source
-        return Relation(self.engine.rows(self.engine.open(self.source), None, self.columns))
+        table = self.table if self.table.columns == self.columns else self.engine.open(self.source)
+        return Relation(self.engine.rows(table, None, self.columns))
 
     @cached_property
     def relation(self) -> Relation:

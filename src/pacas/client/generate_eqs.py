@@ -30,6 +30,7 @@ BYTES = 24
 def generate_eqs(
     engine: Engine[Any],
     table: Table,
+    used: Sequence[str],
     fds: Sequence[FunctionalDependency],
     named: Mapping[str, Ints],
     hierarchies: Hierarchies,
@@ -37,19 +38,19 @@ def generate_eqs(
 ) -> ErrorCounts:
     """The classes to repair, the resolved ones filtered out, with their errors.
 
-    The table has the columns that matter, and no others. `counted` says that it will be asked how often values stand
-    in the whole of a repaired column.
+    `used` are the columns that matter. `counted` says that it will be asked how often values stand in the whole of a
+    repaired column.
     """
     found = check_table(engine, table, fds, hierarchies, lambda _: None)
     violating = {d.fd: d.violating for d in found.dependencies}
     classes = found.classes
     if named:
         classes = add_named(classes, named, violating, table, engine, hierarchies)
-    if len(table) * len(table.columns) * BYTES <= engine.room:
-        columns = {a: Column(c, hierarchies.get(a)) for a, c in engine.columns(table, table.columns).items()}
+    if len(table) * len(used) * BYTES <= engine.room:
+        columns = {a: Column(c, hierarchies.get(a)) for a, c in engine.columns(table, used).items()}
         return ErrorCounts(classes, violating, CurrentRelation(columns, None, len(table)))
     held = _rows_of(classes)
-    columns = _columns(engine, table, held, hierarchies, [*classes.cells] if counted else [])
+    columns = _columns(engine, table, used, held, hierarchies, [*classes.cells] if counted else [])
     current = CurrentRelation(columns, held, len(table))
     cells = {a: groups.at(np.searchsorted(held, groups.rows)) for a, groups in classes.cells.items()}
     placed = {fd: groups.at(np.searchsorted(held, groups.rows)) for fd, groups in violating.items()}
@@ -64,14 +65,19 @@ def _rows_of(classes: EquivalenceClasses) -> Ints:
 
 
 def _columns(
-    engine: Engine[Any], table: Table, held: Ints, hierarchies: Hierarchies, counted: Sequence[str]
+    engine: Engine[Any],
+    table: Table,
+    used: Sequence[str],
+    held: Ints,
+    hierarchies: Hierarchies,
+    counted: Sequence[str],
 ) -> dict[str, Column]:
     """The columns of the rows that are held."""
     if not len(held):
-        return {a: Column(CodedColumn(np.empty(0, dtype=np.int32), []), hierarchies.get(a)) for a in table.columns}
-    texts = engine.rows(table, held, table.columns)
+        return {a: Column(CodedColumn(np.empty(0, dtype=np.int32), []), hierarchies.get(a)) for a in used}
+    texts = engine.rows(table, held, used)
     columns = {}
-    for attribute in table.columns:
+    for attribute in used:
         coded, counts = coded_texts(texts.column(attribute)), None
         if attribute in counted:
             coded, counts = _with_all_values(engine, table, attribute, coded)

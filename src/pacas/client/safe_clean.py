@@ -32,7 +32,7 @@ from pacas.client.selection import Selection
 from pacas.core.dependency import FunctionalDependency
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.money import nanocredits
-from pacas.engine.contract import Engine, NewCells
+from pacas.engine.contract import Engine, NewCells, RelationFile, Source
 from pacas.engine.questions import Data, as_source, engine_for
 from pacas.errors import InputError, did_you_mean
 from pacas.protocol.marketplace import Marketplace
@@ -100,13 +100,14 @@ class SafeClean:
         offers = find_offers(catalogue, wanted, source, self.max_level, self.prefer)
         hierarchies = all_hierarchies(catalogue, self.hierarchies, source)
         buyer = Buyer(marketplace, offers, self.budget, run or uuid4().hex, observer or Observer())
-        used = {a for fd in self.fds for a in fd.attributes} | wanted | buyer.columns
-        given = table = engine.open(source, [c for c in source.columns if c in used])
+        named_in = {a for fd in self.fds for a in fd.attributes} | wanted | buyer.columns
+        used = [c for c in source.columns if c in named_in]
+        given = table = engine.open(source, None if _is_read_at_once(source, engine) else used)
         named = check_cells(self.cells, table)
         repairs = Repairs(self.rule)
         violations: list[int] = []
         for number in range(1, self.rounds + 1):
-            counts = generate_eqs(engine, table, self.fds, named, hierarchies, self.rule is ground)
+            counts = generate_eqs(engine, table, used, self.fds, named, hierarchies, self.rule is ground)
             violations.append(counts.violations)
             done_before = len(repairs)
             unrepaired = self._spend(counts, buyer, repairs, number)
@@ -165,6 +166,17 @@ def _left_over(eqs: Selection, counts: ErrorCounts, buyer: Buyer) -> list[Unrepa
         for eq in eqs.left()
         if counts.errors[eq] and (a := counts.attribute(eq))
     ]
+
+
+def _is_read_at_once(source: Source, engine: Engine[Any]) -> bool:
+    """Whether all columns are read in the same go: a text has to be read as a whole, and will be written so."""
+    if not isinstance(source, RelationFile) or source.format != "csv":
+        return False
+    return source.path.stat().st_size * TEXT <= engine.room
+
+
+TEXT = 4
+"""What a byte of a text file takes in memory, at most."""
 
 
 def _one_of(known: Mapping[str, T], name: str, what: str) -> T:

@@ -15,6 +15,8 @@ ENGINES = ("duckdb", "spark")
 """What `engine` may say in a file or on the command line; the first is what is used where nothing is said."""
 
 NEEDED = ("pyspark", "py4j", "sqlglot")
+SPARKS_LEAST = 500_000_000
+"""Bytes below which Spark does not start."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +70,17 @@ def spark_engine(session: Any) -> Engine[Any]:
 
 
 def _spark(master: str | None, memory: str | None) -> Engine[Any]:
-    settings = {} if memory is None else {"spark.driver.memory": f"{max(1, memory_bytes(memory) >> 20)}m"}
+    settings = {} if memory is None else {"spark.driver.memory": f"{_driver_megabytes(memory)}m"}
     chosen = {} if master is None else {"master": master}
     made: Engine[Any] = spark_engine_type()(settings=settings, **chosen)
     return made
+
+
+def _driver_megabytes(memory: str) -> int:
+    amount = memory_bytes(memory)
+    if amount < SPARKS_LEAST:
+        raise InputError(f"{memory!r} is too little memory for Spark's driver; give 512MB or more, or engine 'duckdb'")
+    return amount >> 20
 
 
 def spark_engine_type() -> Any:

@@ -61,6 +61,7 @@ from pacas.engine.statements import (
     new_values,
     rows_sql,
 )
+from pacas.engine.unchanged import Files
 from pacas.errors import InputError
 
 DUCKDB = 0.6
@@ -78,6 +79,7 @@ class DuckTable:
     columns: tuple[str, ...]
     row_count: int
     source: Source
+    files: Files
     asked: tuple[str, ...] = ()
     """The columns that it was opened for, which questions are sure to come about."""
     texts: Mapping[str, pa.ChunkedArray] = field(default_factory=dict)
@@ -120,7 +122,8 @@ class DuckEngine:
     def index(self, table: DuckTable, by: Sequence[str], columns: Sequence[str], hierarchies: Hierarchies) -> Index:
         check_columns(table, [*by, *columns])
         name = f"pacas_{next(self._names)}"
-        return DuckIndex(self._connection, self._one_at_a_time, name, table, by, columns, hierarchies)
+        with self._asking(table):
+            return DuckIndex(self._connection, self._one_at_a_time, name, table, by, columns, hierarchies)
 
     def repaired(self, table: DuckTable, cells: Mapping[str, NewCells]) -> KeyedFrame:
         raise InputError(f"{table.name} is no frame of Spark's; read the repaired relation, or write it")
@@ -128,7 +131,7 @@ class DuckEngine:
     def write(self, table: DuckTable, cells: Mapping[str, NewCells], path: Path) -> None:
         if not isinstance(table.source, RelationFolder):
             raise InputError(f"{table.name} is not a folder of Parquet files, which alone is written here")
-        with self._one_at_a_time, reading(table.name):
+        with self._asking(table):
             write_folder(self._connection, table.source, cells, path)
 
     def open(self, source: Source, columns: Sequence[str] | None = None) -> DuckTable:
@@ -136,25 +139,26 @@ class DuckEngine:
             raise InputError(f"{source.name} is a frame of Spark's, which DuckDB cannot open; give the Spark engine")
         name = f"pacas_{next(self._names)}"
         kept = tuple(source.columns if columns is None else dict.fromkeys(columns))
+        files = Files.of_source(source)
         with self._one_at_a_time:
             rows, texts = create_table(self._connection, name, source, kept)
-        return DuckTable(source.name, name, kept, rows, source, () if columns is None else kept, texts)
+        return DuckTable(source.name, name, kept, rows, source, files, () if columns is None else kept, texts)
 
     def changed(self, table: DuckTable, cells: Mapping[str, NewCells]) -> DuckTable:
         name = f"pacas_{next(self._names)}"
         columns = tuple(dict.fromkeys([*table.columns, *cells]))
         new = {attribute: f"{name}_{i}" for i, attribute in enumerate(cells)}
-        with self._one_at_a_time, reading(table.name):
+        with self._asking(table):
             for attribute, values in cells.items():
                 self._connection.register(new[attribute], new_values(values))
             self._connection.execute(f"CREATE TEMP VIEW {name} AS {changed_sql(table, columns, new)}")
-        return DuckTable(table.name, name, columns, table.row_count, table.source)
+        return DuckTable(table.name, name, columns, table.row_count, table.source, table.files)
 
     def mixed_groups(
         self, table: DuckTable, lhss: Sequence[Sequence[str]], rhs: str, hierarchies: Hierarchies
     ) -> GroupedRows:
         if self._is_large(table, [*dict.fromkeys(a for lhs in lhss for a in lhs), rhs]):
-            with self._one_at_a_time, reading(table.name):
+            with self._asking(table):
                 return mixed_groups(self._sql, table, lhss, rhs, hierarchies)
         self._encode(table, [*dict.fromkeys(a for lhs in lhss for a in lhs), rhs])
         hierarchy = hierarchies.get(rhs) or Hierarchy.flat(())
@@ -168,7 +172,7 @@ class DuckEngine:
 
     def histogram(self, table: DuckTable, attributes: Sequence[str], hierarchies: Hierarchies) -> Histogram:
         check_columns(table, attributes)
-        with self._one_at_a_time, reading(table.name):
+        with self._asking(table):
             counted = self._arrow(histogram_sql(table, attributes))
         return as_histogram(counted, attributes, hierarchies)
 
@@ -219,7 +223,7 @@ class DuckEngine:
         check_columns(table, columns)
         if rows is None and all(c in table.texts for c in columns):
             return pa.table({c: table.texts[c] for c in columns})
-        with self._one_at_a_time, reading(table.name):
+        with self._asking(table):
             if rows is None:
                 return self._arrow(rows_sql(table, columns, None)).rename_columns(list(columns))
             wanted = pa.table({"row": pa.array(rows, pa.int64()), "position": pa.array(np.arange(len(rows)))})
@@ -239,7 +243,7 @@ class DuckEngine:
     def _encode(self, table: DuckTable, attributes: Sequence[str]) -> None:
         """Give each attribute's column its codes, all missing ones in one scan."""
         check_columns(table, attributes)
-        with self._one_at_a_time, reading(table.name):
+        with self._asking(table):
             self._encode_missing(table, attributes)
 
     def _encode_missing(self, table: DuckTable, attributes: Sequence[str]) -> None:
@@ -286,12 +290,22 @@ class DuckEngine:
             self._connection.register(made[-1], recoded)
             return made[-1]
 
-        with self._one_at_a_time, reading(" and ".join(table.name for table in tables.values())):
+        with self._asking(*tables.values()):
             try:
                 yield recode
             finally:
                 for name in made:
                     self._connection.unregister(name)
+
+    @contextmanager
+    def _asking(self, *tables: DuckTable) -> Iterator[None]:
+        """While a question is answered: others wait, what DuckDB says is reworded, and the files must be as before."""
+        with self._one_at_a_time, reading(" and ".join(table.name for table in tables)):
+            for table in tables:
+                table.files.check()
+            yield
+            for table in tables:
+                table.files.check()
 
     def _arrow(self, sql: str) -> pa.Table:
         return self._connection.sql(sql).to_arrow_table()

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from pacas.engine.contract import RelationFolder
 from pacas.engine.duck_text import create_view, file_literal
 from pacas.engine.folder import parquet_files, partition, partition_kinds
+from pacas.engine.keys import check_key
 from pacas.engine.statements import column_name, literal, quote
 from pacas.errors import InputError
 
@@ -90,9 +91,7 @@ def files_by_key(connection: duckdb.DuckDBPyConnection, folder: RelationFolder) 
     files = files.in_order([int(row[0]) for row in connection.sql(begins).fetchall()])
     keys = _keys(files)
     without, unordered = _compared(connection, files.scan, keys, ">=")
-    if without:
-        named = ", ".join(folder.key)
-        raise InputError(f"the key {named} of {folder.name} is null in {without:,} rows; give columns that never are")
+    check_key(folder.key, folder.name, without=without)
     return files, unordered == 0
 
 
@@ -106,8 +105,7 @@ def create_sorted(connection: duckdb.DuckDBPyConnection, name: str, files: Folde
     _, again = _compared(connection, name, keys, "=")
     if again:
         connection.execute(f"DROP TABLE {name}")
-        named, where = ", ".join(files.folder.key), files.folder.name
-        raise InputError(f"the key {named} of {where} repeats in {again:,} rows; give columns that tell all rows apart")
+        check_key(files.folder.key, files.folder.name, again=again)
 
 
 def places_of(

@@ -36,23 +36,20 @@ _KINDS = {
 def scan_folder(path: str | Path, key: Sequence[str]) -> RelationFolder:
     """A folder of Parquet files, checked to be readable, and the key that numbers its rows; the rows are left there."""
     folder = Path(path)
+    if folder.name in ("", ".."):  # "." has no name to be called by
+        folder = folder.resolve()
     files = parquet_files(folder)
-    columns = _columns(folder, files)
-    check_columns(columns, folder.name)
-    check_key(key, columns, folder.name)
-    return RelationFolder(folder, tuple(columns), tuple(key))
-
-
-def check_key(key: Sequence[str], columns: Sequence[str], where: str) -> None:
-    """Raise if a key is not there, or has a column that is not there."""
     if not key:
         raise InputError(
-            f"{where} needs a key: the columns that tell its rows apart, and so number them; "
+            f"{folder.name} needs a key: the columns that tell its rows apart, and so number them; "
             'give key = "ID" in the file, or --key ID'
         )
+    columns = _columns(folder, files)
+    check_columns(columns, folder.name)
     for column in key:
         if column not in columns:
-            raise SchemaError.missing(column, columns, where)
+            raise SchemaError.missing(column, columns, folder.name)
+    return RelationFolder(folder, tuple(columns), tuple(key))
 
 
 def parquet_files(folder: Path) -> list[Path]:
@@ -69,21 +66,22 @@ def parquet_files(folder: Path) -> list[Path]:
     if not files:
         raise FileError(f"{folder} is a folder without Parquet files; give one with some, their names end in .parquet")
     if others:
-        raise FileError(f"{min(others)} is no partition (column=value) of {folder}, and in it; take it out")
+        inside = min(others).relative_to(folder)
+        raise FileError(f"{folder} has Parquet files in {inside}, which is no partition (column=value); take them out")
     return sorted(files)
 
 
 def _visible(folder: Path) -> tuple[list[Path], list[Path]]:
-    """The Parquet files in a folder and its partitions; and the folders in it that are none."""
+    """The Parquet files in a folder and its partitions; and further folders in it that hold some."""
     try:
         entries = [entry for entry in folder.iterdir() if not _is_hidden(entry.name)]
     except OSError as error:
         raise FileError(f"{folder} cannot be read ({error.strerror})") from None
     inside = [entry for entry in entries if entry.is_dir()]
     files = [entry for entry in entries if entry.suffix == ".parquet" and entry not in inside]
-    others = [entry for entry in inside if not _PARTITION.fullmatch(entry.name)]
+    others = [entry for entry in inside if not _PARTITION.fullmatch(entry.name) and any(entry.rglob("*.parquet"))]
     for entry in inside:
-        if entry not in others:
+        if _PARTITION.fullmatch(entry.name):
             more_files, more_others = _visible(entry)
             files += more_files
             others += more_others

@@ -34,7 +34,7 @@ from pacas.engine.spark_index import SparkIndex
 from pacas.engine.spark_numbering import BUCKET
 from pacas.engine.spark_placed import Placed
 from pacas.engine.spark_repair import repaired, write_folder
-from pacas.engine.spark_session import LOCAL, start_session
+from pacas.engine.spark_session import LOCAL, check_session, start_session
 from pacas.engine.spark_source import Sources, private_folder
 from pacas.engine.spark_sql import SparkSql, release
 from pacas.engine.statements import (
@@ -85,6 +85,7 @@ class SparkEngine:
         settings: Mapping[str, str] | None = None,
         bucket: int = BUCKET,
     ) -> None:
+        check_session(session)
         folder, remove = private_folder()
         self._end = weakref.finalize(self, remove)
         self._owned = session is None
@@ -186,7 +187,7 @@ class SparkEngine:
         texts = self._sources.delta_texts(deltas, changing_columns(query, tables, deltas))
         with self._sql.named(self._sql.from_arrow(texts)) as name, self._labelling(tables, name) as recode:
             sql = change_sql(Outline(query, tables, hierarchies, recode), name, deltas)
-            return np.empty(0, dtype=np.int64) if sql is None else self._sql.arrow_in_steps(sql).column(0).to_numpy()
+            return np.empty(0, dtype=np.int64) if sql is None else self._sql.arrow(sql).column(0).to_numpy()
 
     def columns(self, table: SparkTable, attributes: Sequence[str]) -> dict[str, CodedColumn]:
         check_columns(table, attributes)

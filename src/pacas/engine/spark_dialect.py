@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator
-
 import sqlglot
 from sqlglot import exp
 
@@ -23,24 +20,6 @@ def to_spark(sql: str) -> str:
         step.set("materialized", None)  # Spark decides by itself what it computes once
     translated: str = tree.transform(_number).sql(dialect="spark")
     return translated
-
-
-def in_steps(sql: str, names: Iterator[str]) -> tuple[dict[str, str], str]:
-    """A statement of DuckDB's as several: the materialized steps that are read twice or more, by new names, and the rest.
-
-    A step may read those before it, and the rest reads all of them.
-    """
-    tree = sqlglot.parse_one(sql, read="duckdb")
-    read = Counter(table.name for table in tree.find_all(exp.Table))
-    shared = [step for step in tree.find_all(exp.CTE) if step.args["materialized"] and read[step.alias] > 1]
-    called = {step.alias: next(names) for step in shared}
-    for table in list(tree.find_all(exp.Table)):
-        if table.name in called:
-            table.replace(exp.table_(called[table.name], alias=table.alias_or_name))
-    steps = {called[step.alias]: step.pop().this.sql(dialect="duckdb") for step in shared}
-    if not tree.args["with_"].expressions:
-        tree.set("with_", None)
-    return steps, tree.sql(dialect="duckdb")
 
 
 def _number(node: exp.Expression) -> exp.Expression:

@@ -6,8 +6,9 @@ A row's place among the rows of its entry is worked out once, so that cutting a 
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
@@ -46,6 +47,14 @@ class SparkIndex:
         self._release = weakref.finalize(self, release, spark, self._name, self._held.unpersist)
         self._release.atexit = False
 
+    def __len__(self) -> int:
+        return self._rows
+
+    @cached_property
+    def _rows(self) -> int:
+        with self._asking():
+            return int(self._held.count())
+
     def find(self, values: pa.Table, most: int | None = None) -> pa.Table:
         if not len(values):
             return self._result(None)
@@ -53,6 +62,16 @@ class SparkIndex:
         lines = pa.table([np.arange(len(values)), *texts], names=["line", *self._keys])
         with self._asking(), self._spark.named(self._spark.from_arrow(lines)) as name:
             return self._result(self._spark.arrow(self._find_sql(name, most)))
+
+    def batches(self, rows: int, most: int) -> Iterator[pa.Table]:
+        parts = -(-len(self) // rows)
+        kept = [column_name(i) for i in range(len(self._columns))]
+        chosen = self._held.where(F.col("place") <= most)
+        for part in range(parts):
+            inside = F.pmod(F.xxhash64(*self._keys), F.lit(parts)) == part
+            with self._asking():
+                found = chosen.where(inside).select(ROW, *kept).toArrow()
+            yield found.take(pa.array(np.argsort(found.column(0).to_numpy()))).rename_columns(["row", *self._columns])
 
     def close(self) -> None:
         self._release()

@@ -16,6 +16,7 @@ import pyarrow as pa
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
+from pacas.engine.keys import check_key
 from pacas.engine.spark_errors import changed
 from pacas.engine.statements import ROW
 from pacas.errors import InputError
@@ -88,13 +89,7 @@ def _measured(
     try:
         found: pa.Table = held.groupBy("bucket").agg(*counts, *sums).toArrow()
         n, again, without = (int(np.sum(found.column(name).to_numpy())) for name in ("n", "again", "without"))
-        named = ", ".join(key.values())
-        if without:
-            raise InputError(f"the key {named} of {where} is null in {without:,} rows; give columns that never are")
-        if again:
-            raise InputError(
-                f"the key {named} of {where} repeats in {again:,} rows; give columns that tell all rows apart"
-            )
+        check_key(key.values(), where, without=without, again=again)
         if n != rows:
             raise changed(where)
     except BaseException:

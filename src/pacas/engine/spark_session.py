@@ -48,6 +48,18 @@ def is_local(master: str) -> bool:
     return _LOCAL.fullmatch(master) is not None
 
 
+def check_session(session: object) -> None:
+    """Raise if a session that is given is not one of a driver in this process."""
+    if session is None or isinstance(session, SparkSession):
+        return
+    if type(session).__module__.startswith("pyspark.sql.connect"):
+        raise InputError(
+            "the session is one of Spark Connect, which PACAS cannot use yet; give one of a driver in this process, "
+            "such as SparkSession.builder.master(…), or name the master"
+        )
+    raise InputError(f"a Spark session is needed, and a {type(session).__name__} is given; or name a master")
+
+
 def start_session(folder: str, master: str = LOCAL, settings: Mapping[str, str] | None = None) -> SparkSession:
     """A session on a master, with Spark's own settings where any are given; one line says why there is none.
 

@@ -14,7 +14,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from pacas.engine.spark_dialect import in_steps, to_spark
+from pacas.engine.spark_dialect import to_spark
 
 BATCH = 1 << 22
 """Rows up to which an answer comes in one piece; a larger one comes partition by partition."""
@@ -36,20 +36,6 @@ class SparkSql:
     def arrow(self, sql: str) -> pa.Table:
         """An answer that is known to be small."""
         return self.frame(sql).toArrow()
-
-    def arrow_in_steps(self, sql: str) -> pa.Table:
-        """A small answer, for which each materialized step of the statement is computed once."""
-        steps, last = in_steps(sql, self._names)
-        held: list[DataFrame] = []
-        try:
-            for name, step in steps.items():
-                held.append(self.frame(step).persist())
-                held[-1].createOrReplaceTempView(name)
-            return self.arrow(last)
-        finally:
-            for name, frame in zip(steps, held, strict=False):
-                self.forget(name)
-                frame.unpersist()
 
     def stream(self, sql: str, most: int) -> Iterator[pa.Table]:
         """An answer of so many rows at most, in batches that fit in memory."""

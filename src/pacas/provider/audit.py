@@ -9,14 +9,14 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import NamedTuple
 
 import numpy as np
 
 from pacas.core.anonymity import Policy
-from pacas.provider.audit_on_engine import CountedGroups, CountedSales, counted_groups, counted_sales
+from pacas.provider.audit_on_engine import CountedGroups, CountedSales, CountedShop, counted_shop
 from pacas.provider.chain import Head, Verification
 from pacas.provider.entry import Entry, Purchase
+from pacas.provider.held import Held
 from pacas.provider.history import Learned, learned_by_buyer
 from pacas.provider.known import Ints
 from pacas.provider.margins import Margins
@@ -98,7 +98,7 @@ def audit(provider: Provider, noted: Head | None = None) -> Audit:
     verification = provider.ledger.verify(noted, entries.append)
     purchases = [entry.purchase for entry in entries[1:]] if verification.holds else []
     sales = _sales(purchases)
-    counted = _on_engine(shop, purchases) if isinstance(shop, OnEngine) else _in_memory(provider.stock, purchases)
+    counted = counted_shop(shop, purchases) if isinstance(shop, OnEngine) else _counted_stock(provider.stock, purchases)
     of_buyer = {buyer: list(mine) for buyer, mine in groupby(sales, key=lambda sale: sale.buyer)}
     return Audit(
         shop.rows,
@@ -112,21 +112,7 @@ def audit(provider: Provider, noted: Head | None = None) -> Audit:
     )
 
 
-class _Counted(NamedTuple):
-    """What follows from the purchases: per policy, and per buyer."""
-
-    groups: Sequence[CountedGroups]
-    sales: Mapping[str, CountedSales]
-    short: bool
-    """Whether the support set shows too few values before anything is sold."""
-
-
-def _on_engine(shop: OnEngine, purchases: Sequence[Purchase]) -> _Counted:
-    sales = shop.sales_of(purchases)
-    return _Counted(counted_groups(shop, sales), counted_sales(shop, sales), False)
-
-
-def _in_memory(stock: Stock, purchases: Sequence[Purchase]) -> _Counted:
+def _counted_stock(stock: Stock, purchases: Sequence[Purchase]) -> CountedShop:
     state = stock.untouched.copy()
     sales = {}
     for buyer, learned in learned_by_buyer(purchases, stock.inquiries):
@@ -135,7 +121,7 @@ def _in_memory(stock: Stock, purchases: Sequence[Purchase]) -> _Counted:
     state.recount()
     values = _values(stock, state, purchases)
     groups = [_groups(margins, shown, state) for margins, shown in zip(state.margins, values, strict=True)]
-    return _Counted(groups, sales, stock.untouched.short)
+    return CountedShop(groups, sales)
 
 
 def _sales(purchases: Sequence[Purchase]) -> tuple[Sold, ...]:
@@ -207,7 +193,7 @@ def _policy(terms: Terms, number: int, found: CountedGroups) -> PolicyAudit:
     )
 
 
-def _warnings(provider: Provider, counted: _Counted) -> Iterator[str]:
+def _warnings(provider: Provider, counted: CountedShop) -> Iterator[str]:
     terms = provider.shop.terms
     if provider.seed_is_given:
         yield "the seed is given, and whoever guesses it knows the support set; leave it out, and it is a random secret"
@@ -227,5 +213,5 @@ def _warnings(provider: Provider, counted: _Counted) -> Iterator[str]:
                     f"policy {number} allows linkage: {attribute} is found by {', '.join(beyond)}, outside X, so a "
                     "buyer can single out one person in an X-group"
                 )
-    if counted.short:
+    if isinstance(provider.shop, Held) and provider.stock.untouched.short:
         yield "the support set shows too few values for a policy, so everything is refused"

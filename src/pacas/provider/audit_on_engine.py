@@ -6,16 +6,21 @@ An X-group of very many rows is judged by its first ones, as requests are; it sh
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pacas.core.anonymity import Policy
 from pacas.provider.cover_pass import AT_A_TIME, MOST_OF_A_GROUP
+from pacas.provider.entry import Purchase
+from pacas.provider.linked import LinkedValues
 from pacas.provider.on_engine import OnEngine
 from pacas.provider.part import Part
 from pacas.provider.sold import Sold, SparseSales
+from pacas.provider.surviving import Beyond
 from pacas.provider.terms import History
 
 Ints = NDArray[np.int64]
@@ -40,17 +45,34 @@ class CountedSales:
     due: int = 0
 
 
-def counted_sales(shop: OnEngine, sales: SparseSales) -> dict[str, CountedSales]:
-    """Per buyer, from the rows of which something was sold to anybody."""
-    found = {buyer: CountedSales() for buyer in sales.buyers()}
+class CountedShop(NamedTuple):
+    """What follows from the purchases: per policy, and per buyer."""
+
+    groups: Sequence[CountedGroups]
+    sales: Mapping[str, CountedSales]
+
+
+def counted_shop(shop: OnEngine, purchases: Sequence[Purchase]) -> CountedShop:
+    """Everything, from the ledger's purchases alone."""
+    sales = shop.sales_of(purchases)
+    together, of_buyer = _counted_sales(shop, sales)
+    alive = {buyer: shop.neighbours - found.ruled_out for buyer, found in of_buyer.items()}
+    left = _Left(sales, shop.neighbours - together.ruled_out, alive, shop)
+    return CountedShop([_of_policy(shop, left, policy) for policy in shop.terms.policies], of_buyer)
+
+
+def _counted_sales(shop: OnEngine, sales: SparseSales) -> tuple[CountedSales, dict[str, CountedSales]]:
+    """All purchases together, and each buyer's, from the rows of which something was sold to anybody."""
+    together, found = CountedSales(), {buyer: CountedSales() for buyer in sales.buyers()}
     protected = shop.terms.protected
     every = sales.everything().rows()
     for start in range(0, len(every), AT_A_TIME):
         rows = every[start : start + AT_A_TIME]
         part = Part(shop.whole, rows, shop.engine.rows(shop.table, rows, list(protected)), protected)
+        _count(shop, part, sales.everything(), together)
         for buyer, sold in sales.buyers().items():
             _count(shop, part, sold, found[buyer])
-    return found
+    return together, found
 
 
 def _count(shop: OnEngine, part: Part, sold: Sold, found: CountedSales) -> None:
@@ -63,38 +85,42 @@ def _count(shop: OnEngine, part: Part, sold: Sold, found: CountedSales) -> None:
     found.due += int(weighing.of(part.edit_numbers[known.ruled_out]).sum())
 
 
-def counted_groups(shop: OnEngine, sales: SparseSales) -> list[CountedGroups]:
-    """Per policy, with what all buyers' purchases have left or, if so agreed, those of whoever has left least."""
-    return [_of_policy(shop, sales, policy) for policy in shop.terms.policies]
+@dataclass
+class _Left:
+    """What purchases have left: which, and exactly how many neighbours."""
+
+    sales: SparseSales
+    together: int
+    of_buyer: Mapping[str, int]
+    shop: OnEngine
+
+    def values(self, part: Part, policy: Policy) -> tuple[Ints, Ints]:
+        """How many values each group shows: as it is judged (D8), and with all purchases pooled."""
+        linked = part.linked([policy])
+        pooled = self._shown(part, linked, self.sales.everything(), self.together)
+        if self.shop.terms.history is History.POOLED:
+            return pooled, pooled
+        least = self._shown(part, linked, Sold(self.shop.whole), self.shop.neighbours)
+        for buyer, sold in self.sales.buyers().items():
+            least = np.minimum(least, self._shown(part, linked, sold, self.of_buyer[buyer]))
+        return least, pooled
+
+    def _shown(self, part: Part, linked: Sequence[LinkedValues], sold: Sold, alive: int) -> Ints:
+        depths = sold.depths(part.heights, part.rows)
+        beyond = Beyond(alive, self.shop.whole.most_droppers, False)
+        return part.surviving(depths, linked, beyond).margins[0].values(alive)
 
 
-def _of_policy(shop: OnEngine, sales: SparseSales, policy: Policy) -> CountedGroups:
+def _of_policy(shop: OnEngine, left: _Left, policy: Policy) -> CountedGroups:
     index = shop.index_by(policy.x)
     found = CountedGroups(unlinked_rows=shop.rows - len(index))
     _, attributes = shop.whole.bearing_on(policy.y[0])
     needed = list(dict.fromkeys([*policy.x, *attributes]))
     for batch in index.batches(AT_A_TIME, MOST_OF_A_GROUP):
-        if not len(batch):
-            continue
-        part = Part(shop.whole, batch.column("row").to_numpy(), batch.select(needed), attributes)
-        values, pooled = _values(shop, sales, part, policy)
-        found.groups += len(values)
-        found.margins.update((values - policy.k).tolist())
-        found.short_together += int((pooled < policy.k).sum())
+        if len(batch):
+            part = Part(shop.whole, batch.column("row").to_numpy(), batch.select(needed), attributes)
+            values, pooled = left.values(part, policy)
+            found.groups += len(values)
+            found.margins.update((values - policy.k).tolist())
+            found.short_together += int((pooled < policy.k).sum())
     return found
-
-
-def _values(shop: OnEngine, sales: SparseSales, part: Part, policy: Policy) -> tuple[Ints, Ints]:
-    """How many values each group shows: as it is judged, and with all purchases pooled."""
-    linked = part.linked([policy])
-
-    def shown(sold: Sold) -> Ints:
-        state = part.surviving(sold.depths(part.heights, part.rows), linked, sold.beyond())
-        return state.margins[0].values(state.alive)
-
-    pooled = shown(sales.everything())
-    if shop.terms.history is History.POOLED:
-        return pooled, pooled
-    own = [shown(sold) for sold in sales.buyers().values() if len(np.intersect1d(sold.rows(), part.rows))]
-    untouched = Sold(shop.whole)
-    return np.min([shown(untouched), *own], axis=0), pooled

@@ -16,7 +16,7 @@ from pacas.core.dependency import MatchingDependency
 from pacas.core.money import nanocredits
 from pacas.core.query import MAIN, GeneralizedQuery
 from pacas.engine.contract import Engine, Hierarchies, Source
-from pacas.engine.questions import Data, as_source, embedded_engine
+from pacas.engine.questions import Data, as_source, engine_for
 from pacas.errors import InputError, LedgerBrokenError, did_you_mean
 from pacas.protocol.marketplace import Columns
 from pacas.protocol.messages import Answer, Ladders, Offer, Quote, Reason, Refusal, Request
@@ -81,7 +81,7 @@ class Provider:
         self.seed_is_given = seed is not None
         """Whether the support set's secret can be guessed."""
         self._selling, self._state = Lock(), Lock()
-        chosen = engine or embedded_engine()
+        chosen = engine_for(sources[MAIN], engine, *sources.values())
         self._shop = self._open(chosen, sources, lambda secret: self._ready(chosen, sources, terms, secret, tell), seed)
         tell("reading the ledger")
         self._sales = self._shop.sales

@@ -216,7 +216,7 @@ def draws_of(seed: bytes, purpose: tuple[str | int, ...], rows: Ints) -> NDArray
     """The same bits for any rows, whose numbers ascend: of each block only as many are made as are needed."""
     block, place = np.divmod(rows, BLOCK)
     starts = np.flatnonzero(np.diff(block, prepend=-1))
-    ends = np.append(starts[1:], len(rows))
+    ends = np.append(starts, len(rows))[1:]
     found = np.empty(len(rows), dtype=np.uint64)
     before = hashlib.shake_128(_encoded(seed, *purpose))
     for number, start, end in zip(block[starts].tolist(), starts.tolist(), ends.tolist(), strict=True):

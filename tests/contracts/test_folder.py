@@ -1,0 +1,189 @@
+"""What every engine must do with a folder of Parquet files: number its rows by a key, and write it with new cells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from engines import ENGINES
+
+from pacas.core.relation import Relation
+from pacas.engine.contract import Engine, NewCells
+from pacas.engine.folder import scan_folder
+from pacas.errors import FileError, InputError, SchemaError
+
+HOLDING = [each for each in ENGINES if each.id != "spilling"]  # which opens folders as DuckDB always does
+
+
+@pytest.fixture(scope="module", params=HOLDING)
+def engine(request: pytest.FixtureRequest) -> Iterator[Engine[Any]]:
+    made = request.param(request)
+    yield made
+    made.close()
+
+
+def write(folder: Path, files: Mapping[str, Any]) -> Path:
+    for name, columns in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        pq.write_table(pa.table(columns), path)
+    return folder
+
+
+def texts(engine: Engine[Any], folder: Path, *key: str) -> dict[str, list[str | None]]:
+    table = engine.open(scan_folder(folder, key))
+    found = engine.rows(table, None, table.columns)
+    return {name: found.column(name).to_pylist() for name in table.columns}
+
+
+def cells(rows: Sequence[int], *values: str | None) -> NewCells:
+    return NewCells(np.array(rows, dtype=np.int64), values)
+
+
+TYPED = {
+    "ID": [30, 10, 20],
+    "TEXT": ["z", "", None],
+    "WHOLE": pa.array([3, None, 2], pa.int32()),
+    "FLOAT": [0.1, 5.0, None],
+    "DAY": [date(2020, 2, 29), None, date(1999, 12, 31)],
+    "MONEY": pa.array([Decimal("1.50"), Decimal("2.00"), None], pa.decimal128(9, 2)),
+    "FLAG": [True, False, None],
+    "TIME": pa.array([datetime(2020, 1, 1, 12), None, datetime(1999, 1, 1)], pa.timestamp("us")),
+}
+SPELLED = {
+    "ID": ["10", "20", "30"],
+    "TEXT": [None, None, "z"],
+    "WHOLE": [None, "2", "3"],
+    "FLOAT": ["5", None, "0.1"],
+    "DAY": [None, "1999-12-31", "2020-02-29"],
+    "MONEY": ["2.00", None, "1.50"],
+    "FLAG": ["false", None, "true"],
+    "TIME": [None, "1999-01-01 00:00:00", "2020-01-01 12:00:00"],
+}
+
+
+def test_rows_are_numbered_by_the_key_and_typed_columns_read_as_text(engine: Engine[Any], tmp_path: Path) -> None:
+    parts = {f"{i}.parquet": {name: pa.array(values)[i : i + 1] for name, values in TYPED.items()} for i in range(3)}
+    folder = write(tmp_path / "a folder [1]", parts)
+    assert texts(engine, folder, "ID") == SPELLED
+
+
+def test_a_key_of_several_columns_orders_by_the_first_then_the_next(engine: Engine[Any], tmp_path: Path) -> None:
+    folder = write(
+        tmp_path, {"0.parquet": {"A": ["é", "z", "a"], "B": [1, 10, 2]}, "1.parquet": {"A": ["z"], "B": [9]}}
+    )
+    assert texts(engine, folder, "A", "B") == {"A": ["a", "z", "z", "é"], "B": ["2", "9", "10", "1"]}
+    assert texts(engine, folder, "B") == {"A": ["é", "a", "z", "z"], "B": ["1", "2", "9", "10"]}
+
+
+def test_what_folders_names_say_is_a_column_too(engine: Engine[Any], tmp_path: Path) -> None:
+    folder = write(
+        tmp_path,
+        {
+            "YEAR=2025/ZIP=01/0.parquet": {"ID": [4, 2]},
+            "YEAR=2026/ZIP=x%20y/0.parquet": {"ID": [1]},
+            "YEAR=2026/ZIP=__HIVE_DEFAULT_PARTITION__/0.parquet": {"ID": [3]},
+        },
+    )
+    (folder / "_SUCCESS").touch()
+    (folder / "notes.txt").write_text("not data")
+    assert texts(engine, folder, "ID") == {
+        "ID": ["1", "2", "3", "4"],
+        "YEAR": ["2026", "2025", "2026", "2025"],
+        "ZIP": ["x y", "01", None, "01"],
+    }
+
+
+def test_a_key_that_repeats_or_is_null_is_refused_in_the_same_words(engine: Engine[Any], tmp_path: Path) -> None:
+    twice = write(tmp_path / "twice", {"0.parquet": {"K": [1, 2]}, "1.parquet": {"K": [2, 3]}})
+    with pytest.raises(
+        InputError, match=r"^the key K of twice repeats in 1 rows; give columns that tell all rows apart$"
+    ):
+        engine.open(scan_folder(twice, ["K"]))
+    null = write(tmp_path / "null", {"0.parquet": {"K": [1, None]}})
+    with pytest.raises(InputError, match=r"^the key K of null is null in 1 rows; give columns that never are$"):
+        engine.open(scan_folder(null, ["K"]))
+
+
+def test_new_cells_are_written_and_all_else_is_as_it_was(engine: Engine[Any], tmp_path: Path) -> None:
+    parts = {f"{i}.parquet": {name: pa.array(values)[i : i + 1] for name, values in TYPED.items()} for i in range(3)}
+    folder = write(tmp_path / "given", parts)
+    table = engine.open(scan_folder(folder, ["ID"]), ["TEXT"])
+    new = {
+        "TEXT": cells([1, 0], "it's", "new"),
+        "WHOLE": cells([0, 2], "51", None),
+        "FLOAT": cells([1], "2.5"),
+        "DAY": cells([0], "2026-11-16"),
+        "MONEY": cells([2], "[1,2]"),
+        "FLAG": cells([2], "*"),
+    }
+    engine.write(table, new, tmp_path / "written")
+    written = pq.read_table(tmp_path / "written").sort_by("ID")
+    assert written.to_pydict() == {
+        "ID": [10, 20, 30],
+        "TEXT": ["new", "it's", "z"],
+        "WHOLE": [51, 2, None],
+        "FLOAT": [5.0, 2.5, 0.1],
+        "DAY": [date(2026, 11, 16), date(1999, 12, 31), date(2020, 2, 29)],
+        "MONEY": ["2.00", None, "[1,2]"],
+        "FLAG": ["false", None, "*"],
+        "TIME": [None, datetime(1999, 1, 1), datetime(2020, 1, 1, 12)],
+    }
+    assert written.schema.field("WHOLE").type == pa.int32()
+    assert texts(engine, folder, "ID") == SPELLED, "what was given is as it was"
+
+
+def test_a_value_that_only_looks_like_the_columns_type_makes_it_text(engine: Engine[Any], tmp_path: Path) -> None:
+    folder = write(tmp_path / "given", {"0.parquet": {"ID": [1, 2], "N": [7, 8], "D": [date(2020, 1, 1)] * 2}})
+    table = engine.open(scan_folder(folder, ["ID"]))
+    engine.write(table, {"N": cells([0], "51.0"), "D": cells([1], "2020")}, tmp_path / "written")
+    written = pq.read_table(tmp_path / "written").sort_by("ID").to_pydict()
+    assert written == {"ID": [1, 2], "N": ["51.0", "8"], "D": ["2020-01-01", "2020"]}
+
+
+def test_a_partition_is_written_as_a_column_that_reads_alike(engine: Engine[Any], tmp_path: Path) -> None:
+    folder = write(tmp_path / "given", {f"ZIP=0{i}/0.parquet": {"ID": [i], "A": ["x"]} for i in range(2)})
+    table = engine.open(scan_folder(folder, ["ID"]))
+    engine.write(table, {"A": cells([1], "y")}, tmp_path / "written")
+    expected = {"ID": ["0", "1"], "A": ["x", "y"], "ZIP": ["0", "1"]}
+    assert texts(engine, tmp_path / "written", "ID") == expected
+
+
+@pytest.mark.parametrize("there", ["folder", "file"])
+def test_what_is_there_already_is_not_written_over(engine: Engine[Any], tmp_path: Path, there: str) -> None:
+    folder = write(tmp_path / "given", {"0.parquet": {"ID": [1]}})
+    table = engine.open(scan_folder(folder, ["ID"]))
+    target = folder if there == "folder" else tmp_path / "file"
+    if there == "file":
+        target.write_text("mine")
+    with pytest.raises(FileError, match="is there already"):
+        engine.write(table, {}, target)
+    with pytest.raises(FileError, match="does not exist"):
+        engine.write(table, {}, tmp_path / "no" / "such")
+    with pytest.raises(SchemaError, match="no column 'IDS' in given; did you mean 'ID'"):
+        engine.write(table, {"IDS": cells([0], "1")}, tmp_path / "written")
+    (tmp_path / "empty").mkdir()
+    engine.write(table, {}, tmp_path / "empty")
+    assert texts(engine, tmp_path / "empty", "ID") == {"ID": ["1"]}
+
+
+def test_a_table_in_memory_is_not_written_as_a_folder(engine: Engine[Any], tmp_path: Path) -> None:
+    with pytest.raises(InputError) as caught:
+        engine.write(engine.open(Relation.of({"A": ["secret"]})), {}, tmp_path / "written")
+    assert "secret" not in str(caught.value)
+
+
+def test_a_digest_is_that_of_the_files(engine: Engine[Any], tmp_path: Path) -> None:
+    one, same, other = (
+        write(tmp_path / name, {"0.parquet": {"ID": [1, 2], "A": ["x", value]}})
+        for name, value in [("one", "y"), ("same", "y"), ("other", "z")]
+    )
+    digest = {folder.name: engine.digest(scan_folder(folder, ["ID"])) for folder in (one, same, other)}
+    assert digest["one"] == digest["same"] != digest["other"]
