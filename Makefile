@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 JOBS ?= auto
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test check spark faults format docs bench lock clean
+.PHONY: help demo serve test check faults format docs bench lock clean
 
 help:  ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -24,9 +24,6 @@ check: $(VENV)/.dev  ## format, lint, strict types, tests
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup $(ARGS)
-
-spark: $(VENV)/.dev  ## the whole engine contract on Spark, which `make test` runs on DuckDB (minutes)
-	PACAS_SPARK=1 $(BIN)/python -m pytest -n 0 tests/contracts/test_engine.py tests/engine $(ARGS)
 
 faults: $(VENV)/.dev  ## kill the server 200 times on each ledger, and let servers race (minutes)
 	$(BIN)/python -m pytest -n 0 -s tests/faults --faults $(or $(FAULTS),200) $(ARGS)

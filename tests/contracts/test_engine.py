@@ -33,7 +33,7 @@ def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
 
 def texts(engine: Engine, table: Table, columns: Sequence[str] | None = None) -> dict[str, list[str | None]]:
     """The whole table as the engine sees it."""
-    found = engine.rows(table, np.arange(len(table)), columns or table.columns)
+    found = engine.rows(table, None, columns or table.columns)
     return dict(zip(columns or table.columns, (c.to_pylist() for c in found.columns), strict=True))
 
 

@@ -102,7 +102,7 @@ def started(folder: Path) -> SparkSession:
         "spark.executor.extraJavaOptions": SETTINGS["spark.driver.extraJavaOptions"],
         "spark.driver.extraClassPath": class_path(),
         "spark.executor.extraClassPath": class_path(),
-        "spark.sql.shuffle.partitions": "3",
+        "spark.sql.shuffle.partitions": "2",
     }
     builder = SparkSession.builder.master(MASTER)
     for key, value in settings.items():
@@ -130,8 +130,8 @@ def settings_of(session: SparkSession) -> dict[str, str]:
 def source(session: SparkSession, folder: Path, gate: Gate) -> KeyedFrame:
     order = np.random.default_rng(5).permutation(ROWS)
     (folder / "people").mkdir()
-    for part in range(4):
-        pq.write_table(people().take(order[part::4]), folder / "people" / f"{part}.parquet")
+    for part in range(2):
+        pq.write_table(people().take(order[part::2]), folder / "people" / f"{part}.parquet")
     frame: DataFrame = session.read.parquet(str(folder / "people"))
     return KeyedFrame(frame.withColumn("F", gate.column("F")), ("ID",))
 
@@ -142,7 +142,7 @@ def main(folder: Path) -> dict[str, Any]:
     session = started(folder)
     before = settings_of(session)
     gate = Gate()
-    engine = SparkEngine(session, bucket=90)
+    engine = SparkEngine(session, bucket=150)
     gate.arm()
     table = engine.open(source(session, folder, gate), ["A", "F", "B"])  # an executor is killed while rows are numbered
     gate.kill(next(iter(gate.executors - set(gate.killed))))  # one that holds numbered rows, before the next question

@@ -133,11 +133,12 @@ class ErrorCounts:
     def _move(self, fd: FunctionalDependency, groups: GroupedRows) -> None:
         fetch = None if self._strangers is None else self._fetch
         self._moving.append(MovingGroups(fd, groups, self.current, self._class_of, len(self), self._changed, fetch))
+        self._moving[-1].foresee(self.classes.cells)
 
-    def _fetch(self, fd: FunctionalDependency, places: Ints) -> None:
-        """Hold all rows that some rows share a group of the dependency with."""
+    def _fetch(self, fd: FunctionalDependency, values: list[list[str | None]]) -> None:
+        """Hold all rows that have some values on the left side of the dependency."""
         assert self._strangers is not None
-        new = self._strangers.hold(fd, places, self.current)
+        new = self._strangers.hold(fd, values, self.current)
         if len(new):
             for attribute, member in self._class_of.items():
                 self._class_of[attribute] = np.concatenate([member, np.full(len(new), -1, dtype=np.int64)])

@@ -5,7 +5,8 @@ pairs a class takes part in then changes for classes all over these groups. Noth
 one value that leaves or joins a group changes exactly the pairs that it forms with the tuples of incomparable value.
 
 Where not all rows are held, the groups with violations are whole, and any other one is made whole before the first row
-joins it: as long as its own rows agree, none that leaves it takes a violation away.
+joins it: as long as its own rows agree, none that leaves it takes a violation away. Most rows join a group that can be
+foreseen, as a class mostly ends with a value that it has: those are made whole together.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from pacas.client.current import Column, CurrentRelation
 from pacas.client.equivalence import pairs_touching
 from pacas.core.consistency import GroupedRows
 from pacas.core.dependency import FunctionalDependency
+from pacas.core.hierarchy import Codes
 from pacas.core.histogram import Ints
 
 MANY_BATCHES = 48
@@ -34,8 +36,11 @@ FEW = 64
 MANY_VALUES = 1 << 24
 """How many values may turn up in a column where not all rows are held."""
 
-Fetch = Callable[[FunctionalDependency, Ints], None]
-"""Told to hold all rows that share a group with these."""
+FORESEEN = 1 << 20
+"""How many rows and values are looked at together to foresee what may be joined."""
+
+Fetch = Callable[[FunctionalDependency, list[list[str | None]]], None]
+"""Told to hold all rows whose left side has one of these values, given by column."""
 Changed = Callable[[Ints, Ints], None]
 """Told by how much the errors of some classes change: their numbers, each once, and the differences."""
 
@@ -89,7 +94,7 @@ class MovingGroups:
         """Put rows into the groups where they belong now."""
         groups, _ = self._keys.number(rows)
         if self._fetch is not None:
-            self._make_whole(self._fetch, rows, groups)
+            self._make_whole(self._fetch, self._keys.codes(rows), groups)
         batches = list(self._batches(rows, groups))
         if len(batches) > MANY_BATCHES:
             self._recount(groups, lambda: self._enter_all(rows, groups))
@@ -105,13 +110,24 @@ class MovingGroups:
         self._group = np.concatenate([self._group, np.full(len(rows), -1, dtype=np.int64)])
         self._enter_all(rows, groups)
 
-    def _make_whole(self, fetch: Fetch, rows: Ints, groups: Ints) -> None:
-        """Hold all rows of the groups that these rows are about to join."""
+    def foresee(self, cells: Mapping[str, GroupedRows]) -> None:
+        """Make all groups whole that rows join if a class on the left side ends with a value that it has already."""
+        for position, attribute in enumerate(self.fd.lhs):
+            classes = cells.get(attribute)
+            if self._fetch is None or classes is None or not len(classes):
+                continue
+            rows, values = _each_value(classes, self._keys.columns[position].codes[classes.rows])
+            codes = self._keys.codes(rows)
+            codes[position] = values
+            self._make_whole(self._fetch, codes, self._keys.find(codes))
+
+    def _make_whole(self, fetch: Fetch, codes: list[Codes], groups: Ints) -> None:
+        """Hold all rows of some groups, given with the codes of their left sides."""
         numbers, first = np.unique(groups, return_index=True)
         torn = np.array([g >= 0 and g not in self._whole for g in numbers.tolist()], dtype=np.bool_)
         if torn.any():
             self._whole.update(numbers[torn].tolist())
-            fetch(self.fd, rows[first[torn]])
+            fetch(self.fd, self._keys.texts([column[first[torn]] for column in codes]))
 
     @property
     def _class_of(self) -> Iterator[Ints]:
@@ -215,12 +231,25 @@ class MovingGroups:
 NO_ROWS: Ints = np.zeros(0, dtype=np.int64)
 
 
+def _each_value(classes: GroupedRows, codes: Codes) -> tuple[Ints, Codes]:
+    """Each row of the classes with each value of its class; of very many, those of the first classes."""
+    width = int(codes.max(initial=0)) + 1
+    group, value = np.divmod(np.unique(classes.groups * width + codes), width)
+    values = np.bincount(group, minlength=len(classes))
+    kept = int(np.searchsorted(np.cumsum(values * classes.sizes), FORESEEN))
+    rows = classes.rows[: classes.offsets[kept]]
+    times = np.repeat(values[:kept], classes.sizes[:kept])
+    start = np.repeat((np.cumsum(values) - values)[:kept], classes.sizes[:kept])
+    within = np.arange(int(times.sum())) - np.repeat(np.cumsum(times) - times, times)
+    return np.repeat(rows, times), value[np.repeat(start, times) + within].astype(np.int32)
+
+
 class GroupKeys:
     """Numbers for combinations of ground values: each gets one when it is first seen, and keeps it."""
 
     def __init__(self, columns: list[Column], spare: int) -> None:
         """`spare` more values may turn up in each column later."""
-        self._columns = columns
+        self.columns = columns
         self._room = [len(column.hierarchy) + spare for column in columns]
         fits = float(np.prod([float(room) for room in self._room])) < 2**62
         self._type: Any = np.int64 if fits else object
@@ -230,15 +259,29 @@ class GroupKeys:
 
     def number(self, rows: Ints) -> tuple[Ints, int]:
         """The group of each row, −1 for a row with a null or a general value in X; and how many groups there are."""
-        key: NDArray[Any] = np.zeros(len(rows), dtype=self._type)
-        ground = np.ones(len(rows), dtype=np.bool_)
-        for column, room in zip(self._columns, self._room, strict=True):
-            codes = column.codes[rows]
-            ground &= column.groups[codes]
-            key = key * room + codes.astype(self._type)
-        groups = np.full(len(rows), -1, dtype=np.int64)
+        return self.find(self.codes(rows)), len(self._first) + len(self._later)
+
+    def codes(self, rows: Ints) -> list[Codes]:
+        """What rows have on the left side, by column."""
+        return [column.codes[rows] for column in self.columns]
+
+    def texts(self, codes: list[Codes]) -> list[list[str | None]]:
+        """The same as texts."""
+        return [
+            [column.hierarchy.label(code) for code in of.tolist()]
+            for column, of in zip(self.columns, codes, strict=True)
+        ]
+
+    def find(self, codes: list[Codes]) -> Ints:
+        """The groups of left sides, given by column."""
+        key: NDArray[Any] = np.zeros(len(codes[0]), dtype=self._type)
+        ground = np.ones(len(key), dtype=np.bool_)
+        for column, room, of in zip(self.columns, self._room, codes, strict=True):
+            ground &= column.groups[of]
+            key = key * room + of.astype(self._type)
+        groups = np.full(len(key), -1, dtype=np.int64)
         groups[ground] = self._find(key[ground]) if self._seen else self._begin(key[ground])
-        return groups, len(self._first) + len(self._later)
+        return groups
 
     def _begin(self, keys: NDArray[Any]) -> Ints:
         self._first, numbers = np.unique(keys, return_inverse=True)

@@ -36,10 +36,10 @@ class Strangers:
         self._later: set[int] = set()
         self._indexes: dict[tuple[str, ...], Index] = {}
 
-    def hold(self, fd: FunctionalDependency, places: Ints, current: CurrentRelation) -> Ints:
-        """Hold all rows whose left side is that of one of these rows now; the places of those that are new."""
-        values = pa.table({a: pa.array(current[a].texts(places), pa.string()) for a in fd.lhs})
-        found = self._index(fd.lhs).find(values)
+    def hold(self, fd: FunctionalDependency, values: list[list[str | None]], current: CurrentRelation) -> Ints:
+        """Hold all rows that have some values on the left side, given by column; the places of those that are new."""
+        lines = pa.table({a: pa.array(texts, pa.string()) for a, texts in zip(fd.lhs, values, strict=True)})
+        found = self._index(fd.lhs).find(lines)
         rows, first = np.unique(found.column("row").to_numpy(), return_index=True)
         new = np.array([not self._is_held(row) for row in rows.tolist()], dtype=np.bool_)
         rows, first = rows[new], first[new]

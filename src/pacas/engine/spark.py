@@ -34,6 +34,7 @@ from pacas.engine.spark_index import SparkIndex
 from pacas.engine.spark_numbering import BUCKET
 from pacas.engine.spark_placed import Placed
 from pacas.engine.spark_repair import repaired, write_folder
+from pacas.engine.spark_rows import all_rows, chosen_rows
 from pacas.engine.spark_session import LOCAL, check_session, start_session
 from pacas.engine.spark_source import Sources, private_folder
 from pacas.engine.spark_sql import SparkSql, release
@@ -46,7 +47,6 @@ from pacas.engine.statements import (
     distinct_sql,
     histogram_sql,
     new_values,
-    rows_sql,
 )
 from pacas.errors import InputError
 
@@ -199,18 +199,10 @@ class SparkEngine:
 
     def rows(self, table: SparkTable, rows: NDArray[np.int64] | None, columns: Sequence[str]) -> pa.Table:
         check_columns(table, columns)
-        if rows is not None and not len(rows):
-            return pa.table([pa.array([], pa.string()) for _ in columns], names=list(columns))
-        with self._asking(table), ExitStack() as stack:
-            wanted = None
-            if rows is not None:
-                numbers = {"row": pa.array(rows, pa.int64()), "position": pa.array(np.arange(len(rows)))}
-                wanted = stack.enter_context(self._sql.named(self._sql.from_arrow(pa.table(numbers))))
-            frame = self._sql.frame(rows_sql(table, columns, wanted))
-            found = pa.concat_tables(self._sql.batches(frame, len(table) if rows is None else len(rows)))
-        if rows is not None and len(found) < len(rows):
-            raise InputError(f"{table.name} has rows 0 to {len(table) - 1:,}; some of the rows asked for are not there")
-        return found.rename_columns(list(columns))
+        with self._asking(table):
+            if rows is None:
+                return all_rows(self._sql, table, columns, len(table))
+            return chosen_rows(self._sql, table, rows, columns, len(table))
 
     def index(
         self, table: SparkTable, by: Sequence[str], columns: Sequence[str], hierarchies: Hierarchies

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -59,6 +60,18 @@ class Cover:
         if attribute not in self.cells:
             return np.zeros(len(rows), dtype=np.int64)
         return np.searchsorted(self.cells[attribute].rows, rows)
+
+    def of_cell(self, attribute: str, row: int) -> int:
+        """How many cell neighbours a row has of an attribute."""
+        if attribute not in self.cells:
+            return 0
+        first, end = np.searchsorted(self.cells[attribute].rows, (row, row + 1)).tolist()
+        return int(end - first)
+
+    @cached_property
+    def edits_of_row(self) -> Counter[int]:
+        """How many edits each row has."""
+        return Counter(self.edit_rows.tolist())
 
     @cached_property
     def most_of_a_row(self) -> int:

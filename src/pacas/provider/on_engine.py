@@ -158,7 +158,7 @@ class OnEngine:
         with self._state:
             sold = self.sales.judged(buyer)
             beyond, depths = sold.beyond(), sold.depths(attributes, part.rows)
-            own = self.sales.known(buyer).depths([attribute], part.rows)
+            own = self.sales.known(buyer).depths(attributes, part.rows)
         judged = part.surviving(depths, part.linked(policies), beyond)
         ladders = ladders_of(asked, part.prices(attribute), part.known(own), judged, height, self.terms.max_matches)
         return self._refused(ladders, found.keys, found.too_many, keys), part, asked

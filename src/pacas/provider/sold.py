@@ -31,14 +31,17 @@ class Sold:
         self._whole = whole
         self._depth: defaultdict[str, dict[int, int]] = defaultdict(dict)
         self._gone = 0
-        self._most = {a: n + whole.cover.most_of_a_row for a, n in whole.of_a_cell.items()}
+        """Neighbours that may be ruled out: all of each cell that was bought."""
 
     def learn(self, attribute: str, rows: Iterable[int], level: int) -> None:
         """Some cells were bought at a level."""
         depth, of_row = self._whole.columns[attribute].hierarchy.height - level, self._depth[attribute]
+        cover = self._whole.cover
         for row in rows if depth else ():
             if row not in of_row:
-                self._gone += self._most[attribute]
+                self._gone += self._whole.of_a_cell[attribute] + cover.of_cell(attribute, row)
+                if not any(row in others for others in self._depth.values()):
+                    self._gone += cover.edits_of_row[row]
             of_row[row] = max(depth, of_row.get(row, 0))
 
     def depths(self, attributes: Iterable[str], rows: Ints) -> dict[str, Levels]:
@@ -55,7 +58,7 @@ class Sold:
         return np.array(sorted(set().union(*self._depth.values())), dtype=np.int64)
 
     def beyond(self) -> Beyond:
-        """What is left in all: of each cell that was bought, as if nothing were."""
+        """What is left in all, as if nothing were left of a cell that was bought."""
         return Beyond(max(self._whole.neighbours - self._gone, 0), self._whole.most_droppers, False)
 
 
