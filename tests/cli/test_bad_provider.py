@@ -206,7 +206,7 @@ def test_a_hierarchy_that_changed_is_named(pacas: Any, world: Any, folder: Path)
     with (folder / "tree.csv").open("a") as tree:
         tree.write(f"{MARK}-b4;{MARK}-b;*\n")
     for complaint in complaints(pacas):
-        assert complaint.startswith("changed since the ledger was opened: hierarchy of MED, ")
+        assert complaint.startswith("changed since the ledger was opened: hierarchy of MED;")
 
 
 BAD_REQUESTS: dict[str, tuple[dict[str, Any], str]] = {
