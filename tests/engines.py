@@ -42,6 +42,7 @@ def scaled(engine: Engine[Any], rows: int) -> int:
 
 
 ONE_JAVA = pytest.mark.xdist_group("spark")
+"""For tests that ask for Spark; until pytest-xdist heeds it again, their names have to say so (see spark.py)."""
 ENGINES = [
     pytest.param(duckdb, id="duckdb"),
     pytest.param(spilling, id="spilling"),

@@ -716,7 +716,8 @@ def test_each_place_of_a_self_join_reads_the_neighbour(engine: Engine) -> None:
     )
     assert changed(engine, given, *pairs) == [0, 2, 4, 5]
     three = ("a.NAME", "a.MED = b.MED and b.MED = c.MED and a.NAME < b.NAME and b.NAME <> c.NAME")
-    assert changed(engine, given, *three, "relation a, relation b, relation c") == [0, 2, 4, 5]
+    if not is_spark(engine):  # which takes seconds to plan so long a statement
+        assert changed(engine, given, *three, "relation a, relation b, relation c") == [0, 2, 4, 5]
     assert changed(engine, given, "a.MED:1", *pairs[1:], MED=MED) == [0, 2, 4, 5]
     assert changed(engine, given, "a.MED:2", *pairs[1:], MED=MED) == [0, 5]  # * has no pair left
 

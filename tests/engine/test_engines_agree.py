@@ -9,11 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 from jobs_and_cities import cleaner, dirty, provider, shuffled, told
 
-from pacas.engine.contract import KeyedFrame
 from pacas.engine.duck import DuckEngine
 from pacas.engine.folder import scan_folder
-
-pytestmark = pytest.mark.xdist_group("spark")  # one Java for all
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +22,7 @@ def expected() -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize("kind", ["table in memory", "frame with a key", "folder"])
+@pytest.mark.parametrize("kind", ["table in memory", "folder"])
 def test_spark_buys_and_writes_what_duckdb_does(
     spark_session: Any, expected: dict[str, Any], tmp_path: Path, kind: str
 ) -> None:
@@ -33,9 +30,7 @@ def test_spark_buys_and_writes_what_duckdb_does(
 
     engine = SparkEngine(spark_session, bucket=50)
     data: Any = dirty()
-    if kind == "frame with a key":
-        data = KeyedFrame(spark_session.createDataFrame(shuffled(data)), ("PERSON",))
-    elif kind == "folder":
+    if kind == "folder":
         table = shuffled(data)
         for part in range(2):
             pq.write_table(table.slice(part * 60, 60), tmp_path / f"{part}.parquet")

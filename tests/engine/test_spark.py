@@ -20,8 +20,6 @@ from pacas.engine.contract import KeyedFrame, NewCells
 from pacas.engine.duck import DuckEngine
 from pacas.errors import FileError, InputError, SchemaError
 
-pytestmark = pytest.mark.xdist_group("spark")  # one Java for all
-
 ROWS = 500
 
 
@@ -115,9 +113,7 @@ def opened(engine: Any) -> Any:
     return engine.open(keyed(engine, people()))
 
 
-@pytest.mark.parametrize(
-    "lhss", [[["A"]], [["A", "N"]], [["A"], ["B"]], [["A"], ["B"], ["N"]], [["A", "B"], ["B", "N"]]]
-)
+@pytest.mark.parametrize("lhss", [[["A", "N"]], [["A"], ["B"], ["N"]], [["A", "B"], ["B", "N"]]])
 def test_mixed_groups_are_those_of_the_embedded_engine(engine: Any, opened: Any, lhss: list[list[str]]) -> None:
     duck = DuckEngine(threads=1)
     hierarchies = {"B": TREE, "N": NUMBERS, "C": TREE}

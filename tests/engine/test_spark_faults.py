@@ -29,8 +29,6 @@ from pacas.formats.journal import Journal
 from pacas.formats.relations import scan_relation
 from pacas.provider.ledger import MemoryLedger
 
-pytestmark = pytest.mark.xdist_group("spark")  # one Java for all
-
 
 @pytest.fixture(scope="module")
 def engine(spark_session: Any) -> Iterator[Any]:
@@ -174,8 +172,7 @@ def changed(engine: Any, ask: Any) -> None:
     assert "secret" not in str(caught.value)
 
 
-@pytest.mark.parametrize("kind", ["file", "folder", "scanned folder"])
-@pytest.mark.parametrize("how", ["replaced", "removed"])
+@pytest.mark.parametrize(("kind", "how"), [("file", "replaced"), ("folder", "replaced"), ("scanned folder", "removed")])
 def test_a_file_that_is_another_one_between_two_questions_is_noticed(
     engine: Any, folder: Path, kind: str, how: str
 ) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import product
 from math import prod
+from random import Random
 from typing import Any
 
 import pytest
@@ -247,18 +248,20 @@ PAIRS = [{"K": f"k{i}", "G": f"g{i // 2}", "M": f"v{i * i % 9}", "N": f"w{i % 7}
 """Each X-group has two rows, so that with one neighbour a cell it is short of all but a few values."""
 
 
-def covered(engine: DuckEngine, **options: Any) -> Provider:
+def covered(engine: DuckEngine, k: int = 5, of_pairs: int = 9, level: int = 1, **options: Any) -> Provider:
     """A provider whose X-groups need more values of M, and more pairs of M and N; each row is found by its key."""
-    policies = [Policy(("G",), ("M",), {"M": 0}, 5, True), Policy(("G",), ("N", "M"), {"N": 1, "M": 0}, 9, True)]
+    policies = [
+        Policy(("G",), ("M",), {"M": 0}, k, True),
+        Policy(("G",), ("N", "M"), {"N": level, "M": 0}, of_pairs, True),
+    ]
     return Provider(
         {c: [row[c] for row in PAIRS] for c in PAIRS[0]},
         match={"M": "K = K", "N": "K = K"},
         policies=policies,
         hierarchies={"M": to_hierarchy(BROAD), "N": to_hierarchy(DEEP)},
         support=Generated(per_cell=1),
-        seed=11,
         engine=engine,
-        **options,
+        **{"seed": 11, **options},
     )
 
 
@@ -286,6 +289,31 @@ def test_covering_neighbours_are_the_same_in_place_and_weight(boundary: str, his
                 assert quoted[0] == quoted[1]
     assert {Answer, Refusal} <= set(outcomes)
     assert audit(apart) == audit(held)
+
+
+def test_a_sale_is_judged_by_policies_that_only_edits_lead_to() -> None:
+    """Selling N rules out neighbours that change M, too, and the first policy, which speaks of M alone, counts on."""
+    apart, held = (covered(engine, 7, 7, 0, seed=1) for engine in (ROOMLESS, ROOMY))
+    outcomes = []
+    for group in range(0, len(PAIRS), 2):
+        one, other = PAIRS[group : group + 2][:: 1 if group % 4 else -1]
+        for row, attribute in ((other, "M"), (one, "N")):
+            asked = Request({"K": row["K"]}, attribute, 0)
+            sold = [p.pay(asked, HIGH, f"{group}{attribute}") for p in (apart, held)]
+            assert sold[0] == sold[1]
+            outcomes.append((attribute, type(sold[0])))
+    assert {("N", Answer), ("N", Refusal), ("M", Answer)} <= set(outcomes)
+
+
+def test_an_edit_that_one_purchase_has_ruled_out_is_not_paid_for_with_another() -> None:
+    """One buyer, both attributes: an edit that changes M and N is told from R by either, and weighs once."""
+    apart, held = (covered(engine, 6, 7, 1, seed=917) for engine in (ROOMLESS, ROOMY))
+    order = list(product(PAIRS, "MN", (1, 0)))
+    Random(738).shuffle(order)
+    for number, (row, attribute, level) in enumerate(order[:40]):
+        asked = Request({"K": row["K"]}, attribute, level)
+        sold = [p.pay(asked, HIGH, str(number)) for p in (apart, held)]
+        assert sold[0] == sold[1]
 
 
 @pytest.mark.parametrize("made", ENGINES)

@@ -195,7 +195,7 @@ def test_a_store_that_breaks_tells_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("place", "kind"),
     [
-        ("pacas.provider.provider.Provider._judge", RuntimeError),
+        ("pacas.provider.held.Held.judge", RuntimeError),
         ("pacas.provider.provider.Provider.quote_batch", MemoryError),
         ("pacas.provider.conflicts.Inquiry.value", KeyError),
         ("pacas.provider.ledger.MemoryLedger.find", UnicodeError),
@@ -265,10 +265,10 @@ def test_reprs_tell_nothing() -> None:
 
 
 BREAKING = """
-from pacas.provider.provider import Provider
+from pacas.provider.held import Held
 from pacas.service.http_protocol import HttpProtocol
 
-def broken(self, request, row):
+def broken(self, sale, request, buyer, key):
     secret = "zq-1-secret"
     raise RuntimeError(f"{secret} in {__name__}")
 
@@ -278,7 +278,7 @@ def hung_up(self, error):
     hang_up(self, error)
     raise RuntimeError("zq-2-secret")
 
-Provider._value = broken
+Held.purchase = broken
 HttpProtocol.connection_lost = hung_up
 from pacas.cli.main import main
 main()

@@ -9,6 +9,7 @@ import duckdb
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
+from pacas.engine.unchanged import changed
 from pacas.errors import FileError, InputError, PacasError
 
 GONE = ("FILE_NOT_EXIST", "FileNotFoundException")
@@ -27,11 +28,6 @@ def reading(called: str) -> Iterator[None]:
         yield
     except (PySparkException, Py4JError, ConnectionError, duckdb.Error) as error:
         raise _reworded(called, error) from None
-
-
-def changed(called: str) -> InputError:
-    """A relation that is another one than a moment ago."""
-    return InputError(f"{called} has changed since it was first read; let its writers finish, then begin again")
 
 
 def _reworded(called: str, error: Exception) -> PacasError:

@@ -12,11 +12,11 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import DataType
 
 from pacas.engine.contract import KeyedFrame
-from pacas.engine.spark_errors import changed
 from pacas.engine.spark_numbering import BUCKET, Numbered, numbered
-from pacas.engine.spark_placed import Files, Placed, texts
+from pacas.engine.spark_placed import Placed, local_files, texts
 from pacas.engine.spark_text import is_plain, quoted
 from pacas.engine.statements import column_name
+from pacas.engine.unchanged import Files, changed
 
 ROWS = ""
 """Under which name a frame's number of rows is remembered, beside its columns' checksums."""
@@ -82,7 +82,7 @@ class KeyedFrames:
         known = self._known.get(source)
         if known is None:
             names = sorted(source.frame.inputFiles())
-            self._known[source] = known = _Known(names, Files.of(names, source.name))
+            self._known[source] = known = _Known(names, local_files(names, source.name))
         elif (again := self._again.get(source)) and sorted(again().frame.inputFiles()) != known.names:
             raise changed(source.name)
         known.files.check()

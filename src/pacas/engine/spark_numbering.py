@@ -17,8 +17,8 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from pacas.engine.keys import check_key
-from pacas.engine.spark_errors import changed
 from pacas.engine.statements import ROW
+from pacas.engine.unchanged import changed
 from pacas.errors import InputError
 
 BUCKET = 1 << 20

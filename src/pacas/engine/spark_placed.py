@@ -1,4 +1,4 @@
-"""A relation where Spark can ask about it, and how it is noticed that its files are others than they were."""
+"""A relation where Spark can ask about it, and the local files that it is read from."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from urllib.parse import unquote, urlsplit
 from pyspark.sql import Column, DataFrame
 
 from pacas.engine.contract import KeyedFrame
-from pacas.engine.spark_errors import changed
 from pacas.engine.spark_text import text_of
 from pacas.engine.statements import column_name
+from pacas.engine.unchanged import Files
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,33 +29,10 @@ class Placed:
     """Such rows' keys: (row_number, k0, k1, …)."""
 
 
-class Files:
-    """The local files that a relation is read from, as they were when it was first opened."""
-
-    def __init__(self, paths: Sequence[Path], called: str) -> None:
-        self._paths, self._called = paths, called
-        self._before = self._now()
-
-    @classmethod
-    def of(cls, names: Sequence[str], called: str) -> Files:
-        """Those of Spark's files that are local; others are looked at only when their frame is opened again."""
-        places = [urlsplit(name) for name in names]
-        return cls([Path(unquote(p.path)) for p in places if p.scheme in ("", "file")], called)
-
-    def check(self) -> None:
-        if self._now() != self._before:
-            raise changed(self._called)
-
-    def _now(self) -> list[tuple[int, int] | None]:
-        return [_stamp(path) for path in self._paths]
-
-
-def _stamp(path: Path) -> tuple[int, int] | None:
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_size, found.st_mtime_ns
+def local_files(names: Sequence[str], called: str) -> Files:
+    """Those of Spark's files that are local; others are looked at only when their frame is opened again."""
+    places = [urlsplit(name) for name in names]
+    return Files([Path(unquote(p.path)) for p in places if p.scheme in ("", "file")], called)
 
 
 def texts(frame: DataFrame, columns: Sequence[str], where: str) -> list[Column]:

@@ -9,7 +9,8 @@ import socket
 import sys
 import time
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 from py4j.protocol import Py4JError
@@ -76,7 +77,7 @@ def start_session(folder: str, master: str = LOCAL, settings: Mapping[str, str] 
     for key, value in chosen.items():
         builder = builder.config(key, value)
     try:
-        with warnings.catch_warnings():
+        with _unheard(), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about pandas, which is not used here
             session = builder.getOrCreate()
     except (PySparkException, Py4JError, OSError) as error:
@@ -86,6 +87,19 @@ def start_session(folder: str, master: str = LOCAL, settings: Mapping[str, str] 
     if master.startswith("spark://"):
         _wait_for_workers(session, master)
     return session
+
+
+@contextmanager
+def _unheard() -> Iterator[None]:
+    """While Java starts: it inherits a standard error that goes nowhere, as it would begin with lines about itself."""
+    heard, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, 2)
+        yield
+    finally:
+        os.dup2(heard, 2)
+        os.close(heard)
+        os.close(nowhere)
 
 
 def _locally(folder: str) -> dict[str, str]:

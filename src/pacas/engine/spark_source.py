@@ -26,10 +26,11 @@ from pacas.engine.contract import Deltas, KeyedFrame, RelationFile, RelationFold
 from pacas.engine.duck_source import create_deltas, create_table, drop_deltas, start_duckdb
 from pacas.engine.spark_keyed import KeyedFrames
 from pacas.engine.spark_numbering import BUCKET
-from pacas.engine.spark_placed import Files, Placed, texts
+from pacas.engine.spark_placed import Placed, texts
 from pacas.engine.spark_session import is_local
 from pacas.engine.spark_tables import scan_folder, scan_table
 from pacas.engine.statements import ROW, column_name, literal
+from pacas.engine.unchanged import Files
 from pacas.errors import InputError, SchemaError
 
 SMALL = 1 << 17

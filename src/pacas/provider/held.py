@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from threading import Lock
 from typing import NamedTuple
 
@@ -47,14 +48,11 @@ class Held:
         self.keeps_quotes = stock.terms.history is History.POOLED and all(
             inquiry.matcher.by_slot is not None and not inquiry.has_edits for inquiry in stock.inquiries.values()
         )
-        self._sales: Sales | None = None
 
-    @property
+    @cached_property
     def sales(self) -> Sales:
         """What has been sold; made ready when the ledger has been found to belong here."""
-        if self._sales is None:
-            self._sales = Sales(self.stock)
-        return self._sales
+        return Sales(self.stock)
 
     @property
     def rows(self) -> int:

@@ -7,7 +7,6 @@ that reaches beyond what is matched is judged by its first rows, if it has very 
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from threading import Lock
 from typing import Any, NamedTuple
@@ -15,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pacas.core.query import GeneralizedQuery
-from pacas.engine.contract import Engine, Index, Source
+from pacas.engine.contract import Engine, Index
 from pacas.errors import InputError
 from pacas.protocol.marketplace import Columns
 from pacas.protocol.messages import Ladders, Offer, Quote, Reason, Refusal, Request, refused
@@ -28,18 +27,13 @@ from pacas.provider.fingerprint import generated_digest, terms_digests, weights_
 from pacas.provider.judging import REASONS, Ints, ladders_of
 from pacas.provider.lines import Key, Lines, by_likeness
 from pacas.provider.matching import listed_columns
-from pacas.provider.neighbour import GivenSupport
 from pacas.provider.part import Part
+from pacas.provider.room import check_sellable
 from pacas.provider.shop import check_request, offer_of
 from pacas.provider.sold import SparseSales
 from pacas.provider.stock import Tell
-from pacas.provider.support import ONLY_UPDATES
 from pacas.provider.terms import Terms
 from pacas.provider.whole import Whole, protected_columns
-
-BYTES_OF_A_CELL = 8
-BYTES_OF_A_NEIGHBOUR = 12
-"""What a relation takes in memory."""
 
 FIRST_KEYS = 256
 MOST_KEYS = 1 << 16
@@ -53,16 +47,6 @@ class EngineSale(NamedTuple):
     price: int
     rows: tuple[int, ...]
     value: str
-
-
-def too_large(engine: Engine[Any], source: Source, terms: Terms) -> Any | None:
-    """The relation, opened, if a caller has no room for it in memory."""
-    if engine.room >= sys.maxsize:
-        return None
-    table = engine.open(source, list(terms.attributes))
-    per_cell = 1 if isinstance(terms.support, GivenSupport) else terms.support.per_cell
-    of_a_row = BYTES_OF_A_CELL * len(terms.attributes) + BYTES_OF_A_NEIGHBOUR * per_cell * len(terms.protected)
-    return table if len(table) * of_a_row > engine.room else None
 
 
 class OnEngine:
@@ -229,26 +213,6 @@ class OnEngine:
             for policy in policies
         ]
         return Closures(lines, index, linked, self.terms.hierarchies, self.terms.max_matches)
-
-
-def check_sellable(terms: Terms) -> None:
-    """One clear line, if a relation on the engine cannot be sold from on these terms."""
-    support, problem = terms.support, None
-    if isinstance(support, GivenSupport):
-        problem = "a support set that is given neighbour by neighbour"
-    elif support.size is not None:
-        problem = "a support set of a given size (give per_cell)"
-    elif support.mix != ONLY_UPDATES:
-        problem = "a mix of other neighbours than updates"
-    elif terms.points:
-        problem = "price points"
-    elif involved := [a for a in terms.protected if a not in terms.simple]:
-        problem = f"the protected {involved[0]!r} in X or in a match"
-    if problem is not None:
-        raise InputError(
-            f"the relation is larger than the memory that there is for it, and stays on the engine, where {problem} "
-            "cannot be sold from; leave that out, or sell with DuckDB and more memory"
-        )
 
 
 _NO_MATCH, _AMBIGUOUS = refused(Reason.NO_MATCH), refused(Reason.AMBIGUOUS)

@@ -25,7 +25,8 @@ from pacas.provider.fingerprint import relation_digests
 from pacas.provider.held import Held
 from pacas.provider.ledger import Ledger, MemoryLedger
 from pacas.provider.neighbour import GivenSupport
-from pacas.provider.on_engine import OnEngine, too_large
+from pacas.provider.on_engine import OnEngine
+from pacas.provider.room import too_large
 from pacas.provider.shop import Shop
 from pacas.provider.stock import Stock, Tell, take_stock
 from pacas.provider.support import Generated
