@@ -27,7 +27,7 @@ from pacas.engine.duck import DuckEngine
 from pacas.engine.duck_index import DuckIndex
 from pacas.errors import InputError, LedgerChangedError
 from pacas.protocol.messages import Answer, Reason, Refusal, Request, refused
-from pacas.provider import audit_on_engine, closure, cover_pass, on_engine
+from pacas.provider import audit_on_engine, closure, cover_pass, on_engine, room
 from pacas.provider.audit import audit
 from pacas.provider.closure import _size
 from pacas.provider.ledger import MemoryLedger
@@ -412,7 +412,11 @@ def test_room_decides_where_a_relation_is_sold_from() -> None:
         ({"match": {"MED": "GEN = GEN, AGE = AGE", "AGE": "GEN = GEN"}}, "'AGE' in X or in a match"),
     ],
 )
-def test_what_cannot_be_sold_on_the_engine_is_said_at_the_start(options: dict[str, Any], told: str) -> None:
+def test_what_cannot_be_sold_on_the_engine_is_held_if_it_is_small_and_else_said_at_the_start(
+    options: dict[str, Any], told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert not isinstance(broker(ROOMLESS, **options).shop, OnEngine)
+    monkeypatch.setattr(room, "FEW", 2)
     with pytest.raises(InputError, match=told) as error:
         broker(ROOMLESS, **options)
     assert "more memory" in str(error.value) and "\n" not in str(error.value)

@@ -23,22 +23,32 @@ def too_large(engine: Engine[Any], source: Source, terms: Terms) -> Any | None:
     table = engine.open(source, list(terms.attributes))
     per_cell = 1 if isinstance(terms.support, GivenSupport) else terms.support.per_cell
     of_a_row = BYTES_OF_A_CELL * len(terms.attributes) + BYTES_OF_A_NEIGHBOUR * per_cell * len(terms.protected)
-    return table if len(table) * of_a_row > engine.room else None
+    is_held = len(table) * of_a_row <= engine.room or (len(table) <= FEW and _only_held(terms) is not None)
+    return None if is_held else table
+
+
+FEW = 1 << 18
+"""Rows up to which a relation is held anyway, if it can only be sold from so."""
+
+
+def _only_held(terms: Terms) -> str | None:
+    """What is wanted of a relation, if anything, that only one in memory can be sold with."""
+    support = terms.support
+    if isinstance(support, GivenSupport):
+        return "a support set that is given neighbour by neighbour"
+    if support.size is not None:
+        return "a support set of a given size (give per_cell)"
+    if support.mix != ONLY_UPDATES:
+        return "a mix of other neighbours than updates"
+    if terms.points:
+        return "price points"
+    involved = [a for a in terms.protected if a not in terms.simple]
+    return f"the protected {involved[0]!r} in X or in a match" if involved else None
 
 
 def check_sellable(terms: Terms) -> None:
     """One clear line, if a relation on the engine cannot be sold from on these terms."""
-    support, problem = terms.support, None
-    if isinstance(support, GivenSupport):
-        problem = "a support set that is given neighbour by neighbour"
-    elif support.size is not None:
-        problem = "a support set of a given size (give per_cell)"
-    elif support.mix != ONLY_UPDATES:
-        problem = "a mix of other neighbours than updates"
-    elif terms.points:
-        problem = "price points"
-    elif involved := [a for a in terms.protected if a not in terms.simple]:
-        problem = f"the protected {involved[0]!r} in X or in a match"
+    problem = _only_held(terms)
     if problem is not None:
         raise InputError(
             f"the relation is larger than the memory that there is for it, and stays on the engine, where {problem} "
