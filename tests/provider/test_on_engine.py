@@ -406,7 +406,7 @@ def test_room_decides_where_a_relation_is_sold_from() -> None:
         ({"support": Generated(size=100)}, "give per_cell"),
         ({"support": Generated(mix=Mix.of({"update": 0.5, "swap": 0.5}))}, "other neighbours than updates"),
         (
-            {"points": [ViewPrice("all", GeneralizedQuery.parse("SELECT MED FROM relation"), 10**8)]},
+            {"points": [ViewPrice("all", GeneralizedQuery.parse("ID:0, MED:0"), 10**8)]},
             "price points",
         ),
         ({"match": {"MED": "GEN = GEN, AGE = AGE", "AGE": "GEN = GEN"}}, "'AGE' in X or in a match"),
@@ -424,7 +424,7 @@ def test_what_cannot_be_sold_on_the_engine_is_held_if_it_is_small_and_else_said_
 
 def test_generalized_queries_need_a_relation_in_memory() -> None:
     with pytest.raises(InputError, match="held in memory"):
-        broker(ROOMLESS).quote_query(GeneralizedQuery.parse("SELECT MED FROM relation"))
+        broker(ROOMLESS).quote_query(GeneralizedQuery.parse("MED:0"))
 
 
 @pytest.mark.parametrize("values", [["dolex", None, "zz"], ["NSAID", "dolex", "dolex"]])
