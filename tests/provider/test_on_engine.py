@@ -406,7 +406,7 @@ def test_room_decides_where_a_relation_is_sold_from() -> None:
         ({"support": Generated(size=100)}, "give per_cell"),
         ({"support": Generated(mix=Mix.of({"update": 0.5, "swap": 0.5}))}, "other neighbours than updates"),
         (
-            {"points": [ViewPrice("all", GeneralizedQuery.parse("ID:0, MED:0"), 10**8)]},
+            {"points": [ViewPrice("all", GeneralizedQuery.parse("ID:0, MED:0"), 10**9)]},
             "price points",
         ),
         ({"match": {"MED": "GEN = GEN, AGE = AGE", "AGE": "GEN = GEN"}}, "'AGE' in X or in a match"),
