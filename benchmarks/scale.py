@@ -41,7 +41,11 @@ included. Both engines' tables and purchases are compared, byte for byte.
 def chapter(folder: Path, *, small: bool) -> str:
     sizes = (100_000, 1_000_000) if small else ROWS
     engines = [e for e in ENGINES if e == "duckdb" or shutil.which("java")]
-    runs = {(engine, rows): _run(folder, engine, rows) for rows in sizes for engine in engines}
+    runs: dict[tuple[str, int], Run] = {}
+    for rows in sizes:
+        for engine in engines:
+            runs[engine, rows] = _run(folder, engine, rows)
+            print(_line(rows, engine, runs[engine, rows]), file=sys.stderr, flush=True)
     lines = [
         "| rows | engine | check | clean | purchases | peak memory, check | peak memory, clean |",
         "| --- | --- | --- | --- | --- | --- | --- |",
@@ -254,7 +258,7 @@ def _command(*arguments: str) -> Taken:
 
 
 class _Watched:
-    """The most memory that a process and its children have held at one moment, looked at several times a second."""
+    """The most memory that a process and its children have held at one moment, looked at three times a second."""
 
     def __init__(self, pid: int) -> None:
         self._pid, self._peak, self._done = pid, 0, threading.Event()
@@ -267,7 +271,7 @@ class _Watched:
         return self._peak
 
     def _watch(self) -> None:
-        while not self._done.wait(0.1):
+        while not self._done.wait(0.3):
             self._peak = max(self._peak, sum(map(_resident, _family(self._pid))))
 
 

@@ -194,6 +194,10 @@ class Engine(Protocol[T]):
         """Make a relation (or some of its columns) ready to be asked about. Rows are numbered from 0."""
         ...
 
+    def check_unchanged(self, table: T) -> None:
+        """Raise if what a table was opened from is known to have changed since."""
+        ...
+
     def mixed_groups(self, table: T, lhss: Sequence[Sequence[str]], rhs: str, hierarchies: Hierarchies) -> GroupedRows:
         """The rows that some left side forces to agree on `rhs`, where they show more than one value.
 

@@ -70,7 +70,7 @@ WORD, FURTHER = 8, 4
 """Bytes of a number, and how many of them a question needs for each row, besides one for each column."""
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class DuckTable:
     """A relation that DuckDB has opened: a view of a Parquet file or Arrow table, or a table read from CSV."""
 
@@ -88,6 +88,9 @@ class DuckTable:
 
     def __len__(self) -> int:
         return self.row_count
+
+    def __repr__(self) -> str:  # no values: they may be a provider's
+        return f"DuckTable({self.name}: {len(self):,} rows)"
 
     def sql_column(self, attribute: str) -> str:
         return column_name(self.columns.index(attribute))
@@ -143,6 +146,9 @@ class DuckEngine:
         with self._one_at_a_time:
             rows, texts = create_table(self._connection, name, source, kept)
         return DuckTable(source.name, name, kept, rows, source, files, () if columns is None else kept, texts)
+
+    def check_unchanged(self, table: DuckTable) -> None:
+        table.files.check()
 
     def changed(self, table: DuckTable, cells: Mapping[str, NewCells]) -> DuckTable:
         name = f"pacas_{next(self._names)}"

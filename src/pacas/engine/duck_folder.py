@@ -135,7 +135,9 @@ def _files(connection: duckdb.DuckDBPyConnection, folder: RelationFolder) -> Fol
         raise InputError(f"{folder.name} has a header but no rows")
     own = folder.columns[: len(folder.columns) - len(partitions)]
     described = connection.sql(f"DESCRIBE SELECT * FROM {_scan(filled)}").fetchall()
-    kinds = {c: (quote(str(row[0])), str(row[1])) for c, row in zip(own, described, strict=False)}
+    found = {str(row[0]): (quote(str(row[0])), str(row[1])) for row in described}
+    names = list(pq.read_schema(filled[0]).names)
+    kinds = {c: found.get(c) or list(found.values())[names.index(c)] for c in own}
     return FolderFiles(folder, filled, tuple(rows[path] for path in filled), partitions, kinds)
 
 

@@ -21,6 +21,7 @@ from pacas.core.words import counted
 from pacas.engine.contract import Deltas, KeyedFrame, RelationFile, RelationFolder, Source
 from pacas.engine.duck_folder import create_from_folder
 from pacas.engine.duck_text import create_view, file_literal, text_of
+from pacas.engine.memory import memory_bytes
 from pacas.engine.statements import ROW, column_name, literal, quote
 from pacas.errors import FileError, InputError, SchemaError
 
@@ -68,7 +69,7 @@ def create_table(
             create_from_folder(connection, name, source, columns)
         elif source.format == "parquet":
             _create_from_parquet(connection, name, source, columns)
-        elif _is_small(source):
+        elif _is_small(source, connection):
             table = _read_csv(connection, source, columns)
             texts = dict(zip(columns, table.columns, strict=True))
             _create_from_arrow(connection, name, Relation(table), columns)
@@ -109,30 +110,37 @@ def _create_from_csv(
     connection: duckdb.DuckDBPyConnection, name: str, file: RelationFile, columns: Sequence[str]
 ) -> None:
     names = _csv_names(file, columns)
-    connection.execute(f"CREATE TEMP TABLE {name}_csv AS SELECT {', '.join(names)} FROM {_scan_csv(file)}")
+    connection.execute(f"CREATE TEMP TABLE {name}_csv AS SELECT {', '.join(names)} FROM {_scan_csv(file, connection)}")
     create_view(connection, name, f"{name}_csv", "rowid", [(c, "VARCHAR") for c in names])
 
 
 def _read_csv(connection: duckdb.DuckDBPyConnection, file: RelationFile, columns: Sequence[str]) -> pa.Table:
     texts = ", ".join(text_of(name, "VARCHAR") for name in _csv_names(file, columns))
-    table = connection.sql(f"SELECT {texts} FROM {_scan_csv(file)}").to_arrow_table()
+    table = connection.sql(f"SELECT {texts} FROM {_scan_csv(file, connection)}").to_arrow_table()
     return table.rename_columns(list(columns))
 
 
-def _is_small(file: RelationFile) -> bool:
-    return file.compression == "none" and file.path.stat().st_size <= IN_MEMORY
+def _is_small(file: RelationFile, connection: duckdb.DuckDBPyConnection) -> bool:
+    most = min(IN_MEMORY, _limit(connection) // 8)
+    return file.compression == "none" and file.path.stat().st_size <= most
+
+
+def _limit(connection: duckdb.DuckDBPyConnection) -> int:
+    """What DuckDB may take."""
+    return memory_bytes(str(connection.sql("SELECT current_setting('memory_limit')").fetchall()[0][0]))
 
 
 def _csv_names(file: RelationFile, columns: Sequence[str]) -> list[str]:
     return [column_name(file.columns.index(c)) for c in columns]
 
 
-def _scan_csv(file: RelationFile) -> str:
+def _scan_csv(file: RelationFile, connection: duckdb.DuckDBPyConnection) -> str:
+    line = min(MAX_LINE, _limit(connection) // 64)
     header = ", ".join(f"{column_name(i)}: 'VARCHAR'" for i in range(len(file.columns)))
     return (
         f"read_csv({file_literal(file.path)}, delim = {literal(file.delimiter)}, quote = '\"', escape = '\"', "
         f"header = true, columns = {{{header}}}, auto_detect = false, nullstr = '', null_padding = false, "
-        f"max_line_size = {MAX_LINE}, compression = {literal(file.compression)})"
+        f"max_line_size = {line}, buffer_size = {2 * line}, compression = {literal(file.compression)})"
     )
 
 
@@ -180,8 +188,10 @@ def _file_error(called: str, error: duckdb.Error) -> FileError:
         return FileError(f"{where}: bytes that are not UTF-8; convert the file, for example with iconv")
     if found := re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", message):
         return FileError(f"{where}: {counted(int(found[2]), 'field')} where the header has {found[1]}")
+    if isinstance(error, duckdb.OutOfMemoryException):
+        return FileError(f"{called} takes more than the memory that was given; give more, with --memory or `memory`")
     if "line size" in message.lower():
-        return FileError(f"{where}: a line of more than {MAX_LINE:,} bytes; is a quote left open?")
+        return FileError(f"{where}: a line of many million bytes; is a quote left open?")
     if "unterminated quote" in message.lower() or "quoted value" in message.lower():
         return FileError(f"{where}: a quoted field that does not end as one")
     if "state machine" in message:

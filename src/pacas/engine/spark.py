@@ -51,7 +51,7 @@ from pacas.engine.statements import (
 from pacas.errors import InputError
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class SparkTable:
     """A relation that Spark has opened: a view (row_number, c0, c1, …) of texts."""
 
@@ -66,6 +66,9 @@ class SparkTable:
 
     def __len__(self) -> int:
         return self.placed.rows
+
+    def __repr__(self) -> str:  # no values: they may be a provider's
+        return f"SparkTable({self.name}: {len(self):,} rows)"
 
     def sql_column(self, attribute: str) -> str:
         return column_name(self.columns.index(attribute))
@@ -140,6 +143,9 @@ class SparkEngine:
             placed = self._sources.place(source, kept)
             table = SparkTable(source.name, self._sql.name(placed.frame), kept, source, placed)
         return self._released(table)
+
+    def check_unchanged(self, table: SparkTable) -> None:
+        table.placed.check_unchanged()
 
     def changed(self, table: SparkTable, cells: Mapping[str, NewCells]) -> SparkTable:
         columns = tuple(dict.fromkeys([*table.columns, *cells]))

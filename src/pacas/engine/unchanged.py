@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from pacas.engine.contract import RelationFile, RelationFolder, Source
@@ -18,8 +18,11 @@ def changed(called: str) -> InputError:
 class Files:
     """The local files that a relation is read from, as they were when it was first opened."""
 
-    def __init__(self, paths: Iterable[Path], called: str) -> None:
-        self._paths, self._called = tuple(paths), called
+    def __init__(self, paths: Iterable[Path] | Callable[[], Iterable[Path]], called: str) -> None:
+        """`paths` may be a function that lists them, so that one more or less is noticed, too."""
+        listed = paths if callable(paths) else tuple(paths)
+        self._list: Callable[[], Iterable[Path]] = listed if callable(listed) else lambda: listed
+        self._called = called
         self._before = self._now()
 
     @classmethod
@@ -29,7 +32,7 @@ class Files:
             case RelationFile(format="parquet"):
                 return cls([source.path], source.name)
             case RelationFolder():
-                return cls(parquet_files(source.path), source.name)
+                return cls(lambda: parquet_files(source.path), source.name)
             case _:
                 return cls([], source.name)
 
@@ -37,8 +40,11 @@ class Files:
         if self._now() != self._before:
             raise changed(self._called)
 
-    def _now(self) -> list[tuple[int, int] | None]:
-        return [_stamp(path) for path in self._paths]
+    def _now(self) -> list[tuple[Path, tuple[int, int] | None]] | None:
+        try:
+            return [(path, _stamp(path)) for path in self._list()]
+        except InputError:  # the folder is gone, or is no folder of Parquet files any more
+            return None
 
 
 def _stamp(path: Path) -> tuple[int, int] | None:

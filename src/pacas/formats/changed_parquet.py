@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
@@ -25,10 +25,17 @@ class _Writer(Protocol):
     def write_table(self, table: pa.Table) -> None: ...
 
 
-def write_changed_parquet(file: RelationFile, changes: Mapping[str, Changes], engine: Engine[Any], path: Path) -> None:
+def write_changed_parquet(
+    file: RelationFile,
+    changes: Mapping[str, Changes],
+    engine: Engine[Any],
+    path: Path,
+    check_unchanged: Callable[[], None] = lambda: None,
+) -> None:
     """Write a Parquet file's table with its changes; `path` holds all of it or is as it was.
 
-    A column keeps its type where all its new values have it, else it becomes text.
+    A column keeps its type where all its new values have it, else it becomes text. `check_unchanged` raises if the
+    file is another one than the changes are about.
     """
     kind = kind_to_write(path)
     with replacing(path) as partial, pq.ParquetFile(file.path) as source:
@@ -41,6 +48,7 @@ def write_changed_parquet(file: RelationFile, changes: Mapping[str, Changes], en
                 arrays = [column.changed(table.column(i), first) for i, column in enumerate(columns)]
                 writer.write_table(pa.table(arrays, schema=schema))
                 first += len(table)
+        check_unchanged()
 
 
 class _Column:

@@ -36,12 +36,17 @@ def default_output(source: Source) -> Path:
 
 def check_output(path: Path, source: Source, *, again: bool = False) -> None:
     """Raise if the cleaned table could not be written there. `again` says that an earlier run has written it."""
-    check_writable(path)
     if isinstance(source, RelationFile):
         kind_to_write(path)
+        check_writable(path)
         if path.exists() and path.samefile(source.path):
             raise FileError(f"{path} is the table itself; give another --output, and the table stays as it is")
-    elif path.exists() and not again and (not path.is_dir() or any(path.iterdir())):
+        return
+    if isinstance(source, RelationFolder) and path.resolve().is_relative_to(source.path.resolve()):
+        raise FileError(f"{path} is the table itself, or in it; give another --output, and the table stays as it is")
+    if not path.exists():
+        check_writable(path)
+    elif not again and (not path.is_dir() or any(path.iterdir())):
         raise FileError(f"{path} is there already; {source.name} is written as a new folder: give another --output")
 
 
@@ -51,7 +56,8 @@ def write_cleaned(cleaning: Cleaning, path: Path) -> None:
     if not isinstance(source, RelationFile):
         _write_folder(cleaning, path)
     elif source.format == PARQUET:
-        write_changed_parquet(source, cleaning.changes, cleaning.engine, path)
+        engine = cleaning.engine
+        write_changed_parquet(source, cleaning.changes, engine, path, lambda: engine.check_unchanged(cleaning.table))
     else:
         write_changed(source, cleaning.rows, _by_row(cleaning), lambda: cleaning.relation, path)
 

@@ -38,6 +38,8 @@ def locate(data: str, folder: Path, key: Sequence[str], engine: Engine[Any]) -> 
     if _is_there(path, Path.is_dir):
         return engine.scan(str(path.absolute()), key) if (path / DELTA).is_dir() else scan_folder(path, key)
     if not _is_there(path, Path.is_file) and not isinstance(engine, DuckEngine):
+        if "://" not in data and path.suffix.lower() in {*_SUFFIXES, ".parquet", *COMPRESSED}:
+            raise FileError(f"{path} does not exist; give a file, a folder, or the name of a Spark table")
         return engine.scan(data, key)
     file = scan_relation(path)
     for column in key:

@@ -37,12 +37,12 @@ MOST = 1_000_000
 ALL_ALIVE = Beyond(maxsize, 0, False)
 
 
-def cover(whole: Whole, index_within: Callable[[Sequence[str]], Index]) -> Cover:
-    """The neighbours that X-groups still need. `index_within` makes an index by some of the columns given."""
+def cover(whole: Whole, index_by: Callable[[Sequence[str]], Index]) -> Cover:
+    """The neighbours that X-groups still need. `index_by` makes an index by the columns given."""
     found = _Found()
     for number, policy in enumerate(whole.terms.policies):
         if not is_sure(whole, policy):
-            _pass(whole, number, policy, index_within(policy.x), found)
+            _pass(whole, number, policy, index_by(policy.x), found)
     return found.cover()
 
 
@@ -57,7 +57,7 @@ def is_sure(whole: Whole, policy: Policy) -> bool:
 
 
 def _pass(whole: Whole, number: int, policy: Policy, index: Index, found: _Found) -> None:
-    for batch in index.batches(AT_A_TIME, MOST_OF_A_GROUP):
+    for batch in index.batches(AT_A_TIME, maxsize):
         rows, texts = _doubtful(whole, policy, batch.select(["row", *dict.fromkeys([*policy.x, *policy.y])]))
         if not len(rows):
             continue

@@ -32,7 +32,7 @@ from pacas.provider.room import check_sellable
 from pacas.provider.shop import check_request, offer_of
 from pacas.provider.sold import SparseSales
 from pacas.provider.stock import Tell
-from pacas.provider.terms import Terms
+from pacas.provider.terms import History, Terms
 from pacas.provider.whole import Whole, protected_columns
 
 FIRST_KEYS = 256
@@ -47,6 +47,9 @@ class EngineSale(NamedTuple):
     price: int
     rows: tuple[int, ...]
     value: str
+
+    def __repr__(self) -> str:  # no value: it is the provider's
+        return f"EngineSale(price={self.price})"
 
 
 class OnEngine:
@@ -66,14 +69,20 @@ class OnEngine:
         indexes = {a: self._index(lines[a].by, by_likeness(terms.match[a])) for a in terms.match}
         tell("making the support set")
         bare = Whole(terms, len(table), columns, secret, Cover.none())
-        self.whole = Whole(terms, len(table), columns, secret, cover(bare, self.index_within))
+        self.whole = Whole(terms, len(table), columns, secret, cover(bare, self.index_by))
         tell("weighing the neighbours")
         self.total = self.whole.weighing.total if self.whole.neighbours else 0
         self.offers: Mapping[str, Offer] = {
             a: Offer(a, lines[a].client_columns, columns[a].domain) for a in terms.match
         }
         self._closures = {a: self._closure(a, lines[a], indexes[a]) for a in terms.match}
+        self._found_again = {a for a in terms.match if self._is_found_again(a, lines[a])}
+        """The attributes whose purchases name no rows, as in memory: equality finds them again."""
         self.sales = SparseSales(self.whole, self._rows)
+
+    def _is_found_again(self, attribute: str, lines: Lines) -> bool:
+        pooled = self.terms.history is History.POOLED
+        return pooled and lines.by_equality and not any(attribute in codes for codes in self.whole.cover.changes)
 
     @property
     def rows(self) -> int:
@@ -155,13 +164,14 @@ class OnEngine:
 
     def quote_query(self, query: GeneralizedQuery, buyer: str) -> Quote | Refusal:
         raise InputError(
-            "a generalized query is priced only where the relation is held in memory; give the provider more memory"
+            "a generalized query is priced only where the relation is held in memory; use DuckDB, with memory for it"
         )
 
     # ---- sales --------------------------------------------------------------------------------------------------
 
     def purchase(self, sale: EngineSale, request: Request, buyer: str, key: str) -> Purchase:
-        return Purchase(buyer, key, request, sale.price, sale.value, sale.rows)
+        rows = None if request.attribute in self._found_again else sale.rows
+        return Purchase(buyer, key, request, sale.price, sale.value, rows)
 
     def add(self, sale: EngineSale, purchase: Purchase) -> None:
         self.sales.add(purchase, sale.rows)
@@ -171,13 +181,6 @@ class OnEngine:
         return self._closures[attribute].rows([tuple(t[c] for c in columns) for t in tuples])
 
     # ---- look-ups -----------------------------------------------------------------------------------------------
-
-    def index_within(self, columns: Sequence[str]) -> Index:
-        """An index by some of the columns, or all of them: rows that agree in all are in one entry."""
-        for (by, likeness), index in self._indexes.items():
-            if set(by) <= set(columns) and not likeness:
-                return index
-        return self.index_by(columns)
 
     def index_by(self, columns: Sequence[str]) -> Index:
         """An index by all of the columns."""

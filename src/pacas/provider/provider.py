@@ -133,7 +133,7 @@ class Provider:
     def stock(self) -> Stock:
         """What is sold from, where it is held in memory."""
         if not isinstance(self._shop, Held):
-            raise InputError("the relation is larger than the memory given, and stays on the engine; give more memory")
+            raise InputError("the relation stays on the engine; use DuckDB, with memory to hold it")
         return self._shop.stock
 
     @property
