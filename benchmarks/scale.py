@@ -247,7 +247,10 @@ def _settings(place: Path, provided: int) -> None:
 def _command(*arguments: str) -> Taken:
     """Run a command, and watch what its processes hold together."""
     start = time.perf_counter()
-    running = subprocess.Popen([PACAS, *arguments, "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    usual = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}  # compile once
+    running = subprocess.Popen(
+        [PACAS, *arguments, "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=usual
+    )
     watched = _Watched(running.pid)
     said, complaint = running.communicate()
     seconds = time.perf_counter() - start

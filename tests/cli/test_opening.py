@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pacas.cli.opening import open_provider
+from pacas.engine.duck import DuckEngine
 from pacas.errors import InputError, LedgerChangedError
+from pacas.formats.provider_file import read_provider_file
 from pacas.protocol.messages import Quote, Request
 from pacas.provider.ledger import MemoryLedger
+from pacas.provider.provider import Provider
 
 REQUEST = Request({"GEN": "male", "AGE": "51"}, "MED", 1)
 
@@ -19,25 +23,30 @@ def ledgers(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir() if ".ledger.db" in path.name)
 
 
-def test_a_ledger_that_is_given_is_used_and_none_is_made(folder: Path) -> None:
-    ledger = MemoryLedger()
-    provider = open_provider(folder / "provider.toml", ledger=ledger)
-    assert provider.ledger is ledger
+def opened(folder: Path, tell: Callable[[str], None] = lambda what: None) -> Provider:
+    return open_provider(read_provider_file(folder / "provider.toml"), DuckEngine(threads=1), tell)
+
+
+def test_a_ledger_in_memory_makes_no_file(folder: Path) -> None:
+    with (folder / "provider.toml").open("a") as file:
+        file.write('\n[ledger]\nurl = "memory:"\n')
+    provider = opened(folder)
+    assert isinstance(provider.ledger, MemoryLedger)
     assert provider.quote(REQUEST) == Quote(700_000_000)
     assert ledgers(folder) == []
 
 
 def test_it_says_what_it_is_at(folder: Path) -> None:
     told: list[str] = []
-    open_provider(folder / "provider.toml", tell=told.append, ledger=MemoryLedger())
-    assert told[:3] == ["reading provider.toml", "reading the hierarchies", "reading the relation"]
+    opened(folder, told.append).ledger.close()
+    assert told[:2] == ["reading the hierarchies", "reading the relation"]
 
 
 def test_a_mistake_in_the_data_leaves_no_ledger_where_there_was_none(folder: Path) -> None:
     with (folder / "sp.csv").open("a") as table:
         table.write("m7,male,33,P0T2T0,ulcer,aspirin\n")
     with pytest.raises(InputError, match="'MED' has 1 unknown"):
-        open_provider(folder / "provider.toml")
+        opened(folder)
     assert ledgers(folder) == []
 
 
@@ -49,20 +58,20 @@ def test_an_interrupted_start_keeps_a_ledger_that_another_process_may_be_using(
 
     monkeypatch.setattr("pacas.provider.provider.take_stock", interrupt)
     with pytest.raises(KeyboardInterrupt):
-        open_provider(folder / "provider.toml")
+        opened(folder)
     assert ledgers(folder) == ["provider.ledger.db"]
 
 
 def test_a_ledger_with_an_opening_is_never_removed(folder: Path) -> None:
-    open_provider(folder / "provider.toml").ledger.close()
+    opened(folder).ledger.close()
     text = (folder / "provider.toml").read_text()
     (folder / "provider.toml").write_text(text.replace("k = 3", "k = 2"))
     with pytest.raises(LedgerChangedError):
-        open_provider(folder / "provider.toml")
+        opened(folder)
     (folder / "provider.toml").write_text(text.replace("k = 3", "k = 30"))
     with pytest.raises(InputError, match="can never hold"):
-        open_provider(folder / "provider.toml")
+        opened(folder)
     (folder / "provider.toml").write_text(text)
-    provider = open_provider(folder / "provider.toml")
+    provider = opened(folder)
     assert provider.ledger.head().entries == 1
     provider.ledger.close()

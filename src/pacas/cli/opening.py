@@ -34,27 +34,12 @@ FROM_FILE = EngineChoice()
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 
-def open_provider(
-    path: Path,
-    *,
-    engine: Engine[Any] | None = None,
-    tell: Callable[[str], None] = lambda what: None,
-    ledger: Ledger | None = None,
-) -> Provider:
-    """The provider that a file describes, with the engine and the ledger that the file names unless they are given.
+def open_provider(file: ProviderFile, engine: Engine[Any], tell: Callable[[str], None] = lambda what: None) -> Provider:
+    """The provider that a file describes, with the ledger that it names.
 
     Where a mistake keeps the provider from opening a ledger whose file was not there before, none is left behind; a
     schema of a database is left as it is, with nothing in it.
     """
-    tell(f"reading {path.name}")
-    file = read_provider_file(path)
-    return _open(file, engine or file.engine_choice.open(), tell, ledger)
-
-
-def _open(file: ProviderFile, engine: Engine[Any], tell: Callable[[str], None], ledger: Ledger | None) -> Provider:
-    if ledger is not None:
-        given = ledger
-        return make_provider(file, engine, lambda: given, tell)
     opened: list[Ledger] = []
     makes_a_file = ledger_path(file.ledger_url, file.folder) is not None and not _files(file)
 
@@ -85,7 +70,7 @@ def opened_provider(
     with opened_engine(given.over(file.engine_choice), beside) as engine:
         with progress() as tell:
             tell(f"reading {path.name}")
-            provider = _open(file, engine, tell, None)
+            provider = open_provider(file, engine, tell)
         with closing(provider.ledger):
             yield provider
 

@@ -87,10 +87,7 @@ def _columns(
 
 def _with_all_values(engine: Engine[Any], table: Table, attribute: str, coded: CodedColumn) -> tuple[CodedColumn, Ints]:
     """The column with the values of rows that are not held, too, and how often each stands in the relation."""
-    histogram = engine.histogram(table, [attribute], {})
-    texts = histogram.column(attribute)
-    order = sorted(range(len(texts)), key=lambda i: (texts[i] is None, texts[i] or ""))
-    values = [texts[i] for i in order]
+    values, counts = engine.histogram(table, [attribute], {}).by_text()
     number = {value: i for i, value in enumerate(values)}
     codes = np.array([number[value] for value in coded.values], dtype=np.int32)
-    return CodedColumn(codes[coded.codes], values), histogram.counts[order]
+    return CodedColumn(codes[coded.codes], values), counts

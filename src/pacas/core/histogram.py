@@ -23,6 +23,13 @@ class Histogram:
         at = self.attributes.index(attribute)
         return [combination[at] for combination in self.values]
 
+    def by_text(self) -> tuple[list[str | None], Ints]:
+        """The values of its one attribute, sorted by text, a null last, and how often each occurs."""
+        (attribute,) = self.attributes
+        values = self.column(attribute)
+        order = sorted(range(len(values)), key=lambda i: (values[i] is None, values[i] or ""))
+        return [values[i] for i in order], self.counts[order]
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GroupHistogram:

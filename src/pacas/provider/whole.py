@@ -94,13 +94,9 @@ def protected_columns(engine: Engine[Any], table: Any, terms: Terms) -> dict[str
     """The values of sold and Y columns, checked (D1, D3)."""
     columns = {}
     for attribute in terms.protected:
-        found = engine.histogram(table, [attribute], {})
+        values, counts = engine.histogram(table, [attribute], {}).by_text()
         hierarchy = terms.hierarchies.get(attribute)
         ground = hierarchy.ground_labels if hierarchy else []
-        texts = found.column(attribute)
-        order = sorted(range(len(texts)), key=lambda i: (texts[i] is None, texts[i] or ""))
-        columns[attribute] = Column.counted(
-            attribute, [texts[i] for i in order], found.counts[order], hierarchy, ground
-        )
+        columns[attribute] = Column.counted(attribute, values, counts, hierarchy, ground)
     terms.check_values(columns)
     return columns
