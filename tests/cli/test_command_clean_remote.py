@@ -12,7 +12,7 @@ import pytest
 from certificates import Authority
 from running_service import KEY, app_of, served, with_account
 
-from pacas.cli.opening import open_provider
+from pacas.cli.opening import opened_provider
 from pacas.provider.accounts import MemoryAccounts
 from pacas.provider.chain import Total
 from pacas.service.remote import RemoteProvider
@@ -34,8 +34,7 @@ class Shop:
         self.url = ""
 
     def start(self, *, port: int = 0, **more: Any) -> str:
-        provider = open_provider(self._folder / "provider.toml")
-        self._stack.callback(provider.ledger.close)
+        provider = self._stack.enter_context(opened_provider(self._folder / "provider.toml"))
         self.url = self._stack.enter_context(served(app_of(provider, self.accounts), port=port, **more))
         return self.url
 
