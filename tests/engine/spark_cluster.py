@@ -1,4 +1,4 @@
-"""A program that has a cluster of two executors of its own, on the loopback, and kills them while it asks questions.
+"""A program that has a cluster of two executors of its own, on the loopback, and kills them while it asks and cleans.
 
 It prints what it saw as one JSON document. A column of its table is computed by a function that tells this process
 which executor it runs in, and waits for a word: so an executor can be killed in the very middle of a job.
@@ -22,12 +22,15 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
+from jobs_and_cities import cleaner, dirty, provider, shuffled, told
 from spark import SETTINGS, class_path
 
+from pacas.client.cleaning import Observer, Purchase, Unrepaired
 from pacas.core.relation import Relation
 from pacas.engine.contract import KeyedFrame
 from pacas.engine.duck import DuckEngine
 from pacas.engine.spark import SparkEngine
+from pacas.provider.ledger import MemoryLedger
 
 ROWS = 400
 MASTER = "local-cluster[2,1,512]"
@@ -73,7 +76,7 @@ class Gate:
                     self._armed.clear()
                     self.kill(executor)
 
-    def column(self, name: str) -> Column:
+    def column(self, name: str, kind: str) -> Column:
         """A column as it is, by way of the gate."""
         port = self.port
 
@@ -86,7 +89,7 @@ class Gate:
             return values
 
         passed.__annotations__ = {"values": pa.Array, "return": pa.Array}
-        through: Column = F.arrow_udf(passed, "double")(name)
+        through: Column = F.arrow_udf(passed, kind)(name)
         return through
 
 
@@ -133,7 +136,39 @@ def source(session: SparkSession, folder: Path, gate: Gate) -> KeyedFrame:
     for part in range(2):
         pq.write_table(people().take(order[part::2]), folder / "people" / f"{part}.parquet")
     frame: DataFrame = session.read.parquet(str(folder / "people"))
-    return KeyedFrame(frame.withColumn("F", gate.column("F")), ("ID",))
+    return KeyedFrame(frame.withColumn("F", gate.column("F", "double")), ("ID",))
+
+
+class Killing(Observer):
+    """At the first purchase all executors are killed that hold rows; then the first that makes up for it."""
+
+    def __init__(self, gate: Gate) -> None:
+        self._gate = gate
+        self.at_once = 0
+
+    def settled(self, step: int, outcome: Purchase | Unrepaired) -> None:
+        if not self.at_once:
+            for executor in tuple(self._gate.executors):
+                self._gate.kill(executor)
+            self.at_once = len(self._gate.killed)
+            self._gate.arm()
+
+
+def cleaned(session: SparkSession, engine: SparkEngine) -> dict[str, Any]:
+    """A cleaning in which executors die after a purchase, and the same one undisturbed."""
+    embedded, quick = DuckEngine(threads=1), cleaner(["ZIP -> CITY"])
+    gate, ledger = Gate(), MemoryLedger()
+    frame = session.createDataFrame(shuffled(dirty())).repartition(2, "PERSON")
+    data = KeyedFrame(frame.withColumn("CITY", gate.column("CITY", "string")), ("PERSON",))
+    killing = Killing(gate)
+    found = quick.clean(data, provider(embedded, ledger), observer=killing, engine=engine)
+    return {
+        "killed at once": killing.at_once,
+        "killed in the middle": len(gate.killed) - killing.at_once,
+        "found": told(found),
+        "expected": told(quick.clean(dirty(), provider(embedded), engine=embedded)),
+        "bought": len(list(ledger.entries(1))),
+    }
 
 
 def main(folder: Path) -> dict[str, Any]:
@@ -148,12 +183,14 @@ def main(folder: Path) -> dict[str, Any]:
     gate.kill(next(iter(gate.executors - set(gate.killed))))  # one that holds numbered rows, before the next question
     seen = asked(engine, table)
     del table
+    cleaning = cleaned(session, engine)
     engine.close()
     views = session.sql("SHOW VIEWS").toArrow()["viewName"].to_pylist()
     kept = "as they were" if settings_of(session) == before else "changed"
     goes_on = session.range(3).count()
     session.stop()
-    return {"expected": expected, **seen, "killed": gate.killed, "settings": kept, "views": views, "goes on": goes_on}
+    more = {"settings": kept, "views": views, "goes on": goes_on, "cleaning": cleaning}
+    return {"expected": expected, **seen, "killed": gate.killed, **more}
 
 
 if __name__ == "__main__":

@@ -119,7 +119,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     program = Path(__file__).with_name("spark_cluster.py")
     folder = tmp_path_factory.mktemp("cluster")
     done = subprocess.run(
-        [sys.executable, program, folder], capture_output=True, text=True, timeout=300, check=False, cwd=folder
+        [sys.executable, program, folder], capture_output=True, text=True, timeout=600, check=False, cwd=folder
     )
     assert done.returncode == 0, done.stderr[-2000:]
     seen: dict[str, Any] = json.loads(done.stdout)
@@ -136,6 +136,14 @@ def test_rows_have_the_numbers_they_had_after_an_executor_was_killed_while_they_
 def test_questions_have_their_answers_after_an_executor_was_killed(cluster: dict[str, Any]) -> None:
     assert cluster["groups"] == cluster["expected"]["groups"]
     assert cluster["found"] == cluster["expected"]["found"]
+
+
+def test_a_cleaning_ends_as_if_no_executor_had_been_killed_and_buys_nothing_twice(cluster: dict[str, Any]) -> None:
+    cleaning = cluster["cleaning"]
+    assert cleaning["killed at once"] > 0
+    assert cleaning["killed in the middle"] == 1
+    assert cleaning["found"] == cleaning["expected"]
+    assert cleaning["bought"] == len(cleaning["found"]["purchases"]) > 0
 
 
 def test_a_session_of_the_users_own_keeps_its_settings_and_goes_on(cluster: dict[str, Any]) -> None:
