@@ -45,7 +45,8 @@ def table(rows: int, columns: int, dirty: float, per_group: int = ROWS_PER_GROUP
 
 
 def _determined(rng: np.random.Generator, values: int, dirty: float, *left: np.ndarray) -> np.ndarray:
-    mixed = sum(column.astype(np.uint64) * np.uint64(2654435761 + 97 * i) for i, column in enumerate(left))
+    parts = (column.astype(np.uint64) * np.uint64(2654435761 + 97 * i) for i, column in enumerate(left))
+    mixed = sum(parts, start=np.zeros(len(left[0]), np.uint64))
     right = ((mixed ^ (mixed >> np.uint64(15))) % np.uint64(values)).astype(np.int64)
     wrong = rng.random(len(right)) < dirty
     right[wrong] = rng.integers(0, values, int(wrong.sum()))

@@ -7,6 +7,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import closing
+from functools import partial
 from itertools import count
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from pacas.core.anonymity import Policy
 from pacas.core.hierarchy import Hierarchy
 from pacas.protocol.messages import Answer, Request
 from pacas.provider.audit import audit
+from pacas.provider.held import Held
 from pacas.provider.ledger import Ledger
 from pacas.provider.provider import Provider
 from pacas.storage.sqlite import SqliteLedger
@@ -93,8 +95,9 @@ def _batches(path: Path, provider: Provider, wide: Provider) -> Iterator[str]:
     for what, seller, key in (("one row each", provider, KEY), ("20 rows each", wide, WIDE)):
         asked = tuples(path, key, 35_000)
         pairs = len(asked[key[0]]) * (HEIGHT + 1)
-        cold = measure.seconds(lambda seller=seller, asked=asked: seller.quote_batch("drug", asked))
-        warm = measure.medians({"": lambda seller=seller, asked=asked: seller.quote_batch("drug", asked)}, 9)[""]
+        batch = partial(seller.quote_batch, "drug", asked)
+        cold = measure.seconds(batch)
+        warm = measure.medians({"": batch}, 9)[""]
         yield (
             f"| batch of {len(asked[key[0]]):,} tuples, {what}, (request, level) pairs a second: first, later "
             f"| {pairs / cold / 1e6:.1f} M, {pairs / warm / 1e6:.1f} M | ≥ 2 M |"
@@ -105,9 +108,11 @@ def _single(path: Path, few: Path, provider: Provider, small_one: Provider) -> I
     """One request at a time; the two providers take turns."""
     many_requests, few_requests = (requests(tuples(p, KEY, 3_000)) for p in (path, few))
     matcher = provider.stock.inquiries["drug"].matcher
-    book = provider._sales.books["drug"]
+    held = provider.shop
+    assert isinstance(held, Held)
+    book = held.sales.books["drug"]
     slots = [matcher.slot(request.tuple) for request in many_requests]
-    state, known = provider._sales, provider._sales.known("local")
+    state, known = held.sales, held.sales.known("local")
     took = measure.medians(
         {
             "array": lambda: [book.quote(slot, 1, known, state) for slot in slots],
@@ -132,6 +137,7 @@ def _literal(folder: Path, provider: Provider, path: Path) -> str:
     With k = 1, so that it does not stop at the first group that is short.
     """
     sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+    from oracles.matching import Clause
     from oracles.pricing import LiteralProvider, Neighbour
     from oracles.pricing import Policy as LiteralPolicy
     from oracles.pricing import Request as LiteralRequest
@@ -141,7 +147,7 @@ def _literal(folder: Path, provider: Provider, path: Path) -> str:
     rows = table.to_pylist()
     trees = {"drug": Tree([list(row) for row in hierarchy().rows()])}
     neighbours = [Neighbour(({"set": i, "values": {"drug": f"drug-{i}"}},), 100) for i in range(10)]
-    match = {"drug": tuple(_clause(column) for column in KEY)}
+    match = {"drug": tuple(Clause(column, column) for column in KEY)}
     literal = LiteralProvider(rows, trees, match, [LiteralPolicy(KEY, {"drug": 1}, 1)], neighbours)
     asked = LiteralRequest({column: rows[0][column] for column in KEY}, "drug", 2)
     theirs = measure.seconds(lambda: literal.quote(asked, "local"))
@@ -149,12 +155,6 @@ def _literal(folder: Path, provider: Provider, path: Path) -> str:
     ours = measure.medians({"": lambda: [provider.quote(request) for request in mine]})[""] / len(mine)
     slower = f"{theirs:.1f} s, {theirs / ours:,.0f} × slower"
     return f"| literal Alg. 2, 1,000 rows, 10 neighbours in all, k = 1 | {slower} | ≥ 1,000 × |"
-
-
-def _clause(column: str) -> object:
-    from oracles.matching import Clause
-
-    return Clause(column, column)
 
 
 def _purchases(path: Path, most: int) -> Iterator[str]:

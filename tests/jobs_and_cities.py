@@ -40,7 +40,8 @@ def truth() -> pa.Table:
 def dirty() -> pa.Table:
     rng = np.random.default_rng(12)
     table = truth()
-    for name, others in {"JOB": [*JOBS.ground_labels, None], "CITY": [*CITIES.ground_labels, "?"]}.items():
+    wrong: dict[str, list[str | None]] = {"JOB": [*JOBS.ground_labels, None], "CITY": [*CITIES.ground_labels, "?"]}
+    for name, others in wrong.items():
         values = table[name].to_pylist()
         for row in rng.choice(ROWS, 15, replace=False):
             values[row] = others[rng.integers(0, len(others))]

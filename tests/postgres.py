@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import pytest
 
@@ -47,6 +47,14 @@ def programs() -> Path | None:
     return next((folder for folder in folders if all((folder / name).is_file() for name in NEEDED)), None)
 
 
+class Somebody(TypedDict, total=False):
+    """Whom to start a process as; nobody else, if empty."""
+
+    user: int
+    group: int
+    extra_groups: list[str | int]
+
+
 class Cluster:
     """A private PostgreSQL with one superuser, `pacas`, and a password."""
 
@@ -69,7 +77,7 @@ class Cluster:
 
     def start(self) -> None:
         settings = [part for name, value in SETTINGS.items() for part in ("-c", f"{name}={value}")]
-        command = [self._bin / "postgres", "-D", self._folder / "data", "-p", str(self.port), *settings]
+        command = [str(self._bin / "postgres"), "-D", str(self._folder / "data"), "-p", str(self.port), *settings]
         with open(self._folder / "log", "ab") as log:
             self._server = subprocess.Popen(command, stdout=log, stderr=log, cwd=self._folder, **self._as)
         self._wait()
@@ -82,7 +90,8 @@ class Cluster:
             self._server = None
 
     def _make(self, *options: str) -> None:
-        command = [self._bin / "initdb", "-D", self._folder / "data", "-U", "pacas", "-E", "UTF8", "--locale=C"]
+        program, data = str(self._bin / "initdb"), str(self._folder / "data")
+        command = [program, "-D", data, "-U", "pacas", "-E", "UTF8", "--locale=C"]
         done = subprocess.run(
             [*command, "--no-sync", *options], capture_output=True, cwd=self._folder, check=False, **self._as
         )
@@ -150,7 +159,7 @@ def run(url: str, statement: str, *values: object) -> list[tuple[Any, ...]]:
         return cursor.fetchall() if cursor.description else []
 
 
-def _unprivileged() -> dict[str, Any]:
+def _unprivileged() -> Somebody:
     """How to start a process as somebody who is not root: PostgreSQL refuses to run as root."""
     if os.geteuid() != 0:
         return {}

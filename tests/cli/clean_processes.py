@@ -102,7 +102,7 @@ def _arm(moments: Moments) -> None:
         whole(journal, line[len(line) // 2 :], *sync)
 
     whole = Journal._write
-    Journal._write = torn  # type: ignore[method-assign]
+    Journal._write = torn  # type: ignore[assignment,method-assign]
 
 
 def begin(files: Path, folder: Path) -> Path:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -48,7 +48,7 @@ COMMANDS = (("quote", "p.toml", "--requests", "r.jsonl"), ("buy", "p.toml", "--r
 AUDIT = ("audit", "p.toml")
 
 
-def table(rows: list[tuple[str, ...]]) -> str:
+def table(rows: Sequence[tuple[str, ...]]) -> str:
     return "GEN,AGE,MED\n" + "".join(",".join(f"{MARK}-{v}" if v else "" for v in row) + "\n" for row in rows)
 
 
@@ -56,7 +56,7 @@ def table(rows: list[tuple[str, ...]]) -> str:
 def world(folder: Path) -> Any:
     """Write the provider's files, some of them otherwise than they should be."""
 
-    def write(rows: list[tuple[str, ...]] = ROWS, request: Any = REQUEST, **changes: Any) -> None:
+    def write(rows: Sequence[tuple[str, ...]] = ROWS, request: Any = REQUEST, **changes: Any) -> None:
         (folder / "d.csv").write_text(table(rows))
         (folder / "tree.csv").write_text("".join(f"{MARK}-{v};{MARK}-{p};*\n" for v, p in TREE))
         (folder / "p.toml").write_text(FILE.format(**{**DEFAULTS, **changes}))

@@ -71,7 +71,7 @@ def test_the_version_is_the_installed_one(pacas: Any) -> None:
 
 
 def test_the_entry_point_says_what_is_wrong_and_shows_no_progress_without_a_terminal(folder: Path) -> None:
-    arguments = [PACAS, "check", "client.csv", "--fd", "GEN -> MEED"]
+    arguments = [str(PACAS), "check", "client.csv", "--fd", "GEN -> MEED"]
     wrong = subprocess.run(arguments, capture_output=True, timeout=60, check=False)
     assert (wrong.returncode, wrong.stdout) == (2, b"")
     assert wrong.stderr == b"pacas: no column 'MEED' in client.csv; did you mean 'MED'?\n"

@@ -90,7 +90,7 @@ def test_a_repair_knows_what_it_wrote_and_what_it_left() -> None:
 def text(result: Cleaning | Score) -> str:
     console = Console(file=StringIO(), width=100, color_system=None)
     console.print(result)
-    return console.file.getvalue()  # type: ignore[attr-defined,no-any-return]
+    return console.file.getvalue()  # type: ignore[attr-defined]
 
 
 def test_a_terminal_shows_a_short_table() -> None:

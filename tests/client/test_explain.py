@@ -128,7 +128,7 @@ class Shop:
 
 
 def clean(table: Any, shop: Shop, **options: Any) -> Cleaning:
-    return SafeClean(**({"fds": "A -> B", "budget": 1} | options)).clean(table, shop, engine=ENGINE)
+    return SafeClean(**{"fds": "A -> B", "budget": 1, **options}).clean(table, shop, engine=ENGINE)
 
 
 def test_prices_that_differ_by_rounding_only_flag_nobody() -> None:

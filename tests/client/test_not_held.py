@@ -91,8 +91,13 @@ def test_what_can_be_foreseen_is_looked_up_together() -> None:
         def index(self, *arguments: Any) -> Index:
             made: Any = super().index(*arguments)
             find = made.find
-            made.find = lambda values, most=None: asked.append(len(values)) or find(values, most)
-            return made  # type: ignore[no-any-return]
+
+            def counted(values: Any, most: int | None = None) -> Any:
+                asked.append(len(values))
+                return find(values, most)
+
+            made.find = counted
+            return made
 
     engine = Counting(threads=1)
     engine.room = 0

@@ -27,6 +27,7 @@ ENGINE = DuckEngine(threads=1)
 
 MED = example.med
 KEYED = Offer("B", ("K",), Hierarchy.from_rows([("x", "XY", "*"), ("y", "XY", "*"), ("z", "Z", "*")]))
+Prices = dict[str, list[int | Reason]]
 
 
 class Shop:
@@ -201,19 +202,25 @@ def test_a_value_is_paid_at_most_what_was_quoted() -> None:
 
 
 def test_the_lowest_level_is_preferred_then_the_lowest_price_then_the_last_row() -> None:
-    prices = {"k0": [Reason.UNSAFE, 1, 0], "k1": [20, 5, 0], "k2": [20, 5, 0], "k3": [9, 5, 0], "k4": [8, 5, 0]}
+    prices: Prices = {"k0": [Reason.UNSAFE, 1, 0], "k1": [20, 5, 0], "k2": [20, 5, 0], "k3": [9, 5, 0], "k4": [8, 5, 0]}
     bought = clean(TABLE, Shop(TRUTH, prices)).purchases
     assert [(p.row, p.level, p.price) for p in bought] == [(2, 0, 20), (4, 0, 8)]
 
 
 def test_the_coarsest_level_may_be_preferred() -> None:
-    prices = {"k0": [1, 4, 0], "k1": [1, 6, 0], "k2": [1, 4, 0], "k3": [1, Reason.UNSAFE, 0], "k4": [2, 2000, 0]}
+    prices: Prices = {
+        "k0": [1, 4, 0],
+        "k1": [1, 6, 0],
+        "k2": [1, 4, 0],
+        "k3": [1, Reason.UNSAFE, 0],
+        "k4": [2, 2000, 0],
+    }
     bought = clean(TABLE, Shop(TRUTH, prices), prefer="coarsest").purchases
     assert [(p.row, p.level, p.price) for p in bought] == [(2, 1, 4), (3, 0, 1)]
 
 
 def test_the_root_is_bought_only_on_request() -> None:
-    prices = {k: [Reason.UNSAFE, Reason.UNSAFE, 0] for k in TRUTH}
+    prices: Prices = {k: [Reason.UNSAFE, Reason.UNSAFE, 0] for k in TRUTH}
     assert left(clean(TABLE, Shop(TRUTH, prices))) == [("B", [0, 1, 2], "unsafe"), ("B", [3, 4], "unsafe")]
     for level in (2, 7, {"B": 2}):
         assert [p.value for p in clean(TABLE, Shop(TRUTH, prices), max_level=level).purchases] == ["*", "*"]
@@ -247,7 +254,7 @@ def test_tuples_are_asked_about_as_they_are_now() -> None:
 # ---- what is written ------------------------------------------------------------------------------------------------
 
 
-ONLY_GENERAL = {k: [Reason.UNSAFE, 1, 0] for k in "klm"}
+ONLY_GENERAL: Prices = {k: [Reason.UNSAFE, 1, 0] for k in "klm"}
 
 
 def repaired(values: list[str | None], how: str, others: Sequence[str] = ()) -> list[str | None]:
@@ -349,7 +356,7 @@ def test_a_refusal_is_the_reason_that_is_told(reason: Reason) -> None:
 
 
 def test_of_several_reasons_the_one_nearest_to_a_sale_is_told() -> None:
-    ladder = [Reason.UNSAFE, Reason.AMBIGUOUS, 0]
+    ladder: list[int | Reason] = [Reason.UNSAFE, Reason.AMBIGUOUS, 0]
     assert left(clean(TABLE, Shop({"k0": "x"}, {"k0": ladder})))[0][2] == "unsafe"
     assert left(clean(TABLE, Shop({"k0": "x"}, {"k0": [Reason.UNSAFE, 999_999, 0]})))[0][2] == "too_expensive"
 
@@ -529,7 +536,7 @@ def test_the_repr_shows_counts_and_no_values() -> None:
 )
 def test_a_choice_that_makes_no_sense_is_refused_at_once(given: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        SafeClean(**({"fds": "A -> B", "budget": 1} | given))
+        SafeClean(**{"fds": "A -> B", "budget": 1, **given})
 
 
 @pytest.mark.parametrize(

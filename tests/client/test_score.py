@@ -49,8 +49,7 @@ FLAT = Tree([["a", "*"], ["b", "*"], ["c", "*"]])
 @given(triples())
 def test_a_score_is_what_the_definitions_say(case: tuple[Rows, Rows, Rows, dict[str, Tree]]) -> None:
     repaired, truth, dirty, having = case
-    relations = [to_relation(rows) for rows in (repaired, truth, dirty)]
-    found = score(*relations, to_hierarchies(having), engine=ENGINE)
+    found = score(to_relation(repaired), to_relation(truth), to_relation(dirty), to_hierarchies(having), engine=ENGINE)
     for a in "AB":
         tree = having.get(a, FLAT)
         column = tuple(row[a] for row in truth)

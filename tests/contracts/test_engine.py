@@ -43,7 +43,7 @@ def opened(engine: Engine, **columns: Sequence[str | None]) -> Table:
 
 # ---- open: tables in memory ------------------------------------------------------------------------------------------
 
-PLAIN = {"GEN": ["male", "female", None], "AGE": ["51", "45", "32"]}
+PLAIN: dict[str, list[str | None]] = {"GEN": ["male", "female", None], "AGE": ["51", "45", "32"]}
 
 
 @pytest.mark.parametrize(
@@ -442,12 +442,12 @@ def test_a_level_that_is_too_high_is_refused(engine: Engine) -> None:
 
 # ---- answer ----------------------------------------------------------------------------------------------------------
 
-PEOPLE = {
+PEOPLE: dict[str, list[str | None]] = {
     "NAME": ["ann", "bob", "cid", "dee", None],
     "AGE": ["9", "51", "51.0", "100", "70"],
     "MED": ["ibuprofen", "naproxen", "dolex", "ibuprofen", None],
 }
-DOCTORS = {"MED": ["ibuprofen", "dolex", "aspirin", None], "DOCTOR": ["x", "y", "z", "w"]}
+DOCTORS: dict[str, list[str | None]] = {"MED": ["ibuprofen", "dolex", "aspirin", None], "DOCTOR": ["x", "y", "z", "w"]}
 MED = Hierarchy.from_rows([("ibuprofen", "NSAID", "*"), ("naproxen", "NSAID", "*"), ("dolex", "other", "*")])
 AGES = Hierarchy.from_rows([(a, "young" if a < "6" else "old", "*") for a in ("51", "9", "100", "70")], numeric=True)
 

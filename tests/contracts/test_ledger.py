@@ -241,7 +241,7 @@ def test_two_that_begin_a_ledger_together_agree_on_one_seed(place: Place) -> Non
             seed = stored.seed if stored else bytes([number] * 32)
             seeds.append(ledger.open(FINGERPRINT, seed).seed)
 
-    together([lambda n=n: begin(n) for n in range(4)])  # type: ignore[misc]
+    together([lambda n=n: begin(n) for n in range(4)])
     assert len(seeds) == 4 and len(set(seeds)) == 1
     assert place.open().head().entries == 1
 
@@ -442,7 +442,7 @@ def test_what_is_read_in_a_transaction_stays_true_to_its_end(place: Place, ledge
                 entry = mine.append(purchase(number, name))
                 assert (entry.sequence, entry.previous) == head
 
-    together([lambda n=n: sell(f"buyer {n}") for n in range(3)])  # type: ignore[misc]
+    together([lambda n=n: sell(f"buyer {n}") for n in range(3)])
     assert ledger.verify().head.entries == 121 and ledger.verify().holds
 
 
@@ -473,7 +473,7 @@ def test_threads_that_share_a_ledger_keep_one_chain(ledger: Ledger) -> None:
         for number in range(50):
             ledger.append(purchase(number, name))
 
-    together([lambda n=n: sell(f"buyer {n}") for n in range(3)])  # type: ignore[misc]
+    together([lambda n=n: sell(f"buyer {n}") for n in range(3)])
     assert ledger.verify().holds
     bought = Counter(e.purchase.buyer for e in ledger.entries(1))
     assert bought == {f"buyer {n}": 50 for n in range(3)}

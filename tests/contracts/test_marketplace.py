@@ -106,7 +106,10 @@ def test_a_quote_is_a_price_that_falls_with_the_level_and_changes_nothing(market
 
 
 def test_a_batch_quotes_all_levels_of_all_tuples_as_single_quotes_do(market: Marketplace) -> None:
-    tuples = {"GEN": ["male", "female", "male", "nobody", "male"], "AGE": ["51", "32", "51", "1", None]}
+    tuples: dict[str, list[str | None]] = {
+        "GEN": ["male", "female", "male", "nobody", "male"],
+        "AGE": ["51", "32", "51", "1", None],
+    }
     ladders = market.quote_batch("MED", tuples)
     assert len(ladders) == 5
     for i, (gender, age) in enumerate(zip(tuples["GEN"], tuples["AGE"], strict=True)):
@@ -236,7 +239,7 @@ def test_what_would_break_a_policy_is_refused(open_: Open) -> None:
         assert market.quote(of("1")) == Quote(0), "what was sold stays sold"
 
 
-RACES = {in_process: 20, over_http: 5}
+RACES: dict[Open, int] = {in_process: 20, over_http: 5}
 
 
 def race(market: Marketplace) -> list[Answer | Refusal]:

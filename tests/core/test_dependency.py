@@ -72,7 +72,7 @@ def test_an_error_is_one_line_even_where_the_text_is_not() -> None:
 
 
 def test_dependencies_are_kept_once_in_the_order_given() -> None:
-    given_fds = ["B -> C", "A -> B, C", FD(("A",), "C"), "B -> C"]
+    given_fds: list[str | FD] = ["B -> C", "A -> B, C", FD(("A",), "C"), "B -> C"]
     assert FD.parse_all(given_fds) == (FD(("B",), "C"), FD(("A",), "B"), FD(("A",), "C"))
 
 

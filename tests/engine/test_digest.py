@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -32,7 +33,11 @@ def test_a_table_in_memory_is_known_by_its_texts() -> None:
     assert source_digest(table) == "f5ce1c812575a1bd980c6a0ff37343f1119b379179111af796aefcb3f1408415"
     in_pieces = pa.concat_tables([table.table.slice(0, 1), table.table.slice(1)])
     assert source_digest(Relation(in_pieces)) == source_digest(table)
-    others = [{"A": ["x", "", "yz"], "B": [1, 2, 3]}, {"A": ["xy", None, "z"], "B": [1, 2, 3]}, {"A": ["x"], "B": [1]}]
+    others: list[dict[str, list[Any]]] = [
+        {"A": ["x", "", "yz"], "B": [1, 2, 3]},
+        {"A": ["xy", None, "z"], "B": [1, 2, 3]},
+        {"A": ["x"], "B": [1]},
+    ]
     assert len({source_digest(Relation.of(data)) for data in others} | {source_digest(table)}) == 4
 
 

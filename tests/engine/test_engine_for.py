@@ -17,8 +17,8 @@ import pacas
 from pacas.engine.duck import DuckEngine
 from pacas.engine.questions import engine_for
 
-ROWS = {"ID": [3, 1, 2, 0], "A": ["a", "a", "b", "b"], "B": ["x", "y", "z", "z"]}
-IN_ORDER = {"ID": [0, 1, 2, 3], "A": ["b", "a", "b", "a"], "B": ["z", "y", "z", "x"]}
+ROWS: dict[str, list[Any]] = {"ID": [3, 1, 2, 0], "A": ["a", "a", "b", "b"], "B": ["x", "y", "z", "z"]}
+IN_ORDER: dict[str, list[Any]] = {"ID": [0, 1, 2, 3], "A": ["b", "a", "b", "a"], "B": ["z", "y", "z", "x"]}
 
 
 def found(check: pacas.Check) -> list[tuple[str, list[int], int]]:

@@ -154,9 +154,9 @@ def test_a_session_of_the_users_own_keeps_its_settings_and_goes_on(cluster: dict
 
 # ---- tables that change ----------------------------------------------------------------------------------------------
 
-PEOPLE = {"ID": [3, 1, 2, 4], "A": ["x", "y", "x", "y"], "B": ["1", "2", "3", "2"]}
-OTHERS = {"ID": [3, 1, 2, 5], "A": ["x", "y", "x", "secret"], "B": ["1", "2", "3", "secret"]}
-MORE = {"ID": [9], "A": ["secret"], "B": ["secret"]}
+PEOPLE: dict[str, list[Any]] = {"ID": [3, 1, 2, 4], "A": ["x", "y", "x", "y"], "B": ["1", "2", "3", "2"]}
+OTHERS: dict[str, list[Any]] = {"ID": [3, 1, 2, 5], "A": ["x", "y", "x", "secret"], "B": ["1", "2", "3", "secret"]}
+MORE: dict[str, list[Any]] = {"ID": [9], "A": ["secret"], "B": ["secret"]}
 
 
 def rewritten(path: Path, columns: dict[str, list[Any]]) -> None:

@@ -198,7 +198,13 @@ def test_at_every_moment_the_old_journal_or_the_new_one_is_there_whole(
     with monkeypatch.context() as patched:
         for name in ("write", "fsync", "fdatasync", "replace", "ftruncate", "open", "close"):
             call = getattr(os, name)
-            patched.setattr(os, name, lambda *what, call=call: (call(*what), seen.append(path.read_bytes()))[0])
+
+            def looked_after(*what: Any, call: Any = call) -> Any:
+                result = call(*what)
+                seen.append(path.read_bytes())
+                return result
+
+            patched.setattr(os, name, looked_after)
         journal.ordering(ORDER)
     journal.close()
     assert len(seen) > 3 and seen[0] == content
@@ -353,7 +359,13 @@ def cleaned(path: Path, shop: Shop, moment: Callable[[], None] = lambda: None) -
     journal = Journal(path, PARTS, resume=True)
     for name in ("ordering", "settled"):
         told = getattr(journal, name)
-        setattr(journal, name, lambda *what, told=told: (moment(), told(*what), moment()))
+
+        def between(*what: Any, told: Any = told) -> None:
+            moment()
+            told(*what)
+            moment()
+
+        setattr(journal, name, between)
     try:
         cleaner = SafeClean(["A -> B", "K -> C"], "0.0000003")
         return cleaner.clean(TABLE, shop, run=journal.run, observer=journal, engine=ENGINE)

@@ -36,7 +36,7 @@ def cleaned(budget: str = "2") -> Cleaning:
 def nasty() -> Cleaning:
     """Values, names of columns and bought values that would like to be HTML."""
     name = f"B{NASTY}"
-    table = {"K": ["k", "l", "m"], "A": ["a", "a", "a"], name: [NASTY, "&amp;", None]}
+    table: dict[str, list[str | None]] = {"K": ["k", "l", "m"], "A": ["a", "a", "a"], name: [NASTY, "&amp;", None]}
     tree = Hierarchy.flat([NASTY, "&amp;", "'\"<b>"])
     provider = Provider(
         {"K": ["k"], name: ["'\"<b>"]}, hierarchies={name: tree}, match={name: "K = K"}, total=1, seed=1

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
 from typing import NamedTuple
@@ -119,4 +119,8 @@ def qgram_similarity(one: str, other: str) -> float:
     return 2 * (grams[0] & grams[1]).total() / (grams[0].total() + grams[1].total())
 
 
-SIMILARITIES = {"edit": edit_similarity, "jaro_winkler": jaro_winkler, "qgram": qgram_similarity}
+SIMILARITIES: dict[str, Callable[[str, str], float]] = {
+    "edit": edit_similarity,
+    "jaro_winkler": jaro_winkler,
+    "qgram": qgram_similarity,
+}

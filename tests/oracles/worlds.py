@@ -171,8 +171,8 @@ def _neighbours(
         match kind:
             case "cell":
                 a = draw(st.sampled_from(touchable))
-                new = [v for v in domain(a, rows, trees) if v != rows[row][a]] or [rows[row][a]]
-                ops.append({"set": row, "values": {a: draw(st.sampled_from(new))}})
+                others: list[Value] = [v for v in domain(a, rows, trees) if v != rows[row][a]]
+                ops.append({"set": row, "values": {a: draw(st.sampled_from(others or [rows[row][a]]))}})
             case "cells":
                 for r in draw(st.lists(st.sampled_from(alive), min_size=1, max_size=3)):
                     ops.append({"set": r, "values": _changed(draw, {}, touchable, rows, trees)})
@@ -204,7 +204,7 @@ def _changed(
 @st.composite
 def _covering(draw: st.DrawFn, world: World) -> list[tuple[Mapping[str, Any], ...]]:
     """For most groups that are short of values, some neighbours in which a row of theirs has others."""
-    ops = []
+    ops: list[tuple[Mapping[str, Any], ...]] = []
     for number, group in short_groups(world.rows, world.support(), world.policies, world.trees):
         policy = world.policies[number]
         keys = [tuple(tree_of(a, world.trees).key(row[a]) for a in policy.x) for row in world.rows]

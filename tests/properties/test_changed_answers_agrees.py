@@ -10,6 +10,7 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.bridge import to_hierarchies, to_relation
+from oracles.cleaning import Row
 from oracles.queries import OPERATORS
 from oracles.worlds import Query, World, queries, worlds
 
@@ -48,7 +49,7 @@ def net_deltas(world: World) -> Deltas:
 def gross_deltas(world: World) -> Deltas:
     """The same as whole relations: each neighbour removes all rows of R, and adds all rows of its own."""
     columns = list(world.rows[0])
-    entries = [(number, -1, row) for number in world.support() for row in world.rows]
+    entries: list[tuple[int, int, Row]] = [(number, -1, row) for number in world.support() for row in world.rows]
     entries += [(number, +1, row) for number, instance in world.support().items() for row in instance]
     texts = {a: pa.array([row[a] for _, _, row in entries], pa.string()) for a in columns}
     numbers = np.array([number for number, _, _ in entries], dtype=np.int64)

@@ -107,7 +107,7 @@ def test_check_agrees_where_the_left_side_has_many_combinations(seed: int) -> No
 def test_left_sides_that_group_no_row_at_all_find_nothing() -> None:
     """A and B are never both there, and have so many values that their combinations are renumbered."""
     size = 600
-    table = {
+    table: dict[str, list[str | None]] = {
         "A": [str(n) if n < size // 2 else None for n in range(size)],
         "B": [str(n) if n >= size // 2 else None for n in range(size)],
         "C": ["x", "y"] * (size // 2),

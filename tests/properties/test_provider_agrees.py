@@ -12,6 +12,7 @@ from oracles.worlds import Query, World, fragile_worlds, queries, worlds
 
 from pacas.engine.duck import DuckEngine
 from pacas.protocol.messages import Answer, Quote, Refusal
+from pacas.provider.held import Held
 from pacas.provider.known import Known
 from pacas.provider.provider import Provider
 
@@ -56,10 +57,12 @@ def check_quotes(world: World, provider: Provider, literal: LiteralProvider, buy
 
 
 def check_survivors(world: World, provider: Provider, literal: LiteralProvider) -> None:
+    held = provider.shop
+    assert isinstance(held, Held)
     for buyer in ("ann", "bob", "cyd"):
-        assert survivors(provider, provider._sales.known(buyer)) == set(literal.surviving(buyer))
-    assert survivors(provider, provider._sales.current().known) == set(literal.surviving_all())
-    assert provider._sales.current().alive == len(literal.surviving_all())
+        assert survivors(provider, held.sales.known(buyer)) == set(literal.surviving(buyer))
+    assert survivors(provider, held.sales.current().known) == set(literal.surviving_all())
+    assert held.sales.current().alive == len(literal.surviving_all())
 
 
 @MANY
@@ -92,8 +95,8 @@ def test_a_batch_quotes_what_each_request_alone_is_quoted(world: World) -> None:
         columns = provider.catalogue()[attribute].columns
         batch = provider.quote_batch(attribute, {c: [r.tuple[c] for r in asked] for c in columns}, buyer="ann")
         assert len(batch) == len(asked)
-        for place, request in enumerate(asked):
-            assert batch[place][request.level] == provider.quote(request, buyer="ann")
+        for place, one in enumerate(asked):
+            assert batch[place][one.level] == provider.quote(one, buyer="ann")
 
 
 @SOME

@@ -320,7 +320,7 @@ def test_every_engine_sells_the_same(made: Any, request: pytest.FixtureRequest) 
     engine = made(request)
     rows = {c: [row[c] for row in TWENTY] for c in TWENTY[0]}
     policies = [Policy(("G", "H"), ("M",), {"M": 0}, 5), Policy(("G",), ("M", "N"), {"M": 1, "N": 0}, 3, True)]
-    given = {
+    given: dict[str, Any] = {
         "match": {"M": "G = G, H = H", "N": "G = G, K ~ K edit 0.7"},
         "policies": policies,
         "hierarchies": {"M": to_hierarchy(BROAD), "H": to_hierarchy(AGES)},
@@ -372,7 +372,12 @@ def test_paying_after_asking_looks_nothing_up_again(monkeypatch: pytest.MonkeyPa
     provider = broker(ROOMLESS)
     looks: list[int] = []
     find = DuckIndex.find
-    monkeypatch.setattr(DuckIndex, "find", lambda self, values, most=None: looks.append(1) or find(self, values, most))
+
+    def counted(index: DuckIndex, values: Any, most: int | None = None) -> Any:
+        looks.append(1)
+        return find(index, values, most)
+
+    monkeypatch.setattr(DuckIndex, "find", counted)
     provider.quote_batch("MED", {"GEN": ["male", "female"], "AGE": ["51", "32"]})
     assert len(looks) == 1
     assert isinstance(provider.pay(ASKED, HIGH, "1"), Answer)

@@ -47,7 +47,12 @@ def test_a_sale_that_waits_for_another_process_does_not_keep_quotes_from_the_new
     with closing(SqliteLedger(path)) as first, closing(SqliteLedger(path)) as second:
         selling, waiting = shop(first), shop(second)
         begin = second._begin
-        monkeypatch.setattr(second, "_begin", lambda: (waits.set(), begin()))
+
+        def announced() -> None:
+            waits.set()
+            begin()
+
+        monkeypatch.setattr(second, "_begin", announced)
         with ThreadPoolExecutor(1) as pool, closing(sqlite3.connect(path, isolation_level=None)) as other:
             selling.sell(of(0), CEILING, "a")
             other.execute("BEGIN IMMEDIATE")

@@ -160,7 +160,12 @@ WHOLE = draws(SEED, ("swap", "A", 0), 0, 5 * BLOCK)
 
 
 def test_draws_differ_by_seed_attribute_purpose_and_number() -> None:
-    keys = [(SEED, ("swap", "A", 0)), (b"b", ("swap", "A", 0)), (SEED, ("swap", "B", 0)), (SEED, ("swap", "A", 1))]
+    keys: list[tuple[bytes, tuple[str | int, ...]]] = [
+        (SEED, ("swap", "A", 0)),
+        (b"b", ("swap", "A", 0)),
+        (SEED, ("swap", "B", 0)),
+        (SEED, ("swap", "A", 1)),
+    ]
     keys += [(SEED, ("insert", "A", 0)), (SEED, ("swap", "A0")), (SEED, ("swapA", 0)), (SEED + b"swap", ("A", 0))]
     found = [draws(seed, purpose, 0, 2 * BLOCK) for seed, purpose in keys]
     assert len(np.unique(np.concatenate(found))) == len(keys) * 2 * BLOCK
@@ -205,7 +210,7 @@ def test_what_a_cell_is_sure_to_show_is_what_the_least_lucky_one_shows(
 
 def test_millions_take_five_bytes_each() -> None:
     found = neighbours(["dolex"], example.med)
-    assert (found.new.dtype, found.divergence.dtype) == (np.int32, np.int8)
+    assert (found.new.dtype, found.divergence.dtype) == (np.dtype(np.int32), np.dtype(np.int8))
 
 
 # ---- what they weigh -------------------------------------------------------------------------------------------------

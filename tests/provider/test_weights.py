@@ -20,6 +20,7 @@ from pacas.provider.price_points import PricePoint, price_point_weights
 from pacas.provider.weights import (
     LEAST_WEIGHT,
     MOST_TOTAL,
+    Factor,
     Weighing,
     check_weights,
     sensitivity_weights,
@@ -30,7 +31,9 @@ Ints = NDArray[np.int64]
 
 TOTALS = st.one_of(st.integers(0, 50), st.integers(0, MOST_TOTAL), st.sampled_from([10**9, 10**12, MOST_TOTAL]))
 COUNTS = st.lists(st.integers(0, 20), min_size=1, max_size=6).filter(any)
-FACTORS = st.one_of(st.integers(1, 9), st.floats(1e-6, 1e6), st.sampled_from([0.1, 2.5, "0.3"]))
+FACTORS: st.SearchStrategy[Factor] = st.one_of(
+    st.integers(1, 9), st.floats(1e-6, 1e6), st.sampled_from([0.1, 2.5, "0.3"])
+)
 
 
 # ---- uniform ---------------------------------------------------------------------------------------------------------

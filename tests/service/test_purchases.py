@@ -206,7 +206,12 @@ def test_a_sale_that_waited_goes_by_the_account_as_it_is_then(
     with closing(SqliteLedger(path)) as ledger, closing(open_accounts("sqlite:///l.db", tmp_path)) as accounts:
         shop = open_shop(example_provider(ledger), accounts, reasons=True)
         begin = ledger._begin
-        monkeypatch.setattr(ledger, "_begin", lambda: (waits.set(), begin()))
+
+        def announced() -> None:
+            waits.set()
+            begin()
+
+        monkeypatch.setattr(ledger, "_begin", announced)
         with ThreadPoolExecutor(1) as pool, closing(sqlite3.connect(path, isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
             other.execute(f"UPDATE account SET {change} WHERE name = 'bob'")

@@ -152,9 +152,12 @@ def test_the_first_answer_is_not_waited_for_as_long_as_others(
         given: list[float] = []
         client = remote._connection._client
         send = client.send
-        monkeypatch.setattr(
-            client, "send", lambda asked: (given.append(asked.extensions["timeout"]["read"]), send(asked))[1]
-        )
+
+        def noted(asked: Any) -> Any:
+            given.append(asked.extensions["timeout"]["read"])
+            return send(asked)
+
+        monkeypatch.setattr(client, "send", noted)
         remote.quote(FIRST)
     assert given == [CONNECTING, 3600]
     monkeypatch.setattr("pacas.service.connection.CONNECTING", 0.05)

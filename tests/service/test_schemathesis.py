@@ -91,7 +91,7 @@ def tried() -> Iterator[Tried]:
     documents = [schemathesis.openapi.from_dict(told) for told in (without, told_what_is_for_sale(without))]
     for document in documents:
         document.app = app
-    yield Tried(published, *documents, log)
+    yield Tried(published, documents[0], documents[1], log)
     shutdown_lifespans()
 
 

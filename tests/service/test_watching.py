@@ -108,7 +108,12 @@ def test_a_ledger_that_has_not_grown_is_not_read_again(open_shop: OpenShop, monk
     monkeypatch.setattr(Provider, "refresh", lambda provider: refreshed.append(1))
     looked: list[int] = []
     refresh = Service._refresh
-    monkeypatch.setattr(Service, "_refresh", lambda service: (looked.append(1), refresh(service))[1])
+
+    def counted(service: Service) -> None:
+        looked.append(1)
+        refresh(service)
+
+    monkeypatch.setattr(Service, "_refresh", counted)
     shop = open_shop()
     while len(looked) < 3:
         shop.call("GET", "/v1/health", None)

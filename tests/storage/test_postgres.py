@@ -101,7 +101,12 @@ def test_a_sale_is_two_round_trips(ledger: PostgresLedger, monkeypatch: pytest.M
     tables = ledger._tables()
     sent: list[str] = []
     send = tables._send
-    monkeypatch.setattr(tables, "_send", lambda text: (sent.append(text), send(text)))
+
+    def noted(text: str) -> None:
+        sent.append(text)
+        send(text)
+
+    monkeypatch.setattr(tables, "_send", noted)
     with ledger.transaction():
         assert ledger.find("ann", "key 2", REQUEST) is None
         assert ledger.head().entries == 2

@@ -58,7 +58,12 @@ def held(url: str) -> Iterator[Run]:
 def told_of_waiting(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> Event:
     """An event for the moment when a transaction of the ledger is about to begin."""
     begun, begin = Event(), ledger._begin  # type: ignore[attr-defined]
-    monkeypatch.setattr(ledger, "_begin", lambda: (begun.set(), begin()))
+
+    def announced() -> None:
+        begun.set()
+        begin()
+
+    monkeypatch.setattr(ledger, "_begin", announced)
     return begun
 
 

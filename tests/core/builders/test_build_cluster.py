@@ -17,7 +17,7 @@ COUNTS = [8, 2, 5, 18, 1, 7]
 
 
 def test_categories_with_like_profiles_share_a_cluster():
-    assert dict(row[:2] for row in cluster(JOBS, SEX, COUNTS, clusters=[2]).rows()) == {
+    assert {row[0]: row[1] for row in cluster(JOBS, SEX, COUNTS, clusters=[2]).rows()} == {
         "nurse": "{nurse +1 more}",
         "midwife": "{nurse +1 more}",
         "smith": "{smith +1 more}",

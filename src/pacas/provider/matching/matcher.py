@@ -7,7 +7,7 @@ leaves fewest of them says which; the others are only asked about these.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 
@@ -51,6 +51,9 @@ class Matches:
         if not 0 <= i < len(self):
             raise IndexError(f"no tuple {i} among {len(self)}")
         return self.rows[self.starts[i] : self.starts[i] + self.sizes[i]]
+
+    def __iter__(self) -> Iterator[Numbers]:
+        return (self[i] for i in range(len(self)))
 
 
 class Matcher:
