@@ -26,8 +26,8 @@ Ints = NDArray[np.int64]
 
 _WHOLE = f"^({NUMBER.pattern})\\z"
 
-MIXED = "(min(v) <> max(v) OR (count(v) > 0 AND count(v) < count(*)))"
-"""A group shows more than one value; a null is one."""
+MIXED = "count(*) > 1"
+"""A group shows more than one value, where its values are listed each once; a null is one."""
 
 
 class Sql(Protocol):
@@ -98,8 +98,10 @@ def _keys(table: Opened, lhs: Sequence[str], hierarchies: Hierarchies) -> str:
 def _groups_sql(keyed: str, width: int, more: str, having: str) -> str:
     keys = ", ".join(f"k{i}" for i in range(width))
     there = " AND ".join(f"k{i} IS NOT NULL" for i in range(width))
-    listed = f"{keys}, min({ROW}) AS first, count(*)::BIGINT AS n{more}"
-    return f"SELECT {listed} FROM ({keyed}) AS t WHERE {there} GROUP BY {keys} HAVING {having}"
+    values = f"SELECT {keys}, v, min({ROW}) AS r, count(*)::BIGINT AS m FROM ({keyed}) AS t WHERE {there}"
+    values += f" GROUP BY {keys}, v"  # not min(v) and max(v): over texts, Spark sorts all rows for them
+    listed = f"{keys}, min(r) AS first, sum(m)::BIGINT AS n{more}"
+    return f"SELECT {listed} FROM ({values}) AS each_once GROUP BY {keys} HAVING {having}"
 
 
 def _same_keys(width: int, group: str) -> str:
@@ -107,7 +109,7 @@ def _same_keys(width: int, group: str) -> str:
 
 
 def _of_one_side(sql: Sql, keyed: str, width: int, found: _Found) -> None:
-    with sql.kept(_groups_sql(keyed, width, "", f"count(*) > 1 AND {MIXED}")) as groups:
+    with sql.kept(_groups_sql(keyed, width, "", MIXED)) as groups:
         rows = sql.arrow(f"SELECT sum(n)::BIGINT AS n FROM {groups}").column(0)[0].as_py()
         if rows:
             joined = f"({keyed}) AS t JOIN {groups} AS g ON {_same_keys(width, 'g')}"
@@ -117,7 +119,7 @@ def _of_one_side(sql: Sql, keyed: str, width: int, found: _Found) -> None:
 def _of_several_sides(sql: Sql, keyed: Sequence[str], widths: Sequence[int], found: _Found) -> None:
     with ExitStack() as stack:
         groups = [
-            stack.enter_context(sql.kept(_groups_sql(side, width, f", {MIXED} AS mixed", "count(*) > 1")))
+            stack.enter_context(sql.kept(_groups_sql(side, width, f", {MIXED} AS mixed", "sum(m) > 1")))
             for side, width in zip(keyed, widths, strict=True)
         ]
         mixed = [sql.arrow(f"SELECT first FROM {name} WHERE mixed").column(0).to_numpy() for name in groups]
@@ -140,7 +142,7 @@ def _assigned_sql(keyed: Sequence[str], widths: Sequence[int], groups: Sequence[
         nodes.append(f"SELECT t.{ROW} AS r, t.c AS c, {i} AS side, g.first * {sides} + {i} AS node FROM {joined}")
     each = ", ".join(f"min(CASE WHEN side = {i} THEN node END) AS f{i}" for i in range(sides))
     first = ", ".join(f"f{i}" for i in range(sides))
-    united = f"SELECT r, min(c) AS c, {each} FROM ({' UNION ALL '.join(nodes)}) AS s GROUP BY r"
+    united = f"SELECT r, c, {each} FROM ({' UNION ALL '.join(nodes)}) AS s GROUP BY r, c"  # c is the row's: one of r
     return f"SELECT r, c, {first}, coalesce({first}) AS node FROM ({united}) AS u"
 
 

@@ -34,6 +34,8 @@ QUIET = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",  # it would go to the terminal
 }
+ADAPTED = {"spark.sql.optimizer.canChangeCachedPlanOutputPartitioning": "true"}
+"""What is kept on the workers is cut into as many pieces as its size asks for; otherwise a few rows are 200 tasks."""
 LOG = """rootLogger.level = off
 rootLogger.appenderRef.none.ref = none
 appender.none.type = Null
@@ -71,7 +73,7 @@ def start_session(folder: str, master: str = LOCAL, settings: Mapping[str, str] 
     running = SparkSession.getActiveSession()
     if running is not None:
         raise InputError("a Spark session runs in this process already; give it as `session`, or stop it")
-    chosen = QUIET | (_locally(folder) if is_local(master) else {}) | dict(settings or {})
+    chosen = QUIET | ADAPTED | (_locally(folder) if is_local(master) else {}) | dict(settings or {})
     chosen[OPTIONS] = f"{_silent(folder)} {chosen.get(OPTIONS, '')}".strip()
     builder = SparkSession.builder.master(master)
     for key, value in chosen.items():
