@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -43,6 +44,21 @@ def folders(folder: Path) -> Path:
     write_folder(folder, "clients", "client.csv")
     write_folder(folder, "people", "sp.csv", key="NR")
     return folder
+
+
+@pytest.fixture
+def write_delta() -> Callable[..., None]:
+    """How a table of the running example is written as a Delta table, in a commit for each row."""
+    deltalake = pytest.importorskip("deltalake", reason="no deltalake here; install pacas[delta]")
+
+    def write(folder: Path, name: str, source: str, key: str, partition: str, first: int = 0) -> None:
+        table = pyarrow.csv.read_csv(folder / source)
+        if key not in table.column_names:
+            table = table.append_column(key, pa.array(range(first, first + len(table))))
+        for row in reversed(range(len(table))):
+            deltalake.write_deltalake(folder / name, table.slice(row, 1), mode="append", partition_by=[partition])
+
+    return write
 
 
 # ---- folders --------------------------------------------------------------------------------------------------------
@@ -96,6 +112,37 @@ def test_a_provider_on_a_folder_answers_and_prices_like_one_on_a_file(pacas: Any
     assert pacas("quote", "on_folder.toml", *asked).document == pacas("quote", "provider.toml", *asked).document
     assert pacas("buy", "on_folder.toml", *asked).document == pacas("buy", "provider.toml", *asked).document
     assert pacas("audit", "on_folder.toml", "--json").document["holds"]
+
+
+def test_a_provider_on_a_delta_table_answers_and_prices_like_one_on_a_file(
+    pacas: Any, folders: Path, write_delta: Any
+) -> None:
+    shutil.rmtree(folders / "people")
+    write_delta(folders, "people", "sp.csv", "NR", "AGE")
+    of_folder(folders)
+    select = ("--select", "GEN:0, AGE:0, MED:1", "--json")
+    assert pacas("query", "on_folder.toml", *select).document == pacas("query", "provider.toml", *select).document
+    asked = ("--requests", "requests.jsonl", "--json")
+    assert pacas("buy", "on_folder.toml", *asked).document == pacas("buy", "provider.toml", *asked).document
+    write_delta(folders, "people", "sp.csv", "NR", "AGE", first=100)
+    assert "relation" in pacas("buy", "on_folder.toml", *asked).complaint, "the ledger is of the table as it was"
+
+
+def test_a_delta_table_is_checked_and_cleaned_like_the_file(pacas: Any, folders: Path, write_delta: Any) -> None:
+    write_delta(folders, "lake", "client.csv", "ID", "GEN")
+    keyed = ("--key", "ID", "--json")
+    assert pacas("check", "lake", *FD, *keyed).document == pacas("check", "client.csv", *FD, *keyed).document
+    text = (folders / "client.toml").read_text()
+    (folders / "lake.toml").write_text(text.replace('data = "client.csv"', 'data = "lake"\nkey = "ID"'))
+    clean = ("--provider", "provider.toml", "--budget", "1", "--json")
+    of_file = pacas("clean", "client.toml", *clean, "--output", "file.csv").document
+    (folders / "provider.ledger.db").unlink()
+    of_delta = pacas("clean", "lake.toml", *clean).document
+    assert of_delta["purchases"] == of_file["purchases"]
+    written = pq.read_table(folders / "lake.clean").sort_by("ID")
+    expected = pyarrow.csv.read_csv(folders / "file.csv").sort_by("ID")
+    assert written.select(expected.column_names).to_pydict() == expected.to_pydict()
+    assert not (folders / "lake.clean" / "_delta_log").exists()
 
 
 def test_a_memory_limit_changes_no_answer(pacas: Any, folders: Path) -> None:
@@ -227,7 +274,10 @@ BAD: dict[str, tuple[tuple[str, ...], str]] = {
         "the key GEN of clients repeats in",
     ),
     "a key that is null": (("check", "nulls", "--fd", "A -> B", "--key", "A"), "the key A of nulls is null in 1 rows"),
-    "a Delta folder": (("check", "delta", *FD, "--key", "ID"), "delta is a Delta table, whose log says which of its"),
+    "a Delta folder with a broken log": (
+        ("check", "delta", *FD, "--key", "ID"),
+        "delta cannot be read; is _delta_log complete?",
+    ),
     "a table without spark": (
         ("check", "lake.people", *FD, "--key", "ID"),
         "lake.people does not exist; give a CSV, TSV or Parquet file (a folder, or a table's name with engine 'spark')",
@@ -256,6 +306,24 @@ def test_bad_input_is_said_in_one_line(pacas: Any, folders: Path, command: tuple
     (folders / "keyless.toml").write_text('[relation]\ndata = "people"\n')
     (folders / "engine.toml").write_text('engine = "duckbd"\n[relation]\ndata = "sp.csv"\n')
     assert said in pacas(*command).complaint
+
+
+@pytest.mark.parametrize(
+    "command",
+    [("check", "delta", *FD, "--key", "ID"), ("query", "on_delta.toml", "--select", "MED:1")],
+    ids=["check", "query"],
+)
+def test_without_deltalake_one_line_says_how_to_get_it(
+    pacas: Any, folders: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
+) -> None:
+    write_folder(folders, "delta", "client.csv")
+    (folders / "delta" / "_delta_log").mkdir()
+    (folders / "on_delta.toml").write_text('[relation]\ndata = "delta"\nkey = "ID"\n')
+    monkeypatch.setitem(sys.modules, "deltalake", None)
+    assert (
+        "delta is a Delta table, whose log says which of its files count; to read it: pip install 'pacas[delta]'"
+        in (pacas(*command).complaint)
+    )
 
 
 def test_without_pyspark_one_line_says_how_to_get_it(folder: Path) -> None:

@@ -1,4 +1,7 @@
-"""What every engine must do with a folder of Parquet files: number its rows by a key, and write it with new cells."""
+"""What every engine must do with a folder of Parquet files: number its rows by a key, and write it with new cells.
+
+A folder may be a Delta table: then its log says which of its files count, and what they hold.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +16,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from engines import ENGINES
+from jobs_and_cities import cleaner, dirty, provider, shuffled, told
 
 from pacas.core.relation import Relation
 from pacas.engine.contract import Engine, NewCells
+from pacas.engine.digest import source_digest
 from pacas.engine.folder import scan_folder
 from pacas.errors import FileError, InputError, SchemaError
 
@@ -187,3 +192,95 @@ def test_a_digest_is_that_of_the_files(engine: Engine[Any], tmp_path: Path) -> N
     )
     digest = {folder.name: engine.digest(scan_folder(folder, ["ID"])) for folder in (one, same, other)}
     assert digest["one"] == digest["same"] != digest["other"]
+
+
+# ---- Delta tables ---------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def deltalake() -> Any:
+    return pytest.importorskip("deltalake", reason="no deltalake here; install pacas[delta]")
+
+
+def test_the_log_says_which_files_count(engine: Engine[Any], tmp_path: Path, deltalake: Any) -> None:
+    folder = tmp_path / "a table [1]%20"
+    for number in range(11):
+        rows = {"P": ["01", "x"], "ID": [2 * number, 2 * number + 1], "A": ["old", "old"]}
+        mode = "overwrite" if number == 3 else "append"
+        deltalake.write_deltalake(tmp_path / "made", pa.table(rows), mode=mode, partition_by=["P"])
+    table = deltalake.DeltaTable(tmp_path / "made")
+    table.delete("ID in (7, 8)")
+    table.create_checkpoint()
+    table.update(updates={"A": "'new'"}, predicate="ID > 18")
+    table.optimize.compact()
+    (tmp_path / "made").rename(folder)
+    kept = [6, *range(9, 22)]
+    assert texts(engine, folder, "ID") == {
+        "P": ["x" if row % 2 else "01" for row in kept],
+        "ID": list(map(str, kept)),
+        "A": ["new" if row > 18 else "old" for row in kept],
+    }
+
+
+def test_partitions_of_a_delta_table_have_the_types_of_its_columns(
+    engine: Engine[Any], tmp_path: Path, deltalake: Any
+) -> None:
+    partitions = [name for name in TYPED if name != "ID"]
+    columns = TYPED | {"TEXT": ["é =%", "01", None], "INSTANT": pa.array(TYPED["TIME"]).cast(pa.timestamp("us", "UTC"))}
+    deltalake.write_deltalake(tmp_path / "p", pa.table(columns), partition_by=[*partitions, "INSTANT"])
+    instants = {"INSTANT": [None, "1999-01-01 00:00:00+00", "2020-01-01 12:00:00+00"]}
+    assert texts(engine, tmp_path / "p", "ID") == SPELLED | {"TEXT": ["01", None, "é =%"]} | instants
+
+
+def test_columns_of_a_delta_table_may_come_later_and_be_stored_otherwise(
+    engine: Engine[Any], tmp_path: Path, deltalake: Any
+) -> None:
+    when = pa.array([datetime(2020, 1, 1, 12)], pa.timestamp("us", "UTC"))
+    deltalake.write_deltalake(tmp_path / "p", pa.table({"T": when, "ID": [2]}))
+    (old,) = (tmp_path / "p").glob("*.parquet")
+    pq.write_table(pq.read_table(old), old, use_deprecated_int96_timestamps=True)
+    later = pa.table({"ID": [1], "T": when, "N": [7]})
+    deltalake.write_deltalake(tmp_path / "p", later, mode="append", schema_mode="merge")
+    expected = {"T": ["2020-01-01 12:00:00+00"] * 2, "ID": ["1", "2"], "N": ["7", None]}
+    assert texts(engine, tmp_path / "p", "ID") == expected
+
+
+def test_a_delta_table_is_written_as_a_plain_folder(engine: Engine[Any], tmp_path: Path, deltalake: Any) -> None:
+    given = {"ZIP": ["01", "02", "02"], "ID": [1, 2, 3], "A": ["x", "y", "z"]}
+    deltalake.write_deltalake(tmp_path / "given", pa.table(given), partition_by=["ZIP"])
+    deltalake.DeltaTable(tmp_path / "given").delete("ID = 2")
+    table = engine.open(scan_folder(tmp_path / "given", ["ID"]), ["A"])
+    engine.write(table, {"A": cells([1], "new")}, tmp_path / "written")
+    expected = {"ZIP": ["01", "02"], "ID": ["1", "3"], "A": ["x", "new"]}
+    assert texts(engine, tmp_path / "written", "ID") == expected
+    assert not (tmp_path / "written" / "_delta_log").exists()
+
+
+def test_a_commit_to_a_delta_table_is_noticed(engine: Engine[Any], tmp_path: Path, deltalake: Any) -> None:
+    rows = pa.table({"ID": [1, 2], "A": ["x", "y"]})
+    deltalake.write_deltalake(tmp_path / "given", rows)
+    source = scan_folder(tmp_path / "given", ["ID"])
+    table = engine.open(source)
+    deltalake.write_deltalake(tmp_path / "given", pa.table({"ID": [0], "A": ["z"]}), mode="append")
+    has_changed = r"^given has changed since it was first read; let its writers finish, then begin again$"
+    with pytest.raises(InputError, match=has_changed):
+        engine.rows(table, None, ["A"])
+    with pytest.raises(InputError, match=has_changed):
+        engine.write(table, {"A": cells([0], "new")}, tmp_path / "written")
+    assert [entry.name for entry in tmp_path.iterdir()] == ["given"]
+
+
+def test_a_delta_table_has_one_digest_on_every_engine(engine: Engine[Any], tmp_path: Path, deltalake: Any) -> None:
+    deltalake.write_deltalake(tmp_path / "given", pa.table({"ID": [1]}))
+    source = scan_folder(tmp_path / "given", ["ID"])
+    assert engine.digest(source) == source_digest(source)
+
+
+def test_a_delta_table_is_cleaned_like_the_table_in_memory(engine: Engine[Any], tmp_path: Path, deltalake: Any) -> None:
+    table = shuffled(dirty())
+    for part in range(3):
+        rows = table.slice(part * 40, 40)
+        deltalake.write_deltalake(tmp_path / "given", rows, mode="append", partition_by=["GRADE", "ZIP"])
+    expected = told(cleaner().clean(dirty(), provider(), run="run"))
+    found = cleaner().clean(scan_folder(tmp_path / "given", ["PERSON"]), provider(), run="run", engine=engine)
+    assert told(found) == expected

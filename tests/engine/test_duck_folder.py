@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import random
+import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
@@ -207,6 +210,19 @@ def test_names_that_sql_would_take_for_patterns(tmp_path: Path) -> None:
     assert texts(folder, "ID") == {"ID": ["0", "1"]}
 
 
+def test_a_moment_has_one_text_wherever_the_machine_is(tmp_path: Path) -> None:
+    when = pa.array([datetime(2020, 1, 1, 12)], pa.timestamp("us", "UTC"))
+    folder = write(tmp_path / "people", {"0.parquet": {"ID": [1], "T": when}})
+    program = (
+        "import sys; from pacas.engine.duck import DuckEngine; from pacas.engine.folder import scan_folder; "
+        "engine = DuckEngine(threads=1); table = engine.open(scan_folder(sys.argv[1], ['ID'])); "
+        "print(engine.rows(table, None, ['T'])['T'][0].as_py())"
+    )
+    command, elsewhere = [sys.executable, "-c", program, str(folder)], os.environ | {"TZ": "Asia/Tokyo"}
+    done = subprocess.run(command, env=elsewhere, capture_output=True, text=True, check=True)
+    assert done.stdout == "2020-01-01 12:00:00+00\n"
+
+
 # ---- what is refused ------------------------------------------------------------------------------------------------
 
 
@@ -229,13 +245,6 @@ def test_what_is_no_folder_of_parquet_files(tmp_path: Path) -> None:
     (tmp_path / "broken.parquet").write_bytes(b"PAR1 no more")
     with pytest.raises(FileError, match=r"broken\.parquet is not a complete Parquet file"):
         scan_folder(tmp_path, ["ID"])
-
-
-def test_a_delta_table_needs_spark(tmp_path: Path) -> None:
-    folder = write(tmp_path / "people", {"0.parquet": {"ID": [1]}})
-    (folder / "_delta_log").mkdir()
-    with pytest.raises(InputError, match=r"people is a Delta table, .* read it on Spark: engine = \"spark\""):
-        ENGINE.scan(str(folder), ["ID"])
 
 
 @pytest.mark.parametrize(
@@ -282,7 +291,7 @@ def copy(folder: Path, key: Sequence[str], cells: Mapping[str, Mapping[int, str 
 @pytest.fixture(params=["in order", "shuffled"])
 def people(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     ids = list(range(6)) if request.param == "in order" else [4, 1, 5, 0, 3, 2]
-    rows = {"ID": ids, "A": [f"a{n}" for n in ids], "N": [10 * n for n in ids]}
+    rows: dict[str, list[Any]] = {"ID": ids, "A": [f"a{n}" for n in ids], "N": [10 * n for n in ids]}
     parts = {f"{i}.parquet": {c: v[2 * i : 2 * i + 2] for c, v in rows.items()} for i in range(3)}
     return write(tmp_path / "people", parts)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from pacas.core.relation import Relation
 from pacas.engine.contract import KeyedFrame, NewCells
 from pacas.engine.duck import DuckEngine
 from pacas.errors import FileError, InputError, SchemaError
+from pacas.formats.relations import locate
 
 ROWS = 500
 
@@ -100,7 +102,7 @@ def test_a_frame_needs_a_key_that_it_has(engine: Any) -> None:
     with pytest.raises(InputError, match="have no order; give"):
         check(frame, ["ID -> A"], engine=engine)
     with pytest.raises(InputError, match="which DuckDB cannot open"):
-        check(KeyedFrame(frame, ("ID",)), ["ID -> A"], engine=DuckEngine(threads=1))  # type: ignore[arg-type]
+        check(KeyedFrame(frame, ("ID",)), ["ID -> A"], engine=DuckEngine(threads=1))
     assert "secret" not in repr(KeyedFrame(frame, ("ID",)))
 
 
@@ -144,7 +146,7 @@ def test_a_check_finds_what_the_embedded_engine_finds(engine: Any) -> None:
     table = people()
     dependencies = ["A -> C", "B, N -> C", "A -> B"]
     expected = check(table, dependencies, {"C": TREE}, engine=DuckEngine(threads=1))
-    found = check(keyed(engine, table), dependencies, {"C": TREE}, engine=engine)  # type: ignore[arg-type]
+    found = check(keyed(engine, table), dependencies, {"C": TREE}, engine=engine)
     assert [(d.violations, d.groups) for d in found.dependencies] == [
         (d.violations, d.groups) for d in expected.dependencies
     ]
@@ -228,10 +230,57 @@ def test_a_table_that_is_not_there_is_one_clear_line(engine: Any, where: str) ->
     assert "\n" not in str(caught.value)
 
 
-def test_a_folder_of_delta_needs_its_reader(engine: Any, folder: Path) -> None:
+def test_a_delta_table_is_read_by_its_log_where_spark_has_no_reader(engine: Any, tmp_path: Path) -> None:
+    deltalake = pytest.importorskip("deltalake", reason="no deltalake here; install pacas[delta]")
+    folder = tmp_path / "people"
+    deltalake.write_deltalake(folder, pa.table({"ID": [2, 1], "A": ["b", "a"]}), partition_by=["A"])
+    source = engine.scan(str(folder), "ID")
+    assert engine.rows(engine.open(source), None, ["A"])["A"].to_pylist() == ["a", "b"]
+    deltalake.write_deltalake(folder, pa.table({"ID": [3], "A": ["c"]}), mode="append")
+    with pytest.raises(InputError, match="people has changed since it was first read"):
+        engine.open(source)
+
+
+def test_without_deltalake_and_a_reader_of_sparks_one_line_names_both(
+    engine: Any, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (folder / "_delta_log").mkdir()
-    with pytest.raises(FileError, match="add delta-spark to the session"):
+    monkeypatch.setitem(sys.modules, "deltalake", None)
+    both = r"pip install 'pacas\[delta\]', or put Delta's package on the class path of Spark$"
+    with pytest.raises(InputError, match=both):
         engine.scan(str(folder), "ID")
+    with pytest.raises(InputError, match=both):
+        locate("people", folder.parent, ["ID"], engine)
+
+
+def test_spark_reads_delta_itself_where_it_has_a_reader(engine: Any, folder: Path) -> None:
+    from pyspark.sql.datasource import DataSource, DataSourceReader
+
+    class Reader(DataSourceReader):
+        def read(self, partition: Any) -> Iterator[tuple[int, str]]:
+            yield 1, "by Spark"
+
+    class Delta(DataSource):
+        """Stands for Delta's own package."""
+
+        @classmethod
+        def name(cls) -> str:
+            return "delta"
+
+        def schema(self) -> str:
+            return "ID BIGINT, A STRING"
+
+        def reader(self, schema: Any) -> DataSourceReader:
+            return Reader()
+
+    (folder / "_delta_log").mkdir()
+    session = engine.session.newSession()
+    session.dataSource.register(Delta)
+    other = type(engine)(session)
+    source = locate("people", folder.parent, ["ID"], other)
+    assert isinstance(source, KeyedFrame)
+    assert other.rows(other.open(source), None, ["A"])["A"].to_pylist() == ["by Spark"]
+    other.close()
 
 
 # ---- tables that change ----------------------------------------------------------------------------------------------

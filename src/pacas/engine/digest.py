@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ import pyarrow.compute as pc
 
 from pacas.core.relation import Relation
 from pacas.engine.contract import KeyedFrame, RelationFolder, Source
-from pacas.engine.folder import parquet_files
+from pacas.engine.folder import contents
 from pacas.errors import FileError, InputError
 
 
@@ -35,10 +36,12 @@ def _file(path: Path) -> str:
 
 
 def _folder(folder: RelationFolder) -> str:
-    digest = hashlib.sha256()
-    for file in parquet_files(folder.path):
+    digest, held = hashlib.sha256(), contents(folder.path)
+    for file in held.files:
         name = file.relative_to(folder.path).as_posix()
         digest.update(f"{len(name)} {name} {_file(file)}".encode())
+    if held.log is not None:  # its columns and partitions need not show in its files
+        digest.update(json.dumps([held.log.spelled, list(held.partitions.values())], sort_keys=True).encode())
     return digest.hexdigest()
 
 

@@ -7,8 +7,8 @@ sorted into a table, which may spill to disk.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from pathlib import Path
 
@@ -20,9 +20,10 @@ from numpy.typing import NDArray
 
 from pacas.engine.contract import RelationFolder
 from pacas.engine.duck_text import create_view, file_literal
-from pacas.engine.folder import parquet_files, partition, partition_kinds
+from pacas.engine.folder import Contents, contents
 from pacas.engine.keys import check_key
 from pacas.engine.statements import column_name, literal, quote
+from pacas.engine.unchanged import changed
 from pacas.errors import InputError
 
 
@@ -34,10 +35,12 @@ class FolderFiles:
     paths: tuple[Path, ...]
     rows: tuple[int, ...]
     """How many each file has."""
-    partitions: dict[str, str]
-    """The columns that come from the names of folders, and their types."""
+    held: Contents
+    """All that the folder holds: the columns that come from its partitions, and what a log says."""
     kinds: dict[str, tuple[str, str]]
     """Each column of the files: how SQL names it there, and its type."""
+    alike: bool
+    """Whether all files have the same columns."""
 
     @property
     def starts(self) -> list[int]:
@@ -46,7 +49,7 @@ class FolderFiles:
 
     @property
     def scan(self) -> str:
-        return _scan(self.paths)
+        return _scan(self.paths, self.alike)
 
     @property
     def row(self) -> str:
@@ -55,15 +58,15 @@ class FolderFiles:
 
     def column(self, name: str) -> tuple[str, str]:
         """A column as SQL, and its type."""
-        if name not in self.partitions:
+        if name not in self.held.kinds:
             return self.kinds[name]
-        values = (partition(self.folder.path, path)[name] for path in self.paths)
-        kind = self.partitions[name]
+        values = (self.held.partitions[path][name] for path in self.paths)
+        kind = self.held.kinds[name]
         return _of_file(("NULL" if value is None else literal(value) for value in values), kind), kind
 
     def in_order(self, order: Sequence[int]) -> FolderFiles:
         paths, rows = tuple(self.paths[i] for i in order), tuple(self.rows[i] for i in order)
-        return FolderFiles(self.folder, paths, rows, self.partitions, self.kinds)
+        return replace(self, paths=paths, rows=rows)
 
 
 def create_from_folder(
@@ -127,23 +130,43 @@ def places_of(
 
 
 def _files(connection: duckdb.DuckDBPyConnection, folder: RelationFolder) -> FolderFiles:
-    paths = parquet_files(folder.path)
-    partitions = partition_kinds(folder.path, paths)
-    rows = {path: int(pq.read_metadata(path).num_rows) for path in paths}
-    filled = tuple(path for path in paths if rows[path])
+    held = contents(folder.path)
+    if held.log is not None and tuple(held.log.schema.names) != folder.columns:
+        raise changed(folder.name)
+    rows = {path: int(pq.read_metadata(path).num_rows) for path in held.files}
+    filled = tuple(path for path in held.files if rows[path])
     if not filled:
         raise InputError(f"{folder.name} has a header but no rows")
-    own = folder.columns[: len(folder.columns) - len(partitions)]
-    described = connection.sql(f"DESCRIBE SELECT * FROM {_scan(filled)}").fetchall()
+    alike = held.stored_as_logged()
+    described = connection.sql(f"DESCRIBE SELECT * FROM {_scan(filled, alike)}").fetchall()
     found = {str(row[0]): (quote(str(row[0])), str(row[1])) for row in described}
-    names = list(pq.read_schema(filled[0]).names)
-    kinds = {c: found.get(c) or list(found.values())[names.index(c)] for c in own}
-    return FolderFiles(folder, filled, tuple(rows[path] for path in filled), partitions, kinds)
+    own = [c for c in folder.columns if c not in held.kinds]
+    kinds = _as_found(own, found, filled[0]) if held.log is None else _as_logged(own, found, held.log.kinds)
+    return FolderFiles(folder, filled, tuple(rows[path] for path in filled), held, kinds, alike)
 
 
-def _scan(paths: Sequence[Path]) -> str:
+def _as_found(own: Sequence[str], found: Mapping[str, tuple[str, str]], file: Path) -> dict[str, tuple[str, str]]:
+    """Columns by DuckDB's names for them, which differ where two names differ in case alone."""
+    names = list(pq.read_schema(file).names)
+    return {c: found.get(c) or list(found.values())[names.index(c)] for c in own}
+
+
+def _as_logged(
+    own: Sequence[str], found: Mapping[str, tuple[str, str]], kinds: Mapping[str, str]
+) -> dict[str, tuple[str, str]]:
+    """Columns of the types that a Delta log says; one that no file has is null."""
+    columns: dict[str, tuple[str, str]] = {}
+    for column in own:
+        sql, kind = found.get(column, ("NULL", "VARCHAR"))
+        logged = kinds.get(column, kind)
+        columns[column] = (sql if kind == logged else f"CAST({sql} AS {logged})"), logged
+    return columns
+
+
+def _scan(paths: Sequence[Path], alike: bool) -> str:
     listed = ", ".join(map(file_literal, paths))
-    return f"read_parquet([{listed}], file_row_number = true, hive_partitioning = false)"
+    by_name = "" if alike else ", union_by_name = true"
+    return f"read_parquet([{listed}], file_row_number = true, hive_partitioning = false{by_name})"
 
 
 def _of_file(values: Iterable[str], kind: str) -> str:

@@ -3,13 +3,16 @@
 A file keeps its name, its partition and the order of its rows; one without new cells is copied as it is. Where a
 partition's own column has new values, the rows could not stay in it: then the files stand side by side and have the
 partitions' columns themselves.
+
+Of a Delta table it is the files that count, and no log: what the log alone says stands in the files then, and in the
+names of folders only what they say without it, too.
 """
 
 from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +27,6 @@ from numpy.typing import NDArray
 from pacas.engine.contract import NewCells, RelationFolder
 from pacas.engine.duck_folder import FolderFiles, files_by_key, places_of
 from pacas.engine.duck_text import text_of
-from pacas.engine.folder import parquet_files, partition
 from pacas.engine.new_cells import in_type
 from pacas.errors import FileError, InputError, SchemaError
 
@@ -50,7 +52,7 @@ def write_folder(
     }
     copy = _Copy(connection, files, columns)
     with _whole(path) as partial:
-        for file in parquet_files(source.path):
+        for file in files.held.files:
             copy.write(file, partial)
 
 
@@ -111,8 +113,10 @@ def _placed(
 
 
 def _type(files: FolderFiles, attribute: str) -> pa.DataType:
-    if attribute in files.partitions:
-        return _ARROW[files.partitions[attribute]]
+    if files.held.log is not None:
+        return files.held.log.schema.field(attribute).type
+    if attribute in files.held.kinds:
+        return _ARROW[files.held.kinds[attribute]]
     kind = pq.read_schema(files.paths[0]).field(attribute).type
     return kind.value_type if pa.types.is_dictionary(kind) else kind
 
@@ -124,15 +128,16 @@ class _Copy:
         self, connection: duckdb.DuckDBPyConnection, files: FolderFiles, columns: Mapping[str, _NewColumn]
     ) -> None:
         self._connection, self._columns = connection, columns
-        self._folder, self._partitions = files.folder.path, files.partitions
+        self._files, self._held = files, files.held
         self._numbers = {path: number for number, path in enumerate(files.paths)}
-        self._side_by_side = any(attribute in files.partitions for attribute in columns)
-        self._all_change = self._side_by_side or any(column.is_text for column in columns.values())
+        self._side_by_side = not self._held.named_as_logged() or any(name in self._held.kinds for name in columns)
+        become_text = any(column.is_text for column in columns.values())
+        self._all_change = self._side_by_side or become_text or not files.alike
         self._written = 0
 
     def write(self, file: Path, into: Path) -> None:
         """One file; `into` is the folder of the copy."""
-        name = f"part-{self._written:05}.parquet" if self._side_by_side else file.relative_to(self._folder)
+        name = f"part-{self._written:05}.parquet" if self._side_by_side else file.relative_to(self._held.folder)
         self._written += 1
         target = into / name
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -153,10 +158,13 @@ class _Copy:
 
     def _changed(self, rows: pa.Table, file: Path, start: int) -> pa.Table:
         """Rows of a file, from one on, with their new cells."""
+        if self._held.log is not None:
+            rows = _as_logged(rows, self._held.log.own)
         if self._side_by_side:
-            for name, value in partition(self._folder, file).items():
-                kind = _ARROW[self._partitions[name]]
-                rows = rows.append_column(name, pa.array([value] * len(rows), pa.string()).cast(kind))
+            for name, value in self._held.partitions[file].items():
+                values = pa.array([value] * len(rows), pa.string())
+                rows = rows.append_column(name, values.cast(_type(self._files, name)))
+            rows = rows.select(list(self._files.folder.columns))
         for attribute, new in self._columns.items():
             at = rows.column_names.index(attribute)
             column = self._as_written(rows.column(at), new)
@@ -179,3 +187,12 @@ class _Copy:
         finally:
             self._connection.unregister("pacas_column")
         return texts.column(0).cast(pa.string()).combine_chunks()
+
+
+def _as_logged(rows: pa.Table, fields: Sequence[pa.Field]) -> pa.Table:
+    """Rows of a file of a Delta table, of the columns and types that its log says."""
+    columns = [
+        rows.column(field.name).cast(field.type) if field.name in rows.column_names else pa.nulls(len(rows), field.type)
+        for field in fields
+    ]
+    return pa.table(columns, names=[field.name for field in fields])

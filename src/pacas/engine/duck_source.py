@@ -45,6 +45,7 @@ def start_duckdb(spill: str, *, memory: str | None = None, threads: int | None =
         config["threads"] = str(threads)
     connection = duckdb.connect(config=config)
     connection.execute("SET enable_progress_bar = false")  # it would go to standard output
+    connection.execute("SET TimeZone = 'UTC'")  # a moment's text is the same on every machine
     return connection
 
 

@@ -1,13 +1,14 @@
 """A folder of Parquet files as one relation: which files count, what their folders' names add, and the key.
 
 Files and folders whose names begin with a dot or an underscore are hidden, as they are to Spark. A folder inside is a
-partition, named `column=value`: its rows all have that value.
+partition, named `column=value`: its rows all have that value. In a Delta table the log says all of that.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -16,9 +17,9 @@ import pyarrow.parquet as pq
 
 from pacas.core.relation import check_columns
 from pacas.engine.contract import RelationFolder
+from pacas.engine.delta import DeltaLog, check_logged, is_as_logged, is_delta, last_commit, read_log
 from pacas.errors import FileError, InputError, SchemaError
 
-DELTA = "_delta_log"
 NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 """What a partition of nulls is named by."""
 OURS = ("filename", "file_row_number", "file_index")
@@ -31,6 +32,60 @@ _KINDS = {
     "DATE": re.compile(r"\d{4}-\d{2}-\d{2}"),
 }
 """What the values of a partition's name are, by what all of them look like; otherwise text."""
+_WHOLE = dict.fromkeys(("TINYINT", "SMALLINT", "INTEGER"), "BIGINT")
+"""What a Delta table's whole numbers are, where only their looks say it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What a folder holds now."""
+
+    folder: Path
+    partitions: dict[Path, dict[str, str | None]]
+    """Its files, by name, and the values of each one's partition."""
+    kinds: dict[str, str]
+    """The columns that partitions give, and DuckDB's type of each."""
+    log: DeltaLog | None = None
+    """What a Delta table says of itself."""
+
+    @property
+    def files(self) -> list[Path]:
+        return list(self.partitions)
+
+    def stored_as_logged(self) -> bool:
+        """Whether all files have the columns that a log says; those of a plain folder were seen to be alike."""
+        return self.log is None or all(is_as_logged(_schema(file), self.log) for file in self.partitions)
+
+    def named_as_logged(self) -> bool:
+        """Whether the names of folders say of the partitions what the log says, so that without it they read alike."""
+        if self.log is None:
+            return True
+        inside = [file.relative_to(self.folder) for file in self.partitions]
+        named = all(file.suffix == ".parquet" and not any(map(_is_hidden, file.parts)) for file in inside)
+        if not named or any(partition(self.folder, file) != values for file, values in self.partitions.items()):
+            return False
+        guessed = partition_kinds(self.folder, self.files)
+        return all(guessed[column] == _WHOLE.get(kind, kind) for column, kind in self.kinds.items())
+
+
+def contents(folder: Path) -> Contents:
+    """The files of a folder that hold its rows, and what is said of them."""
+    if is_delta(folder):
+        log = read_log(folder)
+        kinds = log.kinds
+        return Contents(folder, log.files, {column: kinds[column] for column in log.partitions}, log)
+    files = _plain_files(folder)
+    return Contents(folder, {file: partition(folder, file) for file in files}, partition_kinds(folder, files))
+
+
+def parquet_files(folder: Path) -> list[Path]:
+    """The files of a folder that hold its rows, by name."""
+    return list(read_log(folder).files) if is_delta(folder) else _plain_files(folder)
+
+
+def watched_files(folder: Path) -> list[Path]:
+    """The files by which it is noticed that a folder has changed."""
+    return [*parquet_files(folder), *(last_commit(folder) if is_delta(folder) else [])]
 
 
 def scan_folder(path: str | Path, key: Sequence[str]) -> RelationFolder:
@@ -38,13 +93,16 @@ def scan_folder(path: str | Path, key: Sequence[str]) -> RelationFolder:
     folder = Path(path)
     if folder.name in ("", ".."):  # "." has no name to be called by
         folder = folder.resolve()
-    files = parquet_files(folder)
+    held = contents(folder)
     if not key:
         raise InputError(
             f"{folder.name} needs a key: the columns that tell its rows apart, and so number them; "
             'give key = "ID" in the file, or --key ID'
         )
-    columns = _columns(folder, files)
+    columns = _columns(folder, held.files) if held.log is None else _logged_columns(folder, held.log)
+    for column in columns:
+        if column.lower() in OURS:
+            raise SchemaError(f"column {column!r} of {folder.name} has a name that DuckDB needs; rename it")
     check_columns(columns, folder.name)
     for column in key:
         if column not in columns:
@@ -52,16 +110,10 @@ def scan_folder(path: str | Path, key: Sequence[str]) -> RelationFolder:
     return RelationFolder(folder, tuple(columns), tuple(key))
 
 
-def parquet_files(folder: Path) -> list[Path]:
-    """The files of a folder that hold its rows, by name."""
+def _plain_files(folder: Path) -> list[Path]:
     if not folder.is_dir():
         problem = "is a file" if folder.exists() else "does not exist"
         raise FileError(f"{folder} {problem}; give a folder of Parquet files, or a CSV, TSV or Parquet file")
-    if (folder / DELTA).is_dir():
-        raise InputError(
-            f"{folder} is a Delta table, whose log says which of its files count; read it on Spark: "
-            'engine = "spark" in the file, or --engine spark'
-        )
     files, others = _visible(folder)
     if not files:
         raise FileError(f"{folder} is a folder without Parquet files; give one with some, their names end in .parquet")
@@ -105,7 +157,7 @@ def partition(folder: Path, file: Path) -> dict[str, str | None]:
 def partition_kinds(folder: Path, files: Sequence[Path]) -> dict[str, str]:
     """The columns that folders' names give, and DuckDB's type of each: a number or a date where all look like it."""
     found = [partition(folder, file) for file in files]
-    return {column: _kind([values[column] for values in found]) for column in found[0]}
+    return {column: _kind([values.get(column) for values in found]) for column in found[0]}
 
 
 def _kind(values: Iterable[str | None]) -> str:
@@ -129,17 +181,32 @@ def _columns(folder: Path, files: Sequence[Path]) -> list[str]:
     for level in levels:
         if level.lower() in map(str.lower, first):
             raise SchemaError(f"column {level!r} of {folder.name} is in its files and in its folders' names; drop one")
-    for column in [*first, *levels]:
-        if column.lower() in OURS:
-            raise SchemaError(f"column {column!r} of {folder.name} has a name that DuckDB needs; rename it")
     return [*first, *levels]
 
 
-def _shape(file: Path) -> tuple[list[str], list[tuple[str, str, str]]]:
-    """A file's columns, and all that they are made of."""
+def _logged_columns(folder: Path, log: DeltaLog) -> list[str]:
+    """The columns that a Delta table has by its log, which all files keep to."""
+    for file in log.files:
+        if not file.exists():
+            raise FileError(f"the Delta log of {folder} names {file.relative_to(folder)}, which is not there")
+        check_logged(_schema(file), log, f"{file.relative_to(folder)} in {folder.name}")
+    return list(log.schema.names)
+
+
+def _schema(file: Path) -> pa.Schema:
+    return _metadata(file).schema.to_arrow_schema()
+
+
+def _shape(file: Path) -> tuple[list[str], list[tuple[str, str]]]:
+    """A file's columns, and all that they are made of: by what it is, else by how it is stored."""
+    schema = _metadata(file).schema
+    parts = [schema.column(i) for i in range(len(schema))]
+    kinds = [p.physical_type if p.logical_type.type == "NONE" else str(p.logical_type) for p in parts]
+    return schema.to_arrow_schema().names, [(p.path, kind) for p, kind in zip(parts, kinds, strict=True)]
+
+
+def _metadata(file: Path) -> pq.FileMetaData:
     try:
-        schema = pq.read_metadata(file).schema
-        parts = [schema.column(i) for i in range(len(schema))]
-        return schema.to_arrow_schema().names, [(p.path, p.physical_type, str(p.logical_type)) for p in parts]
+        return pq.read_metadata(file)
     except (pa.ArrowException, OSError, UnicodeDecodeError):
         raise FileError(f"{file} is not a complete Parquet file; write it again, or take it out") from None

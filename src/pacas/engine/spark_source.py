@@ -13,6 +13,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from pacas.engine.contract import Deltas, KeyedFrame, RelationFile, RelationFolder, Source
+from pacas.engine.delta import is_delta
 from pacas.engine.duck_source import create_deltas, create_table, drop_deltas, start_duckdb
 from pacas.engine.spark_keyed import KeyedFrames
 from pacas.engine.spark_numbering import BUCKET
@@ -65,7 +67,9 @@ class Sources:
         if isinstance(source, KeyedFrame):
             return self.frames.place(source, columns)
         if isinstance(source, RelationFolder):
-            return self.frames.place(self._of_folder(source), columns)
+            files = Files.of_source(source)
+            placed = self.frames.place(self._of_folder(source), columns)
+            return replace(placed, check_unchanged=files.check) if is_delta(source.path) else placed
         if (
             isinstance(source, RelationFile)
             and source.format == "parquet"

@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+import json
+import re
+from collections.abc import Mapping
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
-from pyspark.sql import SparkSession, types
+import pyarrow as pa
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession, types
+from pyspark.sql import functions as F
 
 from pacas.core.relation import check_columns
 from pacas.engine.contract import KeyedFrame, RelationFolder
-from pacas.engine.folder import DELTA, parquet_files, partition_kinds
+from pacas.engine.delta import DeltaLog, is_delta
+from pacas.engine.folder import contents
+from pacas.engine.folder import scan_folder as checked_folder
+from pacas.engine.spark_errors import NO_READER
+from pacas.engine.spark_text import quoted
+from pacas.engine.unchanged import changed
 from pacas.errors import FileError
 
 _KINDS: dict[str, types.DataType] = {
@@ -18,24 +31,81 @@ _KINDS: dict[str, types.DataType] = {
     "VARCHAR": types.StringType(),
 }
 """What a value of a partition's name is, by what it is to the embedded engine."""
+_FILE = "pacas file"
+"""How our own column of a file's name is called, beside those of a Delta table."""
+_SCHEME = "^file:/+"
 
 
 def scan_table(session: SparkSession, table: str, key: tuple[str, ...], format: str | None = None) -> KeyedFrame:
     """A table by its name (`lake.people`), or a folder of Parquet or Delta files by its path."""
+    if format is None and is_delta(Path(table)) and not has_delta(session):
+        return scan_folder(session, str(Path(table).resolve()), checked_folder(table, key))
     frame = session.read.format(format or _format(table)).load(table) if _is_path(table) else session.table(table)
     check_columns(frame.columns, table)
     return KeyedFrame(frame, key, table)
 
 
+def has_delta(session: SparkSession) -> bool:
+    """Whether Delta's own package is on the class path, and Spark has a reader of it."""
+    try:
+        session.read.format("delta").load()
+    except (PySparkException, Py4JError) as error:
+        return not any(word in str(error) for word in NO_READER)
+    return True
+
+
 def scan_folder(session: SparkSession, path: str, folder: RelationFolder) -> KeyedFrame:
     """A local folder of Parquet files, by a path that Spark finds it under: what it is to the embedded engine."""
-    partitions = partition_kinds(folder.path, parquet_files(folder.path))
+    held = contents(folder.path)
+    if held.log is not None:
+        return KeyedFrame(_logged(session, path, folder, held.log), folder.key, folder.name)
     reader = session.read.option("pathGlobFilter", "*.parquet")
     schema = reader.parquet(path).schema
-    for column, kind in partitions.items():
+    for column, kind in held.kinds.items():
         schema[column].dataType = _KINDS[kind]
     frame = reader.schema(schema).parquet(path)
     return KeyedFrame(frame, folder.key, folder.name)
+
+
+def _logged(session: SparkSession, path: str, folder: RelationFolder, log: DeltaLog) -> DataFrame:
+    """The files that a Delta log names, as it says what they are."""
+    if tuple(log.schema.names) != folder.columns:
+        raise changed(folder.name)
+    schema = types.StructType.fromJson(json.loads(log.spelled))
+    columns = {field.name: types.StructField(field.name, field.dataType) for field in schema.fields}
+    own = types.StructType([column for name, column in columns.items() if name not in log.partitions])
+    others = types.StructType([types.StructField(_FILE, types.StringType()), *(columns[c] for c in log.partitions)])
+    files = {f"{path}/{file.relative_to(folder.path).as_posix()}": values for file, values in log.files.items()}
+    frame = session.read.option("globPaths", "false").schema(own).parquet(*files)
+    spelled = {unquote(urlsplit(name).path): name for name in frame.inputFiles()}
+    if spelled.keys() != files.keys():
+        raise FileError(f"{folder.path} has files that Spark does not see; do names in its log begin with _ or a dot?")
+    if not log.partitions:
+        return frame
+    values = _values({spelled[name]: values for name, values in files.items()}, log)
+    return _partitioned(frame, session.createDataFrame(values, others), log)
+
+
+def _values(files: Mapping[str, Mapping[str, str | None]], log: DeltaLog) -> pa.Table:
+    """The values of partitions, by the file that has them."""
+    names = {_FILE: pa.array([re.sub(_SCHEME, "/", name) for name in files], pa.string())}
+    texts = {c: pa.array([values[c] for values in files.values()], pa.string()) for c in log.partitions}
+    return pa.table(names | {c: column.cast(log.schema.field(c).type) for c, column in texts.items()})
+
+
+def _partitioned(frame: DataFrame, values: DataFrame, log: DeltaLog) -> DataFrame:
+    """Files' rows with the values of their partitions; all columns in the table's order."""
+    by_file = frame.withColumn(f"{_FILE}'s", F.regexp_replace("_metadata.file_path", _SCHEME, "/"))
+    same = F.col(quoted(_FILE)) == F.col(quoted(f"{_FILE}'s"))
+    joined = by_file.join(F.broadcast(values), on=same, how="left")
+    known = F.col(quoted(_FILE)).isNotNull()
+    unknown = F.raise_error(F.lit("a file whose partition is not known"))
+    return joined.select(
+        *(
+            F.when(known, F.col(quoted(c))).otherwise(unknown).alias(c) if c in log.partitions else F.col(quoted(c))
+            for c in log.schema.names
+        )
+    )
 
 
 def _is_path(table: str) -> bool:
@@ -46,4 +116,4 @@ def _is_path(table: str) -> bool:
 def _format(path: str) -> str:
     if "://" not in path and not Path(path).exists():
         raise FileError(f"{path} does not exist; give a folder of Parquet files, or the name of a Spark table")
-    return "delta" if Path(path, DELTA).is_dir() else "parquet"
+    return "delta" if is_delta(Path(path)) else "parquet"

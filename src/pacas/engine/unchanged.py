@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from pacas.engine.contract import RelationFile, RelationFolder, Source
-from pacas.engine.folder import parquet_files
+from pacas.engine.folder import watched_files
 from pacas.errors import InputError
 
 
@@ -32,7 +32,7 @@ class Files:
             case RelationFile(format="parquet"):
                 return cls([source.path], source.name)
             case RelationFolder():
-                return cls(lambda: parquet_files(source.path), source.name)
+                return cls(lambda: watched_files(source.path), source.name)
             case _:
                 return cls([], source.name)
 

@@ -15,8 +15,9 @@ import pyarrow.parquet as pq
 
 from pacas.core.relation import Relation, check_columns
 from pacas.engine.contract import Engine, RelationFile, Source
+from pacas.engine.delta import has_reader, is_delta
 from pacas.engine.duck import DuckEngine
-from pacas.engine.folder import DELTA, scan_folder
+from pacas.engine.folder import scan_folder
 from pacas.errors import FileError, SchemaError
 
 DELIMITERS = ",;\t|"
@@ -31,12 +32,13 @@ def locate(data: str, folder: Path, key: Sequence[str], engine: Engine[Any]) -> 
     """The relation that a file or a command line names: a file, a folder of Parquet files, or what the engine finds.
 
     Files and folders are looked for relative to `folder`. Anything else is for the engine: to Spark, a table's name
-    (`lake.people`), a place that it reads (`s3://…`), or a Delta folder. A key numbers the rows of folders and tables;
-    the rows of a file have its order, and of a key it is asked only that its columns exist.
+    (`lake.people`), a place that it reads (`s3://…`), or a Delta folder if it has Delta's package. A key numbers the
+    rows of folders and tables; the rows of a file have its order, and of a key it is asked only that its columns exist.
     """
     path = folder / data
     if _is_there(path, Path.is_dir):
-        return engine.scan(str(path.absolute()), key) if (path / DELTA).is_dir() else scan_folder(path, key)
+        by_engine = is_delta(path) and has_reader(engine)
+        return engine.scan(str(path.absolute()), key) if by_engine else scan_folder(path, key)
     if not _is_there(path, Path.is_file) and not isinstance(engine, DuckEngine):
         if "://" not in data and path.suffix.lower() in {*_SUFFIXES, ".parquet", *COMPRESSED}:
             raise FileError(f"{path} does not exist; give a file, a folder, or the name of a Spark table")
