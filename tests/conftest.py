@@ -13,6 +13,8 @@ pytest_plugins = ("postgres", "spark")
 settings.register_profile("ci", deadline=None, derandomize=True)
 settings.load_profile("ci")
 
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # commands that tests start are compiled once, not every time
+
 
 @pytest.fixture(scope="session")
 def shared_data() -> Path:

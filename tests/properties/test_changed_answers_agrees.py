@@ -69,7 +69,7 @@ def joined_often(draw: st.DrawFn, world: World) -> Query:
     return Query(outputs, [*query.conditions, (left, sign, right)], [*query.sources, ("o", name)])
 
 
-@settings(max_examples=120)
+@settings(max_examples=80)
 @given(st.data())
 def test_changed_answers_agree_with_asking_each_neighbour(data: st.DataObject) -> None:
     world = data.draw(worlds())

@@ -13,7 +13,7 @@ from pacas.protocol.messages import Answer, Quote
 from pacas.provider.mix import Mix
 from pacas.provider.support import Generated
 
-MANY = settings(max_examples=120)
+MANY = settings(max_examples=80)
 ENGINE = DuckEngine(threads=1)
 HIGH = 10**18
 

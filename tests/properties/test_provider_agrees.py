@@ -16,7 +16,7 @@ from pacas.provider.held import Held
 from pacas.provider.known import Known
 from pacas.provider.provider import Provider
 
-MANY = settings(max_examples=200)
+MANY = settings(max_examples=130)
 SOME = settings(max_examples=40)
 ENGINE = DuckEngine(threads=1)
 HIGH = 10**18

@@ -38,8 +38,8 @@ from pacas.provider.provider import Provider
 from pacas.provider.support import Generated
 from pacas.provider.terms import ViewPrice
 
-MANY = settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
-FEWER = settings(MANY, max_examples=20)
+MANY = settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+FEWER = settings(MANY, max_examples=12)
 HIGH = 10**18
 BUYERS = ("ann", "bob", "cyd")
 
