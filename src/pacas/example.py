@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import pyarrow as pa
-import pyarrow.csv
 
 from pacas.core.builders import intervals
 from pacas.core.dependency import FunctionalDependency, MatchingDependency
@@ -18,14 +17,8 @@ from pacas.core.relation import Relation
 
 
 def _table(header: str, *rows: str) -> Relation:
-    text = "\n".join(" ".join(line.split()) for line in (header, *rows))
-    return Relation(
-        pyarrow.csv.read_csv(
-            pa.BufferReader(text.encode()),
-            parse_options=pyarrow.csv.ParseOptions(delimiter=" "),
-            convert_options=pyarrow.csv.ConvertOptions(column_types=dict.fromkeys(header.split(), pa.string())),
-        )
-    )
+    columns = zip(*(row.split() for row in rows), strict=True)
+    return Relation(pa.table({name: pa.array(values) for name, values in zip(header.split(), columns, strict=True)}))
 
 
 provider: Relation = _table(

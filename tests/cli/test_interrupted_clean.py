@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import subprocess
 import sys
@@ -63,7 +64,9 @@ def files(tmp_path: Path) -> Path:
 def test_a_hundred_kills_lose_nothing_and_pay_nothing_twice(files: Path, tmp_path: Path) -> None:
     runs = [
         subprocess.Popen(
-            [sys.executable, SCRIPT, files, tmp_path / f"run-{seed}", str(seed), str(KILLS)], stdout=subprocess.PIPE
+            [sys.executable, SCRIPT, files, tmp_path / f"run-{seed}", str(seed), str(KILLS)],
+            stdout=subprocess.PIPE,
+            env=os.environ | {"TMPDIR": str(tmp_path)},  # who is killed cannot tidy up
         )
         for seed in SEEDS
     ]

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from threading import Lock
 from typing import Any
 
@@ -21,13 +22,19 @@ class Launcher:
 
     def __enter__(self) -> Launcher:
         self._lock = Lock()
+        self._leftovers = TemporaryDirectory()  # who is killed cannot tidy up
         self._process = subprocess.Popen(
-            [sys.executable, LAUNCHER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            [sys.executable, LAUNCHER],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env=os.environ | {"TMPDIR": self._leftovers.name},
         )
         return self
 
     def __exit__(self, *_: object) -> None:
         self._process.communicate(timeout=60)
+        self._leftovers.cleanup()
 
     def command(self, folder: Path, *arguments: str) -> Any:
         """Run a command to its end: the document that it prints."""
