@@ -2,8 +2,8 @@
 
 For relations that are not held in memory, on any engine. A group goes by the number of its first row. The mixed groups
 and their rows come to the caller, and nothing of the others; where several left sides connect rows, the links between
-groups of two rows and more come, each once, and the caller connects them. So there are as many passes over the data
-for a thousand rows as for a billion.
+groups that have some of their rows in common come, each once, and the caller connects them. So there are as many passes
+over the data for a thousand rows as for a billion.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ Ints = NDArray[np.int64]
 
 _WHOLE = f"^({NUMBER.pattern})\\z"
 
+AT_A_TIME = 1 << 20
+"""Links that are connected together."""
 MIXED = "count(*) > 1"
 """A group shows more than one value, where its values are listed each once; a null is one."""
 
@@ -134,28 +136,49 @@ def _of_several_sides(sql: Sql, keyed: Sequence[str], widths: Sequence[int], fou
 
 
 def _assigned_sql(keyed: Sequence[str], widths: Sequence[int], groups: Sequence[str]) -> str:
-    """Each row that is in a group of some side: its groups, as nodes of a graph, and the first of them that it has."""
-    sides = len(keyed)
+    """Each row that is in a group of some side: its groups, as nodes of a graph, and the first of them that it has.
+
+    Of each group it has the number of rows, and whether one of them is mixed.
+    """
+    sides = range(len(keyed))
     nodes = []
     for i, (side, width, name) in enumerate(zip(keyed, widths, groups, strict=True)):
         joined = f"({side}) AS t JOIN {name} AS g ON {_same_keys(width, 'g')}"
-        nodes.append(f"SELECT t.{ROW} AS r, t.c AS c, {i} AS side, g.first * {sides} + {i} AS node FROM {joined}")
-    each = ", ".join(f"min(CASE WHEN side = {i} THEN node END) AS f{i}" for i in range(sides))
-    first = ", ".join(f"f{i}" for i in range(sides))
-    united = f"SELECT r, c, {each} FROM ({' UNION ALL '.join(nodes)}) AS s GROUP BY r, c"  # c is the row's: one of r
-    return f"SELECT r, c, {first}, coalesce({first}) AS node FROM ({united}) AS u"
+        node = f"g.first * {len(keyed)} + {i} AS node, g.n AS n, CASE WHEN g.mixed THEN 1 ELSE 0 END AS mixed"
+        nodes.append(f"SELECT t.{ROW} AS r, t.c AS c, {i} AS side, {node} FROM {joined}")
+    each = ", ".join(f"min(CASE WHEN side = {i} THEN {of} END) AS {to}{i}" for i in sides for of, to in _OF_A_GROUP)
+    listed = ", ".join(f"{to}{i}" for i in sides for _, to in _OF_A_GROUP)
+    united = f"SELECT r, c, {each}, max(mixed) AS mixed FROM ({' UNION ALL '.join(nodes)}) AS s GROUP BY r, c"
+    first = ", ".join(f"f{i}" for i in sides)
+    return f"SELECT r, c, {listed}, mixed, coalesce({first}) AS node FROM ({united}) AS u"  # c is the row's: one of r
+
+
+_OF_A_GROUP = (("node", "f"), ("n", "n"))
+"""What is kept of a row's group on each side, and under which name."""
+
+
+def _links_sql(rows: str, sides: int) -> str:
+    """The groups that rows have in common, each combination once.
+
+    Left out is what is a component by itself and shows one value: groups of several sides that have the same rows.
+    """
+    listed = ", ".join(f"{to}{i}" for i in range(sides) for _, to in _OF_A_GROUP)
+    shared = " OR ".join(f"coalesce(n{i}, count(*)) <> count(*)" for i in range(sides))
+    groups = ", ".join(f"f{i}" for i in range(1, sides))
+    return f"SELECT node, {groups} FROM {rows} GROUP BY node, {listed} HAVING max(mixed) = 1 OR {shared}"
 
 
 def _chosen(sql: Sql, rows: str, sides: int, most: int, mixed: Sequence[Ints]) -> pa.Table:
     """The nodes of all components that hold a mixed group, each with the first row of its component."""
     links: Ints = np.empty((0, 2), dtype=np.int64)
-    for i in range(1, sides):
-        there = f"f{i} IS NOT NULL AND f{i} <> node"
-        for batch in sql.stream(f"SELECT DISTINCT node, f{i} AS other FROM {rows} WHERE {there}", most):
-            links = _spanning(np.vstack([links, *_pairs(batch)]))
+    further: list[Ints] = []
+    for batch in sql.stream(_links_sql(rows, sides), most):
+        further += _pairs(batch)
+        if sum(map(len, further)) > max(AT_A_TIME, len(links)):  # so that all of it takes twice the last time
+            links, further = _spanning(np.vstack([links, *further])), []
     starts = np.concatenate([first * sides + i for i, first in enumerate(mixed)])
     alone = np.column_stack([starts, starts])
-    nodes, component = _components(np.vstack([links, alone]))
+    nodes, component = _components(np.vstack([links, *further, alone]))
     wanted = np.isin(component, component[np.searchsorted(nodes, starts)])
     first = np.full(component.max() + 1, np.iinfo(np.int64).max)
     np.minimum.at(first, component, nodes // sides)
@@ -163,7 +186,10 @@ def _chosen(sql: Sql, rows: str, sides: int, most: int, mixed: Sequence[Ints]) -
 
 
 def _pairs(batch: pa.Table) -> list[Ints]:
-    return [np.column_stack([column.to_numpy() for column in batch.columns])]
+    """Links from the first group of each line to its others."""
+    node, *others = (column.fill_null(-1).to_numpy() for column in batch.columns)
+    pairs = (np.column_stack([node, other])[(other >= 0) & (other != node)] for other in others)
+    return [found for found in pairs if len(found)]
 
 
 def _spanning(links: Ints) -> Ints:
