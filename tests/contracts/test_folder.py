@@ -153,6 +153,17 @@ def test_a_value_that_only_looks_like_the_columns_type_makes_it_text(engine: Eng
     assert written == {"ID": [1, 2], "N": ["51.0", "8"], "D": ["2020-01-01", "2020"]}
 
 
+def test_a_moment_with_a_new_value_stays_a_moment(engine: Engine[Any], tmp_path: Path) -> None:
+    when = pa.array([datetime(2020, 1, 1), datetime(2020, 1, 2)], pa.timestamp("us", "UTC"))
+    folder = write(tmp_path / "given", {"0.parquet": {"ID": [1, 2], "T": when, "U": when}})
+    table = engine.open(scan_folder(folder, ["ID"]))
+    new = {"T": cells([1], "2020-01-01 00:00:00+00"), "U": cells([0], "2020")}
+    engine.write(table, new, tmp_path / "written")
+    written = pq.read_table(tmp_path / "written").sort_by("ID")
+    assert written["T"].cast(pa.timestamp("us", "UTC")) == pa.chunked_array([when.take(pa.array([0, 0]))])
+    assert written["U"].to_pylist() == ["2020", "2020-01-02 00:00:00+00"]
+
+
 def test_a_partition_is_written_as_a_column_that_reads_alike(engine: Engine[Any], tmp_path: Path) -> None:
     folder = write(tmp_path / "given", {f"ZIP=0{i}/0.parquet": {"ID": [i], "A": ["x"]} for i in range(2)})
     table = engine.open(scan_folder(folder, ["ID"]))

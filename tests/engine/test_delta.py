@@ -184,6 +184,28 @@ def test_a_file_of_other_types_than_the_log_says(people: Path) -> None:
     one_line(people, r"in people has column 'ID' of another type than its Delta log says$", SchemaError)
 
 
+def test_a_file_that_spells_a_column_otherwise_than_the_log(people: Path) -> None:
+    (file,) = read_log(people).files
+    pq.write_table(pq.read_table(file).rename_columns(["ID", "a"]), file)
+    one_line(people, r"in people has column 'a', which its Delta log spells 'A'$", SchemaError)
+
+
+def test_a_file_with_other_values_inside_values_than_the_log_says(tmp_path: Path) -> None:
+    folder = write(tmp_path / "people", {"ID": [1], "S": pa.array([[{"a": 1}]])})
+    assert scan_folder(folder, ["ID"]).columns == ("ID", "S")
+    write(folder, {"ID": [2], "S": pa.array([[{"a": 1, "b": 2}]])}, schema_mode="merge")
+    one_line(folder, r"in people has column 'S' of another type than its Delta log says$", SchemaError)
+
+
+def test_lists_and_maps_are_the_same_whatever_their_parts_are_called(tmp_path: Path) -> None:
+    pairs = pa.array([[("k", 1)]], pa.map_(pa.string(), pa.int64()))
+    folder = write(tmp_path / "people", {"ID": [1], "L": [[1, 2]], "M": pairs})
+    write(folder, {"ID": [2], "L": [[3]], "M": pairs})
+    first = min(read_log(folder).files)
+    pq.write_table(pq.read_table(first), first, use_compliant_nested_type=False)
+    assert scan_folder(folder, ["ID"]).columns == ("ID", "L", "M")
+
+
 def test_a_partition_of_bytes_is_refused(tmp_path: Path) -> None:
     folder = write(tmp_path / "people", {"ID": [1], "P": [b"x"]}, "P")
     one_line(folder, "^people has partitions by 'P', a column of binary; make it text$", SchemaError)

@@ -6,7 +6,7 @@ import os
 import random
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -19,6 +19,7 @@ import pytest
 
 from pacas.engine.contract import NewCells, RelationFolder
 from pacas.engine.duck import DuckEngine
+from pacas.engine.duck_folder_copy import _Copy
 from pacas.engine.folder import scan_folder
 from pacas.errors import FileError, InputError, SchemaError
 from pacas.formats.relations import scan_relation
@@ -385,6 +386,56 @@ def test_a_copy_that_fails_leaves_nothing(people: Path, monkeypatch: pytest.Monk
     with pytest.raises(FileError, match=r"people\.clean cannot be written \(No space left on device\)"):
         copy(people, ["ID"], {"A": {0: "x"}})
     assert [entry.name for entry in people.parent.iterdir()] == ["people"]
+
+
+def rewritten(file: Path) -> None:
+    pq.write_table(pa.table({"ID": [4, 5, 6], "A": ["secret"] * 3, "N": [1, 2, 3]}), file)
+
+
+def cut(file: Path) -> None:
+    file.write_bytes(file.read_bytes()[:50])
+
+
+def retyped(file: Path) -> None:
+    pq.write_table(pa.table({"ID": ["secret"], "A": ["secret"], "N": ["secret"]}), file)
+
+
+@pytest.mark.parametrize("change", [rewritten, cut, retyped, Path.unlink])
+def test_a_folder_that_changes_while_it_is_copied_leaves_nothing(
+    people: Path, monkeypatch: pytest.MonkeyPatch, change: Callable[[Path], None]
+) -> None:
+    write_one = _Copy.write
+
+    def write_then_change(self: _Copy, file: Path, into: Path) -> None:
+        write_one(self, file, into)
+        if file.name == "0.parquet":
+            change(people / "2.parquet")
+
+    monkeypatch.setattr(_Copy, "write", write_then_change)
+    with pytest.raises(InputError, match=r"^people has changed since it was first read; let its writers finish"):
+        copy(people, ["ID"], {"N": dict.fromkeys(range(6), "7")})
+    assert [entry.name for entry in people.parent.iterdir()] == ["people"]
+
+
+def test_a_file_that_is_damaged_after_the_folder_was_found_is_named(people: Path) -> None:
+    source = scan_folder(people, ["ID"])
+    cut(people / "2.parquet")
+    with pytest.raises(FileError, match=r"2\.parquet is not a complete Parquet file; write it again, or take it out$"):
+        ENGINE.open(source)
+
+
+def test_lists_are_the_same_however_their_parts_are_named(tmp_path: Path) -> None:
+    folder = tmp_path / "people"
+    folder.mkdir()
+    for i in range(2):
+        listed = pa.table({"ID": [i], "A": ["x"], "L": [[1, 2]]})
+        pq.write_table(listed, folder / f"{i}.parquet", use_compliant_nested_type=False)
+    into = copy(folder, ["ID"], {"A": {1: "new"}})
+    assert texts(into, "ID", columns=["A"]) == {"A": ["x", "new"]}
+    assert pq.read_table(into)["L"].to_pylist() == [[1, 2], [1, 2]]
+    write(into, {"2.parquet": {"ID": [2], "A": ["x"], "L": [["1"]]}})
+    with pytest.raises(SchemaError, match="has other columns or types"):
+        scan_folder(into, ["ID"])
 
 
 def test_rows_and_columns_that_are_not_there(people: Path) -> None:

@@ -6,6 +6,7 @@ import gc
 import os
 import sys
 from collections.abc import Iterator
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -192,6 +193,32 @@ def test_typed_columns_of_a_folder_read_as_the_embedded_engine_reads_them(engine
     assert engine.rows(opened, None, table.column_names).to_pydict() == expected
 
 
+@pytest.mark.parametrize("ansi", ["true", "false"])
+def test_decimals_are_spelled_with_all_their_places_in_either_mode_of_spark(engine: Any, ansi: str) -> None:
+    small = [Decimal(v) for v in ("1E-10", "-1E-10", "0", "-15E-9", "1E-6", "-999E-9", "-0.5", "120E-9")]
+    least = Decimal("1E-38")
+    table = pa.table(
+        {
+            "ID": range(len(small) + 1),
+            "ten": pa.array([*small, None], pa.decimal128(20, 10)),
+            "wide": pa.array([*(v * 10**9 + v for v in small), None], pa.decimal128(38, 19)),
+            "seven": pa.array([Decimal(n).scaleb(-7) for n in (1, -1, 0, 9, -10, 10**7, -(10**8), 5)] + [None]),
+            "six": pa.array([Decimal(n).scaleb(-6) for n in (1, -1, 0, 9, -10, 10**6, -(10**7), 5)] + [None]),
+            "all": pa.array([least, -least, Decimal(0), *[least * 12] * 5, None], pa.decimal128(38, 38)),
+            "five": pa.array([Decimal(n).scaleb(-5) for n in (1, -1, 0, 9, -10, 99999, -99999, 5)] + [None]),
+            "whole": pa.array([Decimal(0), Decimal(-1), Decimal("9" * 38), *[Decimal(7)] * 5, None]),
+        }
+    )
+    duck = DuckEngine(threads=1)
+    expected = duck.rows(duck.open(Relation.of(table)), None, table.column_names).to_pydict()
+    session = engine.session.newSession()
+    session.conf.set("spark.sql.ansi.enabled", ansi)
+    other = type(engine)(session)
+    opened = other.open(KeyedFrame(session.createDataFrame(table), ("ID",)))
+    assert other.rows(opened, None, table.column_names).to_pydict() == expected
+    other.close()
+
+
 def test_a_column_of_lists_is_refused_by_name(engine: Any) -> None:
     frame = engine.session.createDataFrame(pa.table({"ID": [1], "A": [["secret"]]}))
     with pytest.raises(SchemaError, match=r"column 'A' of the table is of Spark's type array<string>; make it text"):
@@ -223,7 +250,9 @@ def test_a_table_is_found_by_its_name(engine: Any, folder: Path) -> None:
     engine.session.catalog.dropTempView("clinic_people")
 
 
-@pytest.mark.parametrize("where", ["no_such_table", "/no/such/folder", "file:///no/such/folder"])
+@pytest.mark.parametrize(
+    "where", ["no_such_table", "/no/such/folder", "file:///no/such/folder", "file:/no/such/folder"]
+)
 def test_a_table_that_is_not_there_is_one_clear_line(engine: Any, where: str) -> None:
     with pytest.raises(FileError, match=r"does not exist|is not there") as caught:
         engine.scan(where, "ID")
@@ -239,6 +268,35 @@ def test_a_delta_table_is_read_by_its_log_where_spark_has_no_reader(engine: Any,
     deltalake.write_deltalake(folder, pa.table({"ID": [3], "A": ["c"]}), mode="append")
     with pytest.raises(InputError, match="people has changed since it was first read"):
         engine.open(source)
+
+
+@pytest.mark.parametrize("scheme", ["file://", "file:", "file:///"])
+def test_a_delta_table_at_an_address_is_read_by_its_log(engine: Any, tmp_path: Path, scheme: str) -> None:
+    deltalake = pytest.importorskip("deltalake", reason="no deltalake here; install pacas[delta]")
+    folder = tmp_path / "some people"
+    deltalake.write_deltalake(folder, pa.table({"ID": [1, 2], "A": ["a", "b"]}))
+    deltalake.write_deltalake(folder, pa.table({"ID": [7], "A": ["only"]}), mode="overwrite")
+    opened = engine.open(engine.scan(f"{scheme}{folder}", "ID"))
+    assert engine.rows(opened, None, ["A"])["A"].to_pylist() == ["only"]
+
+
+@pytest.mark.parametrize("address", ["viewfs://lake/clinic/people", "viewfs://pond/clinic/peop*"])
+def test_a_delta_table_elsewhere_is_refused_where_spark_has_no_reader(engine: Any, folder: Path, address: str) -> None:
+    session = engine.session.newSession()
+    for lake in ("lake", "pond"):
+        session.conf.set(f"fs.viewfs.mounttable.{lake}.link./clinic", f"file://{folder.parent}")
+    other = type(engine)(session)
+    assert len(other.open(other.scan(address, "ID"), ["A"])) == ROWS
+    (folder / "_delta_log").mkdir()
+    with pytest.raises(InputError, match=r"is a Delta table, .*; put Delta's package on the class path of Spark$"):
+        other.scan(address, "ID")
+    other.close()
+
+
+def test_an_address_that_spark_has_no_way_to_is_one_clear_line(engine: Any) -> None:
+    with pytest.raises(FileError, match=r"^dbfs:/people: Spark cannot read it") as caught:
+        engine.scan("dbfs:/people", "ID")
+    assert "\n" not in str(caught.value)
 
 
 def test_without_deltalake_and_a_reader_of_sparks_one_line_names_both(
@@ -279,7 +337,8 @@ def test_spark_reads_delta_itself_where_it_has_a_reader(engine: Any, folder: Pat
     other = type(engine)(session)
     source = locate("people", folder.parent, ["ID"], other)
     assert isinstance(source, KeyedFrame)
-    assert other.rows(other.open(source), None, ["A"])["A"].to_pylist() == ["by Spark"]
+    for found in (source, other.scan(f"file:{folder}", "ID")):
+        assert other.rows(other.open(found), None, ["A"])["A"].to_pylist() == ["by Spark"]
     other.close()
 
 

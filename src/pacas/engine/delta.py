@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
@@ -106,6 +106,10 @@ def is_as_logged(file: pa.Schema, log: DeltaLog) -> bool:
 
 def check_logged(file: pa.Schema, log: DeltaLog, called: str) -> None:
     """Raise if a file's columns are not what the log says; one that is not there yet is null."""
+    logged = {name.lower(): name for name in log.schema.names}
+    for name in file.names:
+        if logged.get(name.lower(), name) != name:
+            raise SchemaError(f"{called} has column {name!r}, which its Delta log spells {logged[name.lower()]!r}")
     for field in log.own:
         if field.name in file.names and not _reads_as(file.field(field.name).type, field.type):
             raise SchemaError(f"{called} has column {field.name!r} of another type than its Delta log says")
@@ -226,7 +230,9 @@ def _is_same(found: pa.DataType, logged: pa.DataType) -> bool:
         found = pa.string()  # they are the same in a file
     if pa.types.is_binary_view(found) or pa.types.is_large_binary(found):
         found = pa.binary()
-    return bool(found == logged or (pa.types.is_nested(found) and pa.types.is_nested(logged)))
+    if pa.types.is_nested(found) and pa.types.is_nested(logged):
+        return _has_same_parts(found, logged, _is_same)
+    return bool(found == logged)
 
 
 def _reads_as(found: pa.DataType, logged: pa.DataType) -> bool:
@@ -235,4 +241,18 @@ def _reads_as(found: pa.DataType, logged: pa.DataType) -> bool:
         return bool(found.bit_width <= max(32, logged.bit_width))
     if pa.types.is_timestamp(found) and pa.types.is_timestamp(logged):
         return logged.tz is not None or found.tz is None
+    if pa.types.is_nested(found) and pa.types.is_nested(logged):
+        return _has_same_parts(found, logged, _reads_as)
     return _is_same(found, logged)
+
+
+def _has_same_parts(found: pa.DataType, logged: pa.DataType, fits: Callable[[pa.DataType, pa.DataType], bool]) -> bool:
+    """Whether values inside values are the same ones; how a file names the parts of a list or of a map is no matter."""
+    if pa.types.is_map(found) or pa.types.is_map(logged):
+        both = pa.types.is_map(found) and pa.types.is_map(logged)
+        return both and fits(found.key_type, logged.key_type) and fits(found.item_type, logged.item_type)
+    if pa.types.is_struct(found) or pa.types.is_struct(logged):
+        both = pa.types.is_struct(found) and pa.types.is_struct(logged)
+        same = both and found.names == logged.names
+        return same and all(fits(f.type, g.type) for f, g in zip(found, logged, strict=True))
+    return fits(found.value_type, logged.value_type)

@@ -135,7 +135,7 @@ class DuckEngine:
         if not isinstance(table.source, RelationFolder):
             raise InputError(f"{table.name} is not a folder of Parquet files, which alone is written here")
         with self._asking(table):
-            write_folder(self._connection, table.source, cells, path)
+            write_folder(self._connection, table.source, cells, path, table.files.check)
 
     def open(self, source: Source, columns: Sequence[str] | None = None) -> DuckTable:
         if isinstance(source, KeyedFrame):

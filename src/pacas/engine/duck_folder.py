@@ -15,12 +15,11 @@ from pathlib import Path
 import duckdb
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from pacas.engine.contract import RelationFolder
 from pacas.engine.duck_text import create_view, file_literal
-from pacas.engine.folder import Contents, contents
+from pacas.engine.folder import Contents, contents, metadata, schema_of
 from pacas.engine.keys import check_key
 from pacas.engine.statements import column_name, literal, quote
 from pacas.engine.unchanged import changed
@@ -133,7 +132,9 @@ def _files(connection: duckdb.DuckDBPyConnection, folder: RelationFolder) -> Fol
     held = contents(folder.path)
     if held.log is not None and tuple(held.log.schema.names) != folder.columns:
         raise changed(folder.name)
-    rows = {path: int(pq.read_metadata(path).num_rows) for path in held.files}
+    if not all(path.exists() for path in held.files):
+        raise changed(folder.name)
+    rows = {path: int(metadata(path).num_rows) for path in held.files}
     filled = tuple(path for path in held.files if rows[path])
     if not filled:
         raise InputError(f"{folder.name} has a header but no rows")
@@ -147,7 +148,7 @@ def _files(connection: duckdb.DuckDBPyConnection, folder: RelationFolder) -> Fol
 
 def _as_found(own: Sequence[str], found: Mapping[str, tuple[str, str]], file: Path) -> dict[str, tuple[str, str]]:
     """Columns by DuckDB's names for them, which differ where two names differ in case alone."""
-    names = list(pq.read_schema(file).names)
+    names = schema_of(file).names
     return {c: found.get(c) or list(found.values())[names.index(c)] for c in own}
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from pacas.engine.contract import NewCells, RelationFolder
 from pacas.engine.duck_folder import FolderFiles, files_by_key, places_of
 from pacas.engine.duck_text import text_of
+from pacas.engine.folder import schema_of
 from pacas.engine.new_cells import in_type
 from pacas.errors import FileError, InputError, SchemaError
 
@@ -37,9 +38,16 @@ _ARROW = {"BIGINT": pa.int64(), "DOUBLE": pa.float64(), "DATE": pa.date32(), "VA
 
 
 def write_folder(
-    connection: duckdb.DuckDBPyConnection, source: RelationFolder, cells: Mapping[str, NewCells], path: Path
+    connection: duckdb.DuckDBPyConnection,
+    source: RelationFolder,
+    cells: Mapping[str, NewCells],
+    path: Path,
+    check: Callable[[], None],
 ) -> None:
-    """Write a folder with new values in some cells; `path` holds all of it or is as it was."""
+    """Write a folder with new values in some cells; `path` holds all of it or is as it was.
+
+    `check` raises if the source is another one than before.
+    """
     for attribute in cells:
         if attribute not in source.columns:
             raise SchemaError.missing(attribute, source.columns, source.name)
@@ -52,8 +60,12 @@ def write_folder(
     }
     copy = _Copy(connection, files, columns)
     with _whole(path) as partial:
-        for file in files.held.files:
-            copy.write(file, partial)
+        failed = _failure(copy, files.held.files, partial)
+        check()
+        if isinstance(failed, pa.ArrowException) or (isinstance(failed, OSError) and failed.errno is None):
+            raise FileError(f"{source.name} cannot be copied; are its files complete, and all values of their types?")
+        if failed is not None:
+            raise failed
 
 
 def check_target(path: Path) -> None:
@@ -62,6 +74,16 @@ def check_target(path: Path) -> None:
         raise FileError(f"{path} is there already; give the name of a new folder, or of an empty one")
     if not path.absolute().parent.is_dir():
         raise FileError(f"{path.absolute().parent} does not exist; make it first")
+
+
+def _failure(copy: _Copy, files: Sequence[Path], into: Path) -> Exception | None:
+    """Copy files; if one of them, or the copy's, makes it fail: how. That may quote a value."""
+    try:
+        for file in files:
+            copy.write(file, into)
+    except (pa.ArrowException, OSError, LookupError, ValueError) as error:
+        return error
+    return None
 
 
 @contextmanager
@@ -117,7 +139,7 @@ def _type(files: FolderFiles, attribute: str) -> pa.DataType:
         return files.held.log.schema.field(attribute).type
     if attribute in files.held.kinds:
         return _ARROW[files.held.kinds[attribute]]
-    kind = pq.read_schema(files.paths[0]).field(attribute).type
+    kind = schema_of(files.paths[0]).field(attribute).type
     return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 

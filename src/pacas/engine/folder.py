@@ -7,7 +7,7 @@ partition, named `column=value`: its rows all have that value. In a Delta table 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote
@@ -54,7 +54,7 @@ class Contents:
 
     def stored_as_logged(self) -> bool:
         """Whether all files have the columns that a log says; those of a plain folder were seen to be alike."""
-        return self.log is None or all(is_as_logged(_schema(file), self.log) for file in self.partitions)
+        return self.log is None or all(is_as_logged(schema_of(file), self.log) for file in self.partitions)
 
     def named_as_logged(self) -> bool:
         """Whether the names of folders say of the partitions what the log says, so that without it they read alike."""
@@ -189,23 +189,43 @@ def _logged_columns(folder: Path, log: DeltaLog) -> list[str]:
     for file in log.files:
         if not file.exists():
             raise FileError(f"the Delta log of {folder} names {file.relative_to(folder)}, which is not there")
-        check_logged(_schema(file), log, f"{file.relative_to(folder)} in {folder.name}")
+        check_logged(schema_of(file), log, f"{file.relative_to(folder)} in {folder.name}")
     return list(log.schema.names)
 
 
-def _schema(file: Path) -> pa.Schema:
-    return _metadata(file).schema.to_arrow_schema()
+def schema_of(file: Path) -> pa.Schema:
+    """A file's columns."""
+    return metadata(file).schema.to_arrow_schema()
 
 
-def _shape(file: Path) -> tuple[list[str], list[tuple[str, str]]]:
+def _shape(file: Path) -> tuple[list[str], list[tuple[tuple[str, ...], str]]]:
     """A file's columns, and all that they are made of: by what it is, else by how it is stored."""
-    schema = _metadata(file).schema
+    schema = metadata(file).schema
+    columns = schema.to_arrow_schema()
+    paths = [path for column in columns for path in _paths((column.name,), column.type)]
     parts = [schema.column(i) for i in range(len(schema))]
     kinds = [p.physical_type if p.logical_type.type == "NONE" else str(p.logical_type) for p in parts]
-    return schema.to_arrow_schema().names, [(p.path, kind) for p, kind in zip(parts, kinds, strict=True)]
+    return columns.names, list(zip(paths, kinds, strict=True))
 
 
-def _metadata(file: Path) -> pq.FileMetaData:
+def _paths(path: tuple[str, ...], kind: pa.DataType) -> Iterator[tuple[str, ...]]:
+    """Where the values of a column are; writers name the parts of a list, and of a map, as they like."""
+    if isinstance(kind, pa.BaseExtensionType):
+        kind = kind.storage_type
+    if pa.types.is_struct(kind):
+        for part in kind:
+            yield from _paths((*path, part.name), part.type)
+    elif pa.types.is_map(kind):
+        yield from _paths((*path, "[key]"), kind.key_type)
+        yield from _paths((*path, "[value]"), kind.item_type)
+    elif pa.types.is_nested(kind):
+        yield from _paths((*path, "[]"), kind.value_type)
+    else:
+        yield path
+
+
+def metadata(file: Path) -> pq.FileMetaData:
+    """What a Parquet file says of itself."""
     try:
         return pq.read_metadata(file)
     except (pa.ArrowException, OSError, UnicodeDecodeError):

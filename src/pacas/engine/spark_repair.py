@@ -67,7 +67,7 @@ def _one_table(cells: Mapping[str, NewCells], kinds: Mapping[str, types.DataType
         at = np.searchsorted(rows, new.rows)
         written[at] = True
         texts[at] = list(new.values)
-        kept = in_type(texts.tolist(), to_arrow_type(kinds[attribute]))
+        kept = in_type(texts.tolist(), _arrow_type(kinds[attribute]))
         table = table.append_column(f"{_OURS} {i}", pa.array(written))
         table = table.append_column(f"{_OURS} v{i}", pa.array(texts.tolist(), pa.string()) if kept is None else kept)
     return table
@@ -83,9 +83,14 @@ def _same_key(source: KeyedFrame) -> Column:
 def _written(new: pa.Table, name: str, kind: types.DataType, i: int, where: str) -> Column:
     """A column with its new values: as it is where all of them have its type, else as text."""
     is_new, value = F.col(quoted(f"{_OURS} {i}")), F.col(quoted(f"{_OURS} v{i}"))
-    keeps = new.schema.field(f"{_OURS} v{i}").type == to_arrow_type(kind)
+    keeps = new.schema.field(f"{_OURS} v{i}").type == _arrow_type(kind)
     old = F.col(quoted(name)) if keeps else text_of(name, kind, where)
     return F.when(is_new, value).otherwise(old).alias(name)
+
+
+def _arrow_type(kind: types.DataType) -> pa.DataType:
+    """A column's type in Arrow; a moment is the same one wherever Spark runs."""
+    return to_arrow_type(kind, timezone="UTC")
 
 
 def _is_few(cells: Mapping[str, NewCells]) -> bool:

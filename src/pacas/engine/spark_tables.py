@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import pyarrow as pa
@@ -16,13 +17,13 @@ from pyspark.sql import functions as F
 
 from pacas.core.relation import check_columns
 from pacas.engine.contract import KeyedFrame, RelationFolder
-from pacas.engine.delta import DeltaLog, is_delta
+from pacas.engine.delta import LOG, DeltaLog, is_delta
 from pacas.engine.folder import contents
 from pacas.engine.folder import scan_folder as checked_folder
 from pacas.engine.spark_errors import NO_READER
 from pacas.engine.spark_text import quoted
 from pacas.engine.unchanged import changed
-from pacas.errors import FileError
+from pacas.errors import FileError, InputError
 
 _KINDS: dict[str, types.DataType] = {
     "BIGINT": types.LongType(),
@@ -34,13 +35,21 @@ _KINDS: dict[str, types.DataType] = {
 _FILE = "pacas file"
 """How our own column of a file's name is called, beside those of a Delta table."""
 _SCHEME = "^file:/+"
+_ADDRESS = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]+):(//[^/]*)?/+")
+"""How an address begins that is no local path: `file:/`, `dbfs:/`, `s3://lake/`."""
+_BY_LOG = "delta, by its log"
 
 
 def scan_table(session: SparkSession, table: str, key: tuple[str, ...], format: str | None = None) -> KeyedFrame:
-    """A table by its name (`lake.people`), or a folder of Parquet or Delta files by its path."""
-    if format is None and is_delta(Path(table)) and not has_delta(session):
-        return scan_folder(session, str(Path(table).resolve()), checked_folder(table, key))
-    frame = session.read.format(format or _format(table)).load(table) if _is_path(table) else session.table(table)
+    """A table by its name (`lake.people`), or a folder of Parquet or Delta files by its path or address."""
+    if _is_path(table):
+        format = format or _format(session, table)
+        if format == _BY_LOG:
+            folder = _local(table)
+            return scan_folder(session, str(folder), checked_folder(folder, key))
+        frame = session.read.format(format).load(table)
+    else:
+        frame = session.table(table)
     check_columns(frame.columns, table)
     return KeyedFrame(frame, key, table)
 
@@ -113,7 +122,33 @@ def _is_path(table: str) -> bool:
     return "/" in table or "\\" in table or Path(table).is_dir()
 
 
-def _format(path: str) -> str:
-    if "://" not in path and not Path(path).exists():
+def _format(session: SparkSession, path: str) -> str:
+    """What a folder holds; a Delta table is read by its log here where Spark has no reader of it."""
+    address = bool(_ADDRESS.match(path))
+    if not address and not Path(path).exists():
         raise FileError(f"{path} does not exist; give a folder of Parquet files, or the name of a Spark table")
-    return "delta" if is_delta(Path(path)) else "parquet"
+    if not (_has_log(session, path) if address else is_delta(Path(path))):
+        return "parquet"
+    return "delta" if has_delta(session) else _BY_LOG
+
+
+def _has_log(session: SparkSession, address: str) -> bool:
+    """Whether a folder somewhere is a Delta table; of one that is not to be had, Spark's own read says why."""
+    jvm: Any = session._jvm
+    try:
+        log = jvm.org.apache.hadoop.fs.Path(address, LOG)
+        files = log.getFileSystem(session._jsparkSession.sessionState().newHadoopConf())
+        return bool(files.exists(log) or files.globStatus(log))
+    except (PySparkException, Py4JError):
+        return False
+
+
+def _local(path: str) -> Path:
+    """The folder of a Delta table, for its log to be read here."""
+    found = _ADDRESS.match(path)
+    if found and found["scheme"] != "file":
+        raise InputError(
+            f"{path} is a Delta table, whose log says which of its files count; "
+            "put Delta's package on the class path of Spark"
+        )
+    return Path("/" + path[found.end() :] if found else path).resolve()

@@ -18,7 +18,6 @@ _PLAIN = (
     types.ShortType,
     types.IntegerType,
     types.LongType,
-    types.DecimalType,
     types.DateType,
     types.TimestampNTZType,
 )
@@ -30,7 +29,7 @@ _FLOAT = (types.FloatType, types.DoubleType)
 
 def is_plain(kind: types.DataType) -> bool:
     """Whether a column of this type holds values, and not values inside values."""
-    return isinstance(kind, (*_PLAIN, *_TEXT, *_FLOAT, types.TimestampType, types.BinaryType))
+    return isinstance(kind, (*_PLAIN, *_TEXT, *_FLOAT, types.DecimalType, types.TimestampType, types.BinaryType))
 
 
 def quoted(name: str) -> str:
@@ -47,10 +46,22 @@ def text_of(name: str, kind: types.DataType, where: str) -> Column:
         return _float_texts()(column)
     if isinstance(kind, _PLAIN):
         return column.cast("string")
+    if isinstance(kind, types.DecimalType):
+        return _decimal_text(column, kind)
     if isinstance(kind, types.TimestampType):
         since = f"timestampadd(MICROSECOND, unix_micros({quoted(name)}), TIMESTAMP_NTZ '1970-01-01')"
         return F.expr(f"CAST({since} AS STRING) || '+00'")
     raise SchemaError(f"column {name!r} of {where} is of Spark's type {kind.simpleString()}; make it text")
+
+
+def _decimal_text(column: Column, kind: types.DecimalType) -> Column:
+    """A decimal with all its places; one that has nothing but places begins with the point, as DuckDB spells it."""
+    text = column.cast("string")
+    if kind.scale > 6:  # without ANSI mode, Spark spells what is below a millionth as 1.5E-9
+        sign = F.when(text.startswith("-"), "-0.").otherwise("0.")
+        digits = F.regexp_replace(text, r"^-|\.|E.*", "")
+        text = F.when(text.contains("E"), F.concat(sign, F.lpad(digits, kind.scale, "0"))).otherwise(text)
+    return F.regexp_replace(text, r"^(-?)0\.", "$1.") if kind.scale == kind.precision else text
 
 
 def _float_texts() -> Callable[[Column], Column]:
