@@ -215,6 +215,14 @@ def test_a_file_that_is_added_to_a_folder_is_noticed_when_it_is_opened_again_or_
     assert not (tmp_path / "written").exists()
 
 
+def test_a_folder_that_has_changed_is_what_it_is_now_once_it_is_scanned_anew(engine: Any, folder: Path) -> None:
+    source = scan_folder(folder, ["ID"])
+    assert len(engine.open(source, ["A"])) == 4
+    pq.write_table(pa.table(MORE), folder / "1.parquet")
+    changed(engine, lambda: engine.open(source, ["A"]))
+    assert len(engine.open(scan_folder(folder, ["ID"]), ["A"])) == 5
+
+
 def test_a_table_to_which_rows_are_added_is_noticed(engine: Any, spark_session: Any, tmp_path: Path) -> None:
     frame = spark_session.createDataFrame(pa.table(PEOPLE))
     frame.write.option("path", str(tmp_path / "people")).saveAsTable("changing_people")

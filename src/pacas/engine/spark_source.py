@@ -53,7 +53,8 @@ class Sources:
         self._embedded = start_duckdb(folder)
         self._one_at_a_time = threading.Lock()  # a DuckDB connection serves one thread
         self._names = count()
-        self._folders: dict[RelationFolder, KeyedFrame] = {}
+        self._folders: dict[int, tuple[RelationFolder, KeyedFrame]] = {}
+        """By the folder itself, not by what it is called: one that is scanned anew may be another one by now."""
         self.frames = KeyedFrames(bucket)
 
     def close(self) -> None:
@@ -86,10 +87,10 @@ class Sources:
 
     def _of_folder(self, folder: RelationFolder) -> KeyedFrame:
         """A folder's frame, the same one whenever it is opened, as what is remembered of it is the frame's."""
-        if folder not in self._folders:
+        if id(folder) not in self._folders:
             path = self._path(folder.path)
-            self._folders[folder] = self.frames.scanned(lambda: scan_folder(self._session, path, folder))
-        return self._folders[folder]
+            self._folders[id(folder)] = folder, self.frames.scanned(lambda: scan_folder(self._session, path, folder))
+        return self._folders[id(folder)][1]
 
     # ---- Parquet files --------------------------------------------------------------------------------------------
 
