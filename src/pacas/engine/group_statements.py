@@ -30,6 +30,8 @@ AT_A_TIME = 1 << 20
 """Links that are connected together."""
 MIXED = "count(*) > 1"
 """A group shows more than one value, where its values are listed each once; a null is one."""
+_OF_A_GROUP = (("node", "f"), ("n", "n"))
+"""What is kept of a row's group on each side, and how that is called there."""
 
 
 class Sql(Protocol):
@@ -148,13 +150,10 @@ def _assigned_sql(keyed: Sequence[str], widths: Sequence[int], groups: Sequence[
         nodes.append(f"SELECT t.{ROW} AS r, t.c AS c, {i} AS side, {node} FROM {joined}")
     each = ", ".join(f"min(CASE WHEN side = {i} THEN {of} END) AS {to}{i}" for i in sides for of, to in _OF_A_GROUP)
     listed = ", ".join(f"{to}{i}" for i in sides for _, to in _OF_A_GROUP)
+    # a row has one c: it is grouped by, too, as Spark would sort all rows for its least
     united = f"SELECT r, c, {each}, max(mixed) AS mixed FROM ({' UNION ALL '.join(nodes)}) AS s GROUP BY r, c"
     first = ", ".join(f"f{i}" for i in sides)
-    return f"SELECT r, c, {listed}, mixed, coalesce({first}) AS node FROM ({united}) AS u"  # c is the row's: one of r
-
-
-_OF_A_GROUP = (("node", "f"), ("n", "n"))
-"""What is kept of a row's group on each side, and under which name."""
+    return f"SELECT r, c, {listed}, mixed, coalesce({first}) AS node FROM ({united}) AS u"
 
 
 def _links_sql(rows: str, sides: int) -> str:

@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urlsplit
 
-import pyarrow as pa
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame, SparkSession, types
-from pyspark.sql import functions as F
+from pyspark.sql import SparkSession, types
 
 from pacas.core.relation import check_columns
 from pacas.engine.contract import KeyedFrame, RelationFolder
-from pacas.engine.delta import LOG, DeltaLog, is_delta
+from pacas.engine.delta import LOG, is_delta
 from pacas.engine.folder import contents
 from pacas.engine.folder import scan_folder as checked_folder
+from pacas.engine.spark_delta import logged_frame
 from pacas.engine.spark_errors import NO_READER
-from pacas.engine.spark_text import quoted
-from pacas.engine.unchanged import changed
 from pacas.errors import FileError, InputError
 
 _KINDS: dict[str, types.DataType] = {
@@ -32,9 +26,6 @@ _KINDS: dict[str, types.DataType] = {
     "VARCHAR": types.StringType(),
 }
 """What a value of a partition's name is, by what it is to the embedded engine."""
-_FILE = "pacas file"
-"""How our own column of a file's name is called, beside those of a Delta table."""
-_SCHEME = "^file:/+"
 _ADDRESS = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]+):(//[^/]*)?/+")
 """How an address begins that is no local path: `file:/`, `dbfs:/`, `s3://lake/`."""
 _BY_LOG = "delta, by its log"
@@ -67,54 +58,13 @@ def scan_folder(session: SparkSession, path: str, folder: RelationFolder) -> Key
     """A local folder of Parquet files, by a path that Spark finds it under: what it is to the embedded engine."""
     held = contents(folder.path)
     if held.log is not None:
-        return KeyedFrame(_logged(session, path, folder, held.log), folder.key, folder.name)
+        return KeyedFrame(logged_frame(session, path, folder, held.log), folder.key, folder.name)
     reader = session.read.option("pathGlobFilter", "*.parquet")
     schema = reader.parquet(path).schema
     for column, kind in held.kinds.items():
         schema[column].dataType = _KINDS[kind]
     frame = reader.schema(schema).parquet(path)
     return KeyedFrame(frame, folder.key, folder.name)
-
-
-def _logged(session: SparkSession, path: str, folder: RelationFolder, log: DeltaLog) -> DataFrame:
-    """The files that a Delta log names, as it says what they are."""
-    if tuple(log.schema.names) != folder.columns:
-        raise changed(folder.name)
-    schema = types.StructType.fromJson(json.loads(log.spelled))
-    columns = {field.name: types.StructField(field.name, field.dataType) for field in schema.fields}
-    own = types.StructType([column for name, column in columns.items() if name not in log.partitions])
-    others = types.StructType([types.StructField(_FILE, types.StringType()), *(columns[c] for c in log.partitions)])
-    files = {f"{path}/{file.relative_to(folder.path).as_posix()}": values for file, values in log.files.items()}
-    frame = session.read.option("globPaths", "false").schema(own).parquet(*files)
-    spelled = {unquote(urlsplit(name).path): name for name in frame.inputFiles()}
-    if spelled.keys() != files.keys():
-        raise FileError(f"{folder.path} has files that Spark does not see; do names in its log begin with _ or a dot?")
-    if not log.partitions:
-        return frame
-    values = _values({spelled[name]: values for name, values in files.items()}, log)
-    return _partitioned(frame, session.createDataFrame(values, others), log)
-
-
-def _values(files: Mapping[str, Mapping[str, str | None]], log: DeltaLog) -> pa.Table:
-    """The values of partitions, by the file that has them."""
-    names = {_FILE: pa.array([re.sub(_SCHEME, "/", name) for name in files], pa.string())}
-    texts = {c: pa.array([values[c] for values in files.values()], pa.string()) for c in log.partitions}
-    return pa.table(names | {c: column.cast(log.schema.field(c).type) for c, column in texts.items()})
-
-
-def _partitioned(frame: DataFrame, values: DataFrame, log: DeltaLog) -> DataFrame:
-    """Files' rows with the values of their partitions; all columns in the table's order."""
-    by_file = frame.withColumn(f"{_FILE}'s", F.regexp_replace("_metadata.file_path", _SCHEME, "/"))
-    same = F.col(quoted(_FILE)) == F.col(quoted(f"{_FILE}'s"))
-    joined = by_file.join(F.broadcast(values), on=same, how="left")
-    known = F.col(quoted(_FILE)).isNotNull()
-    unknown = F.raise_error(F.lit("a file whose partition is not known"))
-    return joined.select(
-        *(
-            F.when(known, F.col(quoted(c))).otherwise(unknown).alias(c) if c in log.partitions else F.col(quoted(c))
-            for c in log.schema.names
-        )
-    )
 
 
 def _is_path(table: str) -> bool:
