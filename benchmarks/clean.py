@@ -15,9 +15,9 @@ import measure
 import pacas
 from pacas.core.anonymity import Policy
 from pacas.core.hierarchy import Hierarchy
-from pacas.provider.ledger import Ledger
+from pacas.provider.ledger.ledger import Ledger
 from pacas.provider.provider import Provider
-from pacas.storage.sqlite import SqliteLedger
+from pacas.storage.sqlite.ledger import SqliteLedger
 
 DIRTY = 0.05
 """Share of wrong values on each of two right-hand sides: together one tuple in ten."""

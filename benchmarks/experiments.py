@@ -7,10 +7,10 @@ from pathlib import Path
 
 import measure
 
-from pacas.experiments.datasets import load
-from pacas.experiments.errors import ErrorGenerator
-from pacas.experiments.private_clean import privatize
-from pacas.formats.relations import read_relation, write_relation
+from pacas.experiments.baselines.private_clean import privatize
+from pacas.experiments.datasets.datasets import load
+from pacas.experiments.errors.errors import ErrorGenerator
+from pacas.formats.relations.relations import read_relation, write_relation
 
 INTRODUCTION = """
 On the synthetic clinical table, in memory. *Errors*: a tenth of the tuples gets one each, half on the right and half on

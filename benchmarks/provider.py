@@ -21,10 +21,10 @@ from pacas.core.anonymity import Policy
 from pacas.core.hierarchy import Hierarchy
 from pacas.protocol.messages import Answer, Request
 from pacas.provider.audit import audit
-from pacas.provider.held import Held
-from pacas.provider.ledger import Ledger
+from pacas.provider.in_memory.shop import Held
+from pacas.provider.ledger.ledger import Ledger
 from pacas.provider.provider import Provider
-from pacas.storage.sqlite import SqliteLedger
+from pacas.storage.sqlite.ledger import SqliteLedger
 
 KEY = ("age", "status", "gender", "timeframe")
 """What people are found and grouped by: about one row each."""

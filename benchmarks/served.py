@@ -19,9 +19,9 @@ from urllib.parse import urlsplit
 import provider
 
 from pacas.formats.hierarchies import arx
-from pacas.provider.accounts import Account, Role, new_token, token_hash
-from pacas.service.wire import JSON
+from pacas.provider.ledger.accounts import Account, Role, new_token, token_hash
 from pacas.storage.url import open_accounts
+from pacas.wire.shapes import JSON
 
 MAIN = "from pacas.cli.main import main; main()"
 

@@ -25,7 +25,7 @@ import pyarrow as pa
 from served import Connection, Server, serving
 
 from pacas.protocol.messages import Request
-from pacas.service.wire import ARROW
+from pacas.wire.shapes import ARROW
 
 CONNECTIONS = 8
 DISTINCT, TURN = 10_000, 500

@@ -15,17 +15,17 @@ import httpx
 from pacas import example
 from pacas.core.anonymity import Policy
 from pacas.protocol.messages import REASONS, refused
-from pacas.provider.accounts import Account, MemoryAccounts, Role, token_hash
+from pacas.provider.ledger.accounts import Account, MemoryAccounts, Role, token_hash
 from pacas.provider.provider import Provider
-from pacas.service import signing
-from pacas.service.app import create_app
-from pacas.service.authentication import LONGEST_TOKEN
-from pacas.service.error_code import ErrorCode
-from pacas.service.logs import make_log
-from pacas.service.openapi import DOCUMENT
-from pacas.service.routes import LARGEST_PAGE, PAGE, PAGE_BYTES
-from pacas.service.settings import MEBIBYTE, ServiceSettings
-from pacas.service.wire import LONGEST_NAME, LONGEST_TEXT, MOST_COLUMNS
+from pacas.server.app import create_app
+from pacas.server.authentication import LONGEST_TOKEN
+from pacas.server.logs import make_log
+from pacas.server.openapi import DOCUMENT
+from pacas.server.routes import LARGEST_PAGE, PAGE, PAGE_BYTES
+from pacas.server.settings import MEBIBYTE, ServiceSettings
+from pacas.wire import signatures as signing
+from pacas.wire.error_code import ErrorCode
+from pacas.wire.shapes import LONGEST_NAME, LONGEST_TEXT, MOST_COLUMNS
 
 FILE = Path(__file__).parents[1] / "docs" / "reference" / "http.md"
 TOKEN = "the-token-of-ann"

@@ -11,13 +11,13 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from pacas.client.cleaning import Cleaning
+from pacas.client.outcome.cleaning import Cleaning
+from pacas.client.outcome.score import Score
 from pacas.client.safe_clean import SafeClean
-from pacas.client.score import Score
 from pacas.core.anonymity import Policy
 from pacas.core.dependency import FunctionalDependency
 from pacas.core.hierarchy import Hierarchy
-from pacas.engine.duck import DuckEngine
+from pacas.engine.duck.engine import DuckEngine
 from pacas.formats.hierarchies import read_hierarchy
 from pacas.provider.provider import Provider
 

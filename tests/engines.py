@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pacas.engine.contract import Engine
-from pacas.engine.duck import DuckEngine
+from pacas.engine.duck.engine import DuckEngine
 
 
 def duckdb(request: pytest.FixtureRequest) -> DuckEngine:
@@ -27,8 +27,8 @@ def spark(request: pytest.FixtureRequest) -> Any:
     session.conf.set("spark.sql.shuffle.partitions", "1")  # tests/engine is about rows in several places
     patch = pytest.MonkeyPatch()
     request.addfinalizer(patch.undo)
-    patch.setattr("pacas.engine.spark_source.SMALL", 1 << 14)  # so that a tenth of a large table is large, too
-    return import_module("pacas.engine.spark").SparkEngine(session)
+    patch.setattr("pacas.engine.spark.source.SMALL", 1 << 14)  # so that a tenth of a large table is large, too
+    return import_module("pacas.engine.spark.engine").SparkEngine(session)
 
 
 def is_spark(engine: Engine[Any]) -> bool:

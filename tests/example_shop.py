@@ -11,8 +11,8 @@ import httpx
 
 from pacas import example
 from pacas.core.anonymity import Policy
-from pacas.provider.accounts import Accounts
-from pacas.provider.ledger import Ledger
+from pacas.provider.ledger.accounts import Accounts
+from pacas.provider.ledger.ledger import Ledger
 from pacas.provider.provider import Provider
 
 POLICY = Policy(("GEN", "AGE", "ZIP"), ("MED",), {"MED": 0}, k=3)

@@ -7,10 +7,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from pacas.experiments.figures import FIGURES, REAL_DATA, SCALES, Collection, all_settings
-from pacas.experiments.results import SCHEMA
-from pacas.experiments.runs import Runs
-from pacas.experiments.setting import PRIVATE, Setting
+from pacas.experiments.runs.figures import FIGURES, REAL_DATA, SCALES, Collection, all_settings
+from pacas.experiments.runs.results import SCHEMA
+from pacas.experiments.runs.runs import Runs
+from pacas.experiments.runs.setting import PRIVATE, Setting
 
 SMALL = SCALES["small"]
 

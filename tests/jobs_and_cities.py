@@ -9,10 +9,10 @@ import numpy as np
 import pyarrow as pa
 
 import pacas
-from pacas.client.cleaning import Cleaning
+from pacas.client.outcome.cleaning import Cleaning
 from pacas.core.hierarchy import Hierarchy
 from pacas.engine.contract import Engine
-from pacas.provider.ledger import Ledger
+from pacas.provider.ledger.ledger import Ledger
 
 ROWS = 120
 FDS = ["EMPLOYER, GRADE -> JOB", "BADGE -> JOB", "ZIP -> CITY"]

@@ -10,13 +10,13 @@ from contextlib import contextmanager
 from threading import Event, Thread
 from typing import Any
 
-from pacas.provider.accounts import Account, Accounts, MemoryAccounts, Role, token_hash
+from pacas.provider.ledger.accounts import Account, Accounts, MemoryAccounts, Role, token_hash
 from pacas.provider.provider import Provider
-from pacas.service.app import create_app
-from pacas.service.logs import make_log
-from pacas.service.serving import Server, http_of
-from pacas.service.settings import ServiceSettings
-from pacas.service.signing import SigningKey
+from pacas.server.app import create_app
+from pacas.server.logs import make_log
+from pacas.server.serving import Server, http_of
+from pacas.server.settings import ServiceSettings
+from pacas.wire.signatures import SigningKey
 
 KEY = SigningKey.generate()
 

@@ -86,7 +86,7 @@ def spark_session() -> Iterator[Any]:
     """The session; a test that asks for it is skipped where there is no Spark."""
     if (reason := missing()) is not None:
         pytest.skip(reason)
-    from pacas.engine.spark_session import start_session
+    from pacas.engine.spark.session import start_session
 
     with tempfile.TemporaryDirectory(prefix="pacas-spark-") as folder:
         session = start_session(folder, "local[2]", SETTINGS | {"spark.driver.extraClassPath": class_path()})

@@ -18,7 +18,8 @@ ROOMS: tuple[tuple[str, ...], ...] = (
     ("cli",),
     ("experiments",),
     (FRONT_DOOR,),
-    ("service",),
+    ("server", "remote"),
+    ("wire",),
     ("storage", "formats"),
     ("provider", "client"),
     ("engine",),
@@ -186,7 +187,7 @@ CLIENT = Module("pacas.client.safe_clean")
     ("module", "source"),
     [
         (CLIENT, "from pacas.provider import Provider"),
-        (CLIENT, "from pacas.provider.ledger import Ledger"),
+        (CLIENT, "from pacas.provider.ledger.ledger import Ledger"),
         (CLIENT, "import pacas.provider"),
         (CLIENT, "import pacas.core, pacas.provider.pricing"),
         (CLIENT, "from pacas import provider"),
@@ -196,7 +197,7 @@ CLIENT = Module("pacas.client.safe_clean")
         (CLIENT, "provider = importlib.import_module('pacas.provider')"),
         (CLIENT, "provider = __import__('pacas.provider')"),
         (Module("pacas.provider.provider"), "from pacas.client.check import check"),
-        (CLIENT, "from pacas.formats.relations import scan_relation"),
+        (CLIENT, "from pacas.formats.relations.relations import scan_relation"),
         (CLIENT, "from pacas import Relation"),
         (CLIENT, "import pacas"),
         (CLIENT, "from pacas.example import med"),
@@ -204,11 +205,11 @@ CLIENT = Module("pacas.client.safe_clean")
         (Module("pacas.core.query"), "from pacas.engine.contract import Engine"),
         (Module("pacas.core.query"), "from pacas.protocol.messages import Quote"),
         (Module("pacas.errors"), "from pacas.core.relation import Relation"),
-        (Module("pacas.example"), "from pacas.engine.duck import DuckEngine"),
+        (Module("pacas.example"), "from pacas.engine.duck.engine import DuckEngine"),
         (Module("pacas.example"), "from pacas.protocol.messages import Quote"),
-        (Module("pacas.storage.memory"), "from pacas.formats.relations import scan_relation"),
+        (Module("pacas.storage.memory"), "from pacas.formats.relations.relations import scan_relation"),
         (Module("pacas.experiments.plots"), "from pacas.cli.options import out"),
-        (Module("pacas.service.app"), "from pacas.cli.options import out"),
+        (Module("pacas.server.app"), "from pacas.cli.options import out"),
         (Module("pacas", is_package=True), "from pacas.cli.main import run"),
     ],
 )
@@ -219,7 +220,9 @@ def test_an_import_against_the_direction_is_found(module: Module, source: str) -
 
 def test_a_client_may_not_see_the_provider_wherever_it_stands() -> None:
     for name in ("pacas.client", "pacas.client.check", "pacas.client.deep.down"):
-        found = complaints(Module(name, is_package=name == "pacas.client"), "from pacas.provider.ledger import Ledger")
+        found = complaints(
+            Module(name, is_package=name == "pacas.client"), "from pacas.provider.ledger.ledger import Ledger"
+        )
         assert found == [f"{name}, line 1: client must not see provider"]
 
 
@@ -279,9 +282,9 @@ def test_an_import_of_a_room_that_is_not_on_the_map_is_found() -> None:
         ),
         (Module("pacas.cli.demo"), "from pacas import example\nfrom pacas.provider.provider import Provider"),
         (Module("pacas.experiments.figure_1"), "import pacas\nfrom pacas import Relation"),
-        (Module("pacas.cli.demo"), "from pacas.experiments.plots import plot"),
+        (Module("pacas.cli.demo"), "from pacas.experiments.plots.plots import plot"),
         (Module("pacas.example"), "from pacas.core.relation import Relation\nfrom pacas.errors import PacasError"),
-        (Module("pacas", is_package=True), "from pacas.service.remote import RemoteProvider"),
+        (Module("pacas", is_package=True), "from pacas.remote.remote_provider import RemoteProvider"),
         (CLIENT, "import numpy\ndef f():\n    import scipy\n    import pacas_extras"),
     ],
 )

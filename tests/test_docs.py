@@ -20,12 +20,12 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from pacas.cli.demo_files import write_files
+from pacas.cli.demo.files import write_files
 from pacas.cli.main import run
 from pacas.protocol.receipt import Receipt
-from pacas.service.error_code import ErrorCode
-from pacas.service.receipt_document import ReceiptDocument
-from pacas.service.signing import SigningKey
+from pacas.wire.error_code import ErrorCode
+from pacas.wire.receipt_document import ReceiptDocument
+from pacas.wire.signatures import SigningKey
 
 ROOT = Path(__file__).parents[1]
 TOP = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md")

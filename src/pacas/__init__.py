@@ -5,11 +5,11 @@ as its privacy policy asks. After Huang, Milani and Chiang, "Privacy-Aware Data 
 """
 
 from pacas.client.check import Check, check
-from pacas.client.cleaning import Cleaning
-from pacas.client.equivalence import EquivalenceClass
-from pacas.client.explain import Explanation, explain
+from pacas.client.classes.equivalence import EquivalenceClass
+from pacas.client.outcome.cleaning import Cleaning
+from pacas.client.outcome.explain import Explanation, explain
+from pacas.client.outcome.score import Score
 from pacas.client.safe_clean import SafeClean
-from pacas.client.score import Score
 from pacas.core.anonymity import Anonymity, Policy
 from pacas.core.dependency import FunctionalDependency, MatchingDependency
 from pacas.core.distance import SemanticDistance
@@ -19,16 +19,16 @@ from pacas.core.relation import Relation
 from pacas.engine.choosing import loaded_when_asked_for as __getattr__  # noqa: F401  # for what is not here
 from pacas.engine.choosing import open_engine
 from pacas.engine.contract import KeyedFrame
-from pacas.engine.folder import scan_folder
+from pacas.engine.files.folder import scan_folder
 from pacas.engine.questions import anonymity, answer, build_hierarchy, relation_distance, semantic_distance
 from pacas.errors import InputError, PacasError, RemoteError
 from pacas.formats.hierarchies import read_hierarchy, write_hierarchy
-from pacas.formats.relations import read_relation, scan_relation, write_relation
-from pacas.formats.report import write_report
+from pacas.formats.relations.relations import read_relation, scan_relation, write_relation
+from pacas.formats.report.report import write_report
 from pacas.protocol.messages import Answer, Quote, Refusal, Request
 from pacas.provider.provider import Provider
-from pacas.provider.support import Generated
-from pacas.service.remote import RemoteProvider
+from pacas.provider.support.support_set import Generated
+from pacas.remote.remote_provider import RemoteProvider
 
 __all__ = [
     "Anonymity",

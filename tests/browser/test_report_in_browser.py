@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import pytest
 from watched_page import watched_page
 
-from pacas.client.cleaning import Cleaning
+from pacas.client.outcome.cleaning import Cleaning
 from pacas.client.safe_clean import SafeClean
 from pacas.core.hierarchy import Hierarchy
-from pacas.engine.duck import DuckEngine
-from pacas.formats.report import write_report
+from pacas.engine.duck.engine import DuckEngine
+from pacas.formats.report.report import write_report
 from pacas.provider.provider import Provider
 
 if TYPE_CHECKING:

@@ -22,12 +22,12 @@ from typing import Any
 
 import pandas as pd  # noqa: F401  # DuckDB looks for it, and would load it in every child
 
-from pacas.cli import clean_run
+from pacas.cli.clean import run as clean_run
 from pacas.cli.main import _commands, run
-from pacas.formats import patched_csv
-from pacas.formats.journal import Journal
+from pacas.formats.journal.journal import Journal
+from pacas.formats.relations import patched_csv
 from pacas.provider.provider import Provider
-from pacas.storage.sqlite import SqliteLedger
+from pacas.storage.sqlite.ledger import SqliteLedger
 
 COMMAND = ["clean", "client.toml", "--provider", "provider.toml", "--budget", "0.3", "--rounds", "2", "--json"]
 MOST = 16

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from pacas.cli.demo_files import write_files
+from pacas.cli.demo.files import write_files
 from pacas.cli.main import run
 
 

@@ -283,6 +283,6 @@ def test_an_error_of_ours_shows_no_value(pacas: Any, world: Any, monkeypatch: py
     def fail(*_: Any) -> Any:
         raise RuntimeError(f"{MARK}-a1")
 
-    monkeypatch.setattr("pacas.provider.stock.check_weights", fail)
+    monkeypatch.setattr("pacas.provider.in_memory.stock.check_weights", fail)
     for complaint in complaints(pacas):
         assert complaint.startswith("an error inside PACAS (RuntimeError)")

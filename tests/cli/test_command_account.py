@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pacas.provider.accounts import Account, Role, token_hash
+from pacas.provider.ledger.accounts import Account, Role, token_hash
 from pacas.storage.url import open_accounts
 
 LEDGER = "sqlite:///provider.ledger.db"

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from pacas.protocol.messages import Request
-from pacas.provider.entry import Purchase
-from pacas.storage.sqlite import SqliteLedger
+from pacas.provider.ledger.entry import Purchase
+from pacas.storage.sqlite.ledger import SqliteLedger
 
 AUDIT = ("audit", "provider.toml")
 BUY = ("buy", "provider.toml", "--requests", "requests.jsonl")

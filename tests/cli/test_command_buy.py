@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from pacas.errors import StorageError
-from pacas.provider.chain import Total
-from pacas.storage.sqlite import SqliteLedger
+from pacas.provider.ledger.chain import Total
+from pacas.storage.sqlite.ledger import SqliteLedger
 
 BUY = ("buy", "provider.toml", "--requests", "r.jsonl")
 

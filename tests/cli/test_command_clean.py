@@ -12,8 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from pacas.errors import FileError, StorageError
-from pacas.provider.chain import Total
-from pacas.storage.sqlite import SqliteLedger
+from pacas.provider.ledger.chain import Total
+from pacas.storage.sqlite.ledger import SqliteLedger
 
 CLEAN = ("clean", "client.toml", "--provider", "provider.toml", "--budget", "2")
 
@@ -229,7 +229,7 @@ def test_a_report_that_fails_after_all_is_paid_says_how_to_get_it(
         raise FileError("report.html cannot be written (no space)")
 
     with monkeypatch.context() as patched:
-        patched.setattr("pacas.cli.clean_review.write_report", full)
+        patched.setattr("pacas.cli.clean.review.write_report", full)
         said = pacas(*CLEAN, "--report", "report.html").complaint
     assert said.endswith("(no space); the table is in client.clean.csv: with --resume the report costs nothing")
     assert pacas(*CLEAN, "--report", "report.html", "--resume").code == 0

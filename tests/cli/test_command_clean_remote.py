@@ -13,11 +13,11 @@ from certificates import Authority
 from running_service import KEY, app_of, served, with_account
 
 from pacas.cli.opening import opened_provider
-from pacas.provider.accounts import MemoryAccounts
-from pacas.provider.chain import Total
-from pacas.service.remote import RemoteProvider
-from pacas.service.serving import Tls
-from pacas.storage.sqlite import SqliteLedger
+from pacas.provider.ledger.accounts import MemoryAccounts
+from pacas.provider.ledger.chain import Total
+from pacas.remote.remote_provider import RemoteProvider
+from pacas.server.serving import Tls
+from pacas.storage.sqlite.ledger import SqliteLedger
 
 TOKEN = "token-of-ann"
 CLEAN = ("clean", "client.toml", "--budget", "2")
@@ -173,9 +173,9 @@ def test_a_server_that_is_gone_leaves_a_journal_if_something_was_paid(
         return told
 
     monkeypatch.setattr(RemoteProvider, "pay", gone)
-    monkeypatch.setattr("pacas.service.connection.AT_FIRST", 0.0)
-    monkeypatch.setattr("pacas.service.retrying.SHORTEST", 1000.0)
-    monkeypatch.setattr("pacas.service.retrying.LONGEST", 1000.0)
+    monkeypatch.setattr("pacas.remote.connection.AT_FIRST", 0.0)
+    monkeypatch.setattr("pacas.remote.retrying.SHORTEST", 1000.0)
+    monkeypatch.setattr("pacas.remote.retrying.LONGEST", 1000.0)
     options = ("--provider", shop.url, "--output", "out.csv")
     complaint = pacas(*CLEAN, *options).complaint
     assert complaint.startswith(f"no provider answers at {shop.url}; is it running? (1 try in 0 s)")

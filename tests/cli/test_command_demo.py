@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from pacas import Refusal, check, example, read_hierarchy, read_relation
-from pacas.cli.demo_files import COMMANDS
-from pacas.cli.demo_market import POLICY, possible, trade
-from pacas.cli.demo_table import FD, make_tables
-from pacas.engine.duck import DuckEngine
+from pacas.cli.demo.files import COMMANDS
+from pacas.cli.demo.market import POLICY, possible, trade
+from pacas.cli.demo.table import FD, make_tables
+from pacas.engine.duck.engine import DuckEngine
 
 
 def test_the_json_has_the_example_s_numbers(pacas: Any) -> None:

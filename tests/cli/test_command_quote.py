@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from pacas.provider.entry import GENESIS
-from pacas.storage.sqlite import SqliteLedger
+from pacas.provider.ledger.entry import GENESIS
+from pacas.storage.sqlite.ledger import SqliteLedger
 
 QUOTE = ("quote", "provider.toml")
 

@@ -19,9 +19,9 @@ import httpx
 import pytest
 from certificates import Authority
 
-from pacas.cli.serve_example import Example, program
-from pacas.provider.accounts import MemoryAccounts
-from pacas.storage.sqlite import SqliteLedger
+from pacas.cli.provider.serve_example import Example, program
+from pacas.provider.ledger.accounts import MemoryAccounts
+from pacas.storage.sqlite.ledger import SqliteLedger
 
 PACAS = (sys.executable, "-c", "from pacas.cli.main import main; main()")
 MED = {"tuple": {"GEN": "male", "AGE": "51"}, "attribute": "MED", "level": 1}

@@ -344,7 +344,7 @@ def test_without_java_one_line_says_so(pacas: Any, folder: Path, monkeypatch: py
 
 @with_spark
 def test_a_master_that_cannot_be_reached(pacas: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pacas.engine.spark_session._check_java", lambda: None)
+    monkeypatch.setattr("pacas.engine.spark.session._check_java", lambda: None)
     with socket.socket() as bound:  # bound, and not listening
         bound.bind(("127.0.0.1", 0))
         master = f"spark://127.0.0.1:{bound.getsockname()[1]}"

@@ -166,7 +166,7 @@ def test_an_error_of_ours_shows_its_kind_and_no_values(monkeypatch: pytest.Monke
     def broken(*_: object, **__: object) -> None:
         raise KeyError("SECRET-1234")
 
-    monkeypatch.setattr("pacas.cli.demo_values.check", broken)
+    monkeypatch.setattr("pacas.cli.demo.values.check", broken)
     assert run(["demo"]) == 2
     assert capsys.readouterr().err == ("pacas: an error inside PACAS (KeyError); PACAS_TRACEBACK=1 shows where\n")
 

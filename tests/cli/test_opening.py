@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from pacas.cli.opening import open_provider
-from pacas.engine.duck import DuckEngine
+from pacas.engine.duck.engine import DuckEngine
 from pacas.errors import InputError, LedgerChangedError
-from pacas.formats.provider_file import read_provider_file
+from pacas.formats.provider.provider_file import read_provider_file
 from pacas.protocol.messages import Quote, Request
-from pacas.provider.ledger import MemoryLedger
+from pacas.provider.ledger.ledger import MemoryLedger
 from pacas.provider.provider import Provider
 
 REQUEST = Request({"GEN": "male", "AGE": "51"}, "MED", 1)

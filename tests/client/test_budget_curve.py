@@ -10,8 +10,8 @@ import pyarrow as pa
 import pytest
 from curves import CREDITS, ENGINE, World, adult, highest_rise
 
-from pacas.client.cleaning import Cleaning
-from pacas.client.explain import explain
+from pacas.client.outcome.cleaning import Cleaning
+from pacas.client.outcome.explain import explain
 from pacas.client.safe_clean import SafeClean
 from pacas.core.anonymity import Policy
 from pacas.core.hierarchy import Hierarchy

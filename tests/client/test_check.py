@@ -18,9 +18,9 @@ from pacas.client.check import check
 from pacas.core.dependency import FunctionalDependency
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.relation import Relation
-from pacas.engine.duck import DuckEngine
+from pacas.engine.duck.engine import DuckEngine
 from pacas.errors import InputError, ParseError, SchemaError
-from pacas.formats.relations import scan_relation
+from pacas.formats.relations.relations import scan_relation
 
 ENGINE = DuckEngine(threads=1)
 

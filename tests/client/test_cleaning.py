@@ -14,14 +14,14 @@ import pytest
 from rich.console import Console
 
 from pacas import example
-from pacas.client.cleaning import Cleaning, Look, Purchase, Repair, Why, looks
+from pacas.client.outcome.cleaning import Cleaning, Look, Purchase, Repair, Why, looks
+from pacas.client.outcome.score import Score, score
 from pacas.client.safe_clean import SafeClean
-from pacas.client.score import Score, score
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.money import nanocredits
 from pacas.core.relation import Relation
 from pacas.engine.codes import CodedColumn
-from pacas.engine.duck import DuckEngine
+from pacas.engine.duck.engine import DuckEngine
 from pacas.errors import SchemaError
 from pacas.provider.provider import Provider
 

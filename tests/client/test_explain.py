@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 from pacas import example
-from pacas.client.cleaning import Cleaning, Why
-from pacas.client.explain import Explanation, Tie, explain
-from pacas.client.explain_words import as_dict, in_words
+from pacas.client.outcome.cleaning import Cleaning, Why
+from pacas.client.outcome.explain import Explanation, Tie, explain
+from pacas.client.outcome.explain_words import as_dict, in_words
 from pacas.client.safe_clean import SafeClean
 from pacas.core.anonymity import Policy
 from pacas.core.hierarchy import Hierarchy
-from pacas.engine.duck import DuckEngine
+from pacas.engine.duck.engine import DuckEngine
 from pacas.errors import InputError, SchemaError
 from pacas.protocol.marketplace import Columns
 from pacas.protocol.messages import Answer, Ladders, Offer, Quote, Refusal, Request

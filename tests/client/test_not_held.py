@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pacas.client.cleaning import Cleaning
+from pacas.client.outcome.cleaning import Cleaning
 from pacas.client.safe_clean import SafeClean
 from pacas.core.hierarchy import Hierarchy
 from pacas.engine.contract import Index
-from pacas.engine.duck import DuckEngine
+from pacas.engine.duck.engine import DuckEngine
 from pacas.protocol.marketplace import Columns
 from pacas.protocol.messages import Answer, Ladders, Offer, Quote, Request
 

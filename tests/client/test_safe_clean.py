@@ -13,13 +13,13 @@ import pytest
 
 from pacas import example
 from pacas.client.check import check
-from pacas.client.cleaning import Cleaning, Observer, Order, Progress, Purchase, Unrepaired, Why
+from pacas.client.outcome.cleaning import Cleaning, Observer, Order, Progress, Purchase, Unrepaired, Why
 from pacas.client.safe_clean import SafeClean
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.money import nanocredits
-from pacas.engine.duck import DuckEngine
+from pacas.engine.duck.engine import DuckEngine
 from pacas.errors import InputError, PacasError, SchemaError
-from pacas.formats.relations import scan_relation
+from pacas.formats.relations.relations import scan_relation
 from pacas.protocol.marketplace import Columns
 from pacas.protocol.messages import Answer, Ladders, Offer, Quote, Reason, Refusal, Request, refused
 

@@ -12,10 +12,10 @@ from oracles.distance import distance, penalty
 from oracles.strategies import trees, values_of
 from oracles.tree import Tree, Value
 
-from pacas.client.score import score
-from pacas.client.score_counts import Counts, shares
+from pacas.client.outcome.score import score
+from pacas.client.outcome.score_counts import Counts, shares
 from pacas.core.hierarchy import Hierarchy
-from pacas.engine.duck import DuckEngine
+from pacas.engine.duck.engine import DuckEngine
 from pacas.engine.questions import relation_distance
 from pacas.errors import InputError
 

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from pacas.protocol.messages import Request
-from pacas.provider.entry import Purchase
+from pacas.provider.ledger.entry import Purchase
 from pacas.storage.url import open_ledger
 
 

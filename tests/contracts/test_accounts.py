@@ -14,16 +14,9 @@ import pytest
 
 from pacas.errors import InputError
 from pacas.protocol.messages import Request
-from pacas.provider.accounts import (
-    Account,
-    Accounts,
-    MemoryAccounts,
-    Role,
-    new_token,
-    token_hash,
-)
-from pacas.provider.entry import LARGEST, Purchase
-from pacas.storage.sqlite import SqliteLedger
+from pacas.provider.ledger.accounts import Account, Accounts, MemoryAccounts, Role, new_token, token_hash
+from pacas.provider.ledger.entry import LARGEST, Purchase
+from pacas.storage.sqlite.ledger import SqliteLedger
 from pacas.storage.url import open_accounts, open_ledger
 
 

@@ -14,9 +14,9 @@ from engines import ENGINES
 
 from pacas.core.relation import Relation
 from pacas.engine.contract import Engine, NewCells, Table
-from pacas.engine.folder import scan_folder
+from pacas.engine.files.folder import scan_folder
 from pacas.errors import InputError
-from pacas.formats.relations import scan_relation
+from pacas.formats.relations.relations import scan_relation
 
 
 @pytest.fixture(scope="module", params=ENGINES)

@@ -21,7 +21,7 @@ from pacas.core.query import Column, Condition, From, GeneralizedQuery, Output
 from pacas.core.relation import Relation
 from pacas.engine.contract import Deltas, Engine, Source, Table
 from pacas.errors import FileError, HierarchyError, InputError, SchemaError
-from pacas.formats.relations import scan_relation
+from pacas.formats.relations.relations import scan_relation
 
 
 @pytest.fixture(scope="module", params=ENGINES)

@@ -20,8 +20,8 @@ from jobs_and_cities import cleaner, dirty, provider, shuffled, told
 
 from pacas.core.relation import Relation
 from pacas.engine.contract import Engine, NewCells
-from pacas.engine.digest import source_digest
-from pacas.engine.folder import scan_folder
+from pacas.engine.files.digest import source_digest
+from pacas.engine.files.folder import scan_folder
 from pacas.errors import FileError, InputError, SchemaError
 
 HOLDING = [each for each in ENGINES if each.id != "spilling"]  # which opens folders as DuckDB always does

@@ -19,7 +19,7 @@ from pacas.core.hierarchy import Hierarchy, canonical_number
 from pacas.core.relation import Relation
 from pacas.engine.contract import Engine, Index, Table
 from pacas.errors import InputError, SchemaError
-from pacas.formats.relations import scan_relation
+from pacas.formats.relations.relations import scan_relation
 
 Line = tuple[str | None, ...]
 Texts = Sequence[str | None]

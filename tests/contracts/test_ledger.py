@@ -27,10 +27,10 @@ from pacas.errors import (
     StorageError,
 )
 from pacas.protocol.messages import Request
-from pacas.provider.chain import Head, Total
-from pacas.provider.entry import GENESIS, LARGEST, Entry, Opening, Purchase, Record
-from pacas.provider.ledger import Ledger, MemoryLedger
-from pacas.storage.sqlite import SqliteLedger
+from pacas.provider.ledger.chain import Head, Total
+from pacas.provider.ledger.entry import GENESIS, LARGEST, Entry, Opening, Purchase, Record
+from pacas.provider.ledger.ledger import Ledger, MemoryLedger
+from pacas.storage.sqlite.ledger import SqliteLedger
 from pacas.storage.url import open_ledger
 
 FINGERPRINT = {part: f"{number:064x}" for number, part in enumerate(["relation", "hierarchies", "policies", "support"])}

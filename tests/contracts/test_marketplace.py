@@ -20,9 +20,9 @@ from pacas.core.relation import Relation
 from pacas.errors import HierarchyError, InputError, KeyReusedError
 from pacas.protocol.marketplace import Marketplace
 from pacas.protocol.messages import Answer, Quote, Reason, Refusal, Request
-from pacas.provider.neighbour import GivenSupport, Neighbour
 from pacas.provider.provider import Provider
-from pacas.service.remote import RemoteProvider
+from pacas.provider.support.neighbour import GivenSupport, Neighbour
+from pacas.remote.remote_provider import RemoteProvider
 
 CREDIT = 10**9
 

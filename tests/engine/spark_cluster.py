@@ -25,12 +25,12 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from jobs_and_cities import cleaner, dirty, provider, shuffled, told
 from spark import SETTINGS, class_path
 
-from pacas.client.cleaning import Observer, Purchase, Unrepaired
+from pacas.client.outcome.cleaning import Observer, Purchase, Unrepaired
 from pacas.core.relation import Relation
 from pacas.engine.contract import KeyedFrame
-from pacas.engine.duck import DuckEngine
-from pacas.engine.spark import SparkEngine
-from pacas.provider.ledger import MemoryLedger
+from pacas.engine.duck.engine import DuckEngine
+from pacas.engine.spark.engine import SparkEngine
+from pacas.provider.ledger.ledger import MemoryLedger
 
 ROWS = 400
 MASTER = "local-cluster[1,1,512]"

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from pacas.engine.choosing import EngineChoice, open_engine
-from pacas.engine.duck import DuckEngine
+from pacas.engine.duck.engine import DuckEngine
 from pacas.engine.memory import memory_bytes
 from pacas.errors import InputError
 
@@ -104,7 +104,7 @@ def test_without_java_one_line_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path
     "master", ["spark://127.0.0.1:{}", "spark://localhost:{0},127.0.0.1:{0}", "k8s://https://127.0.0.1:{}"]
 )
 def test_a_master_that_nobody_listens_at_is_refused_at_once(monkeypatch: pytest.MonkeyPatch, master: str) -> None:
-    monkeypatch.setattr("pacas.engine.spark_session._check_java", lambda: None)
+    monkeypatch.setattr("pacas.engine.spark.session._check_java", lambda: None)
     with socket.socket() as bound:  # bound, and not listening
         bound.bind(("127.0.0.1", 0))
         address = master.format(bound.getsockname()[1])
@@ -116,6 +116,6 @@ def test_a_master_that_nobody_listens_at_is_refused_at_once(monkeypatch: pytest.
 @with_spark
 @pytest.mark.parametrize("master", ["", "locl[2]", "http://127.0.0.1:7077", "mesos://x"])
 def test_a_master_of_no_known_kind_is_refused(monkeypatch: pytest.MonkeyPatch, master: str) -> None:
-    monkeypatch.setattr("pacas.engine.spark_session._check_java", lambda: None)
+    monkeypatch.setattr("pacas.engine.spark.session._check_java", lambda: None)
     with pytest.raises(InputError, match="no Spark master"):
         open_engine("spark", master=master)

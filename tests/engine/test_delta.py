@@ -20,9 +20,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from pacas.engine.contract import NewCells
-from pacas.engine.delta import read_log
-from pacas.engine.duck import DuckEngine
-from pacas.engine.folder import scan_folder
+from pacas.engine.duck.engine import DuckEngine
+from pacas.engine.files.delta_lake import read_log
+from pacas.engine.files.folder import scan_folder
 from pacas.errors import FileError, InputError, PacasError, SchemaError
 
 deltalake = pytest.importorskip("deltalake", reason="no deltalake here; install pacas[delta]")

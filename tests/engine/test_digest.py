@@ -12,10 +12,10 @@ import pytest
 
 from pacas.core.relation import Relation
 from pacas.engine.contract import KeyedFrame
-from pacas.engine.digest import source_digest
-from pacas.engine.folder import scan_folder
+from pacas.engine.files.digest import source_digest
+from pacas.engine.files.folder import scan_folder
 from pacas.errors import FileError, InputError
-from pacas.formats.relations import scan_relation
+from pacas.formats.relations.relations import scan_relation
 
 
 def test_a_file_is_known_by_its_bytes(tmp_path: Path) -> None:

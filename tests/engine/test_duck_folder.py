@@ -18,11 +18,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from pacas.engine.contract import NewCells, RelationFolder
-from pacas.engine.duck import DuckEngine
-from pacas.engine.duck_folder_copy import _Copy
-from pacas.engine.folder import scan_folder
+from pacas.engine.duck.engine import DuckEngine
+from pacas.engine.duck.folder_copy import _Copy
+from pacas.engine.files.folder import scan_folder
 from pacas.errors import FileError, InputError, SchemaError
-from pacas.formats.relations import scan_relation
+from pacas.formats.relations.relations import scan_relation
 
 ENGINE = DuckEngine(threads=2)
 
@@ -215,7 +215,7 @@ def test_a_moment_has_one_text_wherever_the_machine_is(tmp_path: Path) -> None:
     when = pa.array([datetime(2020, 1, 1, 12)], pa.timestamp("us", "UTC"))
     folder = write(tmp_path / "people", {"0.parquet": {"ID": [1], "T": when}})
     program = (
-        "import sys; from pacas.engine.duck import DuckEngine; from pacas.engine.folder import scan_folder; "
+        "import sys; from pacas import scan_folder; from pacas.engine.duck.engine import DuckEngine; "
         "engine = DuckEngine(threads=1); table = engine.open(scan_folder(sys.argv[1], ['ID'])); "
         "print(engine.rows(table, None, ['T'])['T'][0].as_py())"
     )
@@ -355,7 +355,7 @@ def test_a_partition_with_new_values_becomes_a_column_of_the_files(tmp_path: Pat
 
 
 def test_many_batches_are_patched_at_the_right_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pacas.engine.duck_folder_copy.BATCH", 7)
+    monkeypatch.setattr("pacas.engine.duck.folder_copy.BATCH", 7)
     ids = random.Random(5).sample(range(100), 100)
     folder = write(
         tmp_path / "people", {f"{i}.parquet": {"ID": ids[i::3], "A": [f"a{n}" for n in ids[i::3]]} for i in range(3)}
@@ -382,7 +382,7 @@ def test_a_copy_that_fails_leaves_nothing(people: Path, monkeypatch: pytest.Monk
     def full(*_: Any, **__: Any) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("pacas.engine.duck_folder_copy.pq.ParquetWriter", full)
+    monkeypatch.setattr("pacas.engine.duck.folder_copy.pq.ParquetWriter", full)
     with pytest.raises(FileError, match=r"people\.clean cannot be written \(No space left on device\)"):
         copy(people, ["ID"], {"A": {0: "x"}})
     assert [entry.name for entry in people.parent.iterdir()] == ["people"]

@@ -14,7 +14,7 @@ import pytest
 from engines import ONE_JAVA
 
 import pacas
-from pacas.engine.duck import DuckEngine
+from pacas.engine.duck.engine import DuckEngine
 from pacas.engine.questions import engine_for
 
 ROWS: dict[str, list[Any]] = {"ID": [3, 1, 2, 0], "A": ["a", "a", "b", "b"], "B": ["x", "y", "z", "z"]}

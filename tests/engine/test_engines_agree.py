@@ -9,8 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 from jobs_and_cities import cleaner, dirty, provider, shuffled, told
 
-from pacas.engine.duck import DuckEngine
-from pacas.engine.folder import scan_folder
+from pacas.engine.duck.engine import DuckEngine
+from pacas.engine.files.folder import scan_folder
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +26,7 @@ def expected() -> dict[str, Any]:
 def test_spark_buys_and_writes_what_duckdb_does(
     spark_session: Any, expected: dict[str, Any], tmp_path: Path, kind: str
 ) -> None:
-    from pacas.engine.spark import SparkEngine
+    from pacas.engine.spark.engine import SparkEngine
 
     engine = SparkEngine(spark_session, bucket=50)
     data: Any = dirty()

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pacas.core.relation import Relation
-from pacas.engine import group_statements
-from pacas.engine.duck import DuckEngine
+from pacas.engine.duck.engine import DuckEngine
+from pacas.engine.sql import group_statements
 
 ROOMY, ROOMLESS = DuckEngine(threads=1), DuckEngine(threads=1)
 ROOMLESS.room = 0

@@ -19,16 +19,16 @@ from pacas.client.check import check
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.relation import Relation
 from pacas.engine.contract import KeyedFrame, NewCells
-from pacas.engine.duck import DuckEngine
+from pacas.engine.duck.engine import DuckEngine
 from pacas.errors import FileError, InputError, SchemaError
-from pacas.formats.relations import locate
+from pacas.formats.relations.relations import locate
 
 ROWS = 500
 
 
 @pytest.fixture(scope="module")
 def engine(spark_session: Any) -> Iterator[Any]:
-    from pacas.engine.spark import SparkEngine
+    from pacas.engine.spark.engine import SparkEngine
 
     made = SparkEngine(spark_session, bucket=130)
     yield made
@@ -159,7 +159,7 @@ def test_a_check_finds_what_the_embedded_engine_finds(engine: Any) -> None:
 def test_answers_that_are_too_large_for_one_piece_come_in_batches(
     engine: Any, opened: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pacas.engine.spark_sql.BATCH", 100)
+    monkeypatch.setattr("pacas.engine.spark.sql.BATCH", 100)
     table = people()
     duck = DuckEngine(threads=1)
     expected = duck.mixed_groups(duck.open(Relation.of(table)), [["A"], ["B"]], "C", {})

@@ -20,19 +20,19 @@ import pytest
 from jobs_and_cities import cleaner, dirty, provider, shuffled, told
 from spark import missing
 
-from pacas.client.cleaning import Observer, Order, Purchase, Unrepaired
+from pacas.client.outcome.cleaning import Observer, Order, Purchase, Unrepaired
 from pacas.engine.contract import KeyedFrame
-from pacas.engine.duck import DuckEngine
-from pacas.engine.folder import scan_folder
+from pacas.engine.duck.engine import DuckEngine
+from pacas.engine.files.folder import scan_folder
 from pacas.errors import InputError, PacasError
-from pacas.formats.journal import Journal
-from pacas.formats.relations import scan_relation
-from pacas.provider.ledger import MemoryLedger
+from pacas.formats.journal.journal import Journal
+from pacas.formats.relations.relations import scan_relation
+from pacas.provider.ledger.ledger import MemoryLedger
 
 
 @pytest.fixture(scope="module")
 def engine(spark_session: Any) -> Iterator[Any]:
-    from pacas.engine.spark import SparkEngine
+    from pacas.engine.spark.engine import SparkEngine
 
     made = SparkEngine(spark_session)
     yield made
@@ -259,7 +259,7 @@ def test_a_digest_tells_a_table_from_one_that_has_changed(engine: Any, spark_ses
 def test_a_session_of_spark_connect_is_refused_in_one_line() -> None:
     if (reason := missing()) is not None:
         pytest.skip(reason)
-    from pacas.engine.spark import SparkEngine
+    from pacas.engine.spark.engine import SparkEngine
 
     session = type("SparkSession", (), {"__module__": "pyspark.sql.connect.session"})()
     with pytest.raises(InputError, match="Spark Connect") as caught:

@@ -12,11 +12,11 @@ from oracles.greedy_repair import majority
 from oracles.strategies import dependencies, relations
 from oracles.tree import Tree, Value
 
-from pacas.client.score import score
+from pacas.client.outcome.score import score
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.relation import Relation
-from pacas.engine.duck import DuckEngine
-from pacas.experiments.bounds import no_privacy, no_purchase
+from pacas.engine.duck.engine import DuckEngine
+from pacas.experiments.baselines.bounds import no_privacy, no_purchase
 
 ENGINE = DuckEngine(threads=1)
 

@@ -14,15 +14,16 @@ from typing import Any
 import pytest
 
 from pacas.client.check import check
-from pacas.experiments.claims import CLAIMS, judge_all
-from pacas.experiments.datasets import load
-from pacas.experiments.errors import ErrorGenerator
-from pacas.experiments.figures import FIGURES, SCALES, SYNTHETIC_DATA, find_figures
-from pacas.experiments.measuring import Figures, measure
-from pacas.experiments.private_clean import privatize
-from pacas.experiments.results import SCHEMA
-from pacas.experiments.runs import Runs
-from pacas.experiments.setting import (
+from pacas.experiments.baselines.private_clean import privatize
+from pacas.experiments.claims.claims import CLAIMS, judge_all
+from pacas.experiments.claims.verdicts import HEADLINE
+from pacas.experiments.datasets.datasets import load
+from pacas.experiments.errors.errors import ErrorGenerator
+from pacas.experiments.runs.figures import FIGURES, SCALES, SYNTHETIC_DATA, find_figures
+from pacas.experiments.runs.measuring import Figures, measure
+from pacas.experiments.runs.results import SCHEMA
+from pacas.experiments.runs.runs import Runs
+from pacas.experiments.runs.setting import (
     GUARDED,
     GUARDS,
     LINKED,
@@ -34,7 +35,6 @@ from pacas.experiments.setting import (
     REPLACE,
     Setting,
 )
-from pacas.experiments.verdicts import HEADLINE
 
 FOOD = "synthetic-food"
 

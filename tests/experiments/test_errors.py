@@ -12,10 +12,10 @@ import pytest
 from pacas.client.check import check
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.relation import Relation
-from pacas.engine.duck import DuckEngine
+from pacas.engine.duck.engine import DuckEngine
 from pacas.errors import InputError, SchemaError
-from pacas.experiments.dirty import DirtyRelation, Kind
-from pacas.experiments.errors import ErrorGenerator
+from pacas.experiments.errors.dirty import DirtyRelation, Kind
+from pacas.experiments.errors.errors import ErrorGenerator
 
 ENGINE = DuckEngine(threads=1)
 MED = Hierarchy.from_rows(

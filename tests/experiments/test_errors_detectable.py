@@ -13,10 +13,10 @@ from oracles.strategies import dependencies, relations
 from oracles.tree import Tree
 
 from pacas.core.dependency import FunctionalDependency
-from pacas.engine.duck import DuckEngine
+from pacas.engine.duck.engine import DuckEngine
 from pacas.errors import InputError
-from pacas.experiments.dirty import CellError, DirtyRelation, Kind
-from pacas.experiments.errors import ErrorGenerator
+from pacas.experiments.errors.dirty import CellError, DirtyRelation, Kind
+from pacas.experiments.errors.errors import ErrorGenerator
 
 ENGINE = DuckEngine(threads=1)
 

@@ -10,12 +10,12 @@ import pytest
 
 from pacas.cli.main import run
 from pacas.errors import FileError
-from pacas.experiments import figures
 from pacas.experiments.evaluation import Plan, evaluate
-from pacas.experiments.figures import FIGURES, REAL_DATA, SCALES, SYNTHETIC_DATA, all_settings, find_figures
-from pacas.experiments.results import SCHEMA, Results
-from pacas.experiments.running import Step, run_missing
-from pacas.experiments.setting import METHODS, Setting
+from pacas.experiments.runs import figures
+from pacas.experiments.runs.figures import FIGURES, REAL_DATA, SCALES, SYNTHETIC_DATA, all_settings, find_figures
+from pacas.experiments.runs.results import SCHEMA, Results
+from pacas.experiments.runs.running import Step, run_missing
+from pacas.experiments.runs.setting import METHODS, Setting
 
 MEASURED = ("error", "dirty_error", "spent", "purchases", "declined_2", "full_cost")
 

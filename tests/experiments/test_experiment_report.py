@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from fabricated_runs import all_runs, runs_of
 
-from pacas.experiments.claims import Judged
-from pacas.experiments.experiment_report import report_page, write_report
-from pacas.experiments.figures import FIGURES
-from pacas.experiments.plots import draw
+from pacas.experiments.claims.claims import Judged
+from pacas.experiments.plots.plots import draw
+from pacas.experiments.plots.report import report_page, write_report
+from pacas.experiments.runs.figures import FIGURES
 
 NASTY = "</table><script>alert(1)</script>"
 CLAIMS = (

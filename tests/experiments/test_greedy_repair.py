@@ -17,11 +17,11 @@ from oracles.strategies import dependencies
 from oracles.tree import Value
 
 from pacas.core.relation import Relation
-from pacas.engine.duck import DuckEngine
+from pacas.engine.duck.engine import DuckEngine
 from pacas.errors import InputError, SchemaError
-from pacas.experiments import class_values, edit_costs
-from pacas.experiments.edit_costs import EditCosts
-from pacas.experiments.greedy_repair import Update, greedy_repair, transform
+from pacas.experiments.baselines import class_values, edit_costs
+from pacas.experiments.baselines.edit_costs import EditCosts
+from pacas.experiments.baselines.greedy_repair import Update, greedy_repair, transform
 
 ENGINE = DuckEngine(threads=1)
 

@@ -11,7 +11,7 @@ from scipy.stats import chisquare, kstest
 
 from pacas.core.relation import Relation
 from pacas.errors import InputError, SchemaError
-from pacas.experiments.private_clean import (
+from pacas.experiments.baselines.private_clean import (
     ColumnPrivacy,
     laplace_epsilon,
     minimum_records,
@@ -19,7 +19,7 @@ from pacas.experiments.private_clean import (
     stated_epsilon,
     tight_epsilon,
 )
-from pacas.experiments.private_repair import private_repair
+from pacas.experiments.baselines.private_repair import private_repair
 
 ROWS = 20_000
 SKEWED = Relation.of({"A": ["a"] * 12_000 + ["b"] * 6_000 + ["c"] * 1_900 + [None] * 100})

@@ -19,9 +19,9 @@ from oracles.worlds import World
 
 from pacas.protocol import messages
 from pacas.protocol.messages import Answer
-from pacas.provider.entry import Entry
-from pacas.service.signing import verify
+from pacas.provider.ledger.entry import Entry
 from pacas.storage.url import open_ledger
+from pacas.wire.signatures import verify
 
 from .shops import Shop
 

@@ -16,7 +16,7 @@ import httpx
 from oracles.worlds import World
 
 from pacas.protocol.messages import Answer, Request
-from pacas.service import wire
+from pacas.wire import shapes as wire
 
 from .literal_replay import Acknowledged
 

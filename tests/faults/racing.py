@@ -18,7 +18,7 @@ from threading import Barrier, BrokenBarrierError
 import httpx
 
 from pacas.protocol.messages import Quote, Refusal, Request
-from pacas.service.remote import RemoteProvider
+from pacas.remote.remote_provider import RemoteProvider
 
 from .literal_replay import Acknowledged, check_ledger
 from .orders import CEILING

@@ -13,11 +13,11 @@ import pytest
 from pacas.client.safe_clean import SafeClean
 from pacas.core.hierarchy import Hierarchy
 from pacas.engine.contract import Source
-from pacas.engine.duck import DuckEngine
-from pacas.engine.folder import scan_folder
+from pacas.engine.duck.engine import DuckEngine
+from pacas.engine.files.folder import scan_folder
 from pacas.errors import FileError, InputError
-from pacas.formats.cleaned import check_output, write_cleaned
-from pacas.formats.relations import scan_relation
+from pacas.formats.relations.cleaned import check_output, write_cleaned
+from pacas.formats.relations.relations import scan_relation
 from pacas.protocol.messages import Answer, Ladders, Offer
 
 TREE = Hierarchy.flat(["good", "bad"])

@@ -10,7 +10,7 @@ import pytest
 
 from pacas.engine.choosing import EngineChoice
 from pacas.engine.contract import RelationFolder
-from pacas.engine.duck import DuckEngine
+from pacas.engine.duck.engine import DuckEngine
 from pacas.errors import ConfigError, FileError, InputError
 from pacas.formats.client_file import ClientFile, read_client_file
 

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pacas.client.cleaning import Cleaning, Order, Purchase, Unrepaired
+from pacas.client.outcome.cleaning import Cleaning, Order, Purchase, Unrepaired
 from pacas.client.safe_clean import SafeClean
 from pacas.core.hierarchy import Hierarchy
-from pacas.engine.duck import DuckEngine
+from pacas.engine.duck.engine import DuckEngine
 from pacas.errors import FileError, KeyReusedError
-from pacas.formats.journal import Journal
+from pacas.formats.journal.journal import Journal
 from pacas.protocol.marketplace import Columns
 from pacas.protocol.messages import Answer, Ladders, Offer, Quote, Reason, Refusal, Request, refused
 

@@ -12,11 +12,11 @@ import pytest
 from pacas.core.query import MAIN
 from pacas.engine.choosing import EngineChoice
 from pacas.engine.contract import RelationFolder
-from pacas.engine.duck import DuckEngine
+from pacas.engine.duck.engine import DuckEngine
 from pacas.errors import ConfigError
-from pacas.formats.provider_file import ProviderFile, read_provider_file
-from pacas.provider.mix import Mix
-from pacas.provider.support import Generated
+from pacas.formats.provider.provider_file import ProviderFile, read_provider_file
+from pacas.provider.support.mix import Mix
+from pacas.provider.support.support_set import Generated
 
 RELATION = '[relation]\ndata = "d.csv"\n'
 

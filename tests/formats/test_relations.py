@@ -14,9 +14,9 @@ import pytest
 
 from pacas.core.relation import Relation
 from pacas.engine.contract import RelationFile
-from pacas.engine.duck import DuckEngine
+from pacas.engine.duck.engine import DuckEngine
 from pacas.errors import FileError, InputError, SchemaError
-from pacas.formats.relations import read_relation, scan_relation, write_relation
+from pacas.formats.relations.relations import read_relation, scan_relation, write_relation
 
 
 def zstd(content: bytes) -> bytes:

@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 from pacas import example
-from pacas.client.cleaning import Cleaning
+from pacas.client.outcome.cleaning import Cleaning
 from pacas.client.safe_clean import SafeClean
 from pacas.core.hierarchy import Hierarchy
-from pacas.engine.duck import DuckEngine
+from pacas.engine.duck.engine import DuckEngine
 from pacas.errors import FileError
-from pacas.formats.report import report_page, write_report
+from pacas.formats.report.report import report_page, write_report
 from pacas.provider.provider import Provider
 
 ENGINE = DuckEngine(threads=1)

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from oracles.worlds import World, worlds
 
 from pacas.errors import InputError
-from pacas.formats.support_file import read_support, write_support
-from pacas.provider.neighbour import GivenSupport, Neighbour
+from pacas.formats.provider.support_file import read_support, write_support
+from pacas.provider.support.neighbour import GivenSupport, Neighbour
 
 COLUMNS = ["GEN", "AGE", "MED"]
 ROWS = 6

@@ -19,10 +19,10 @@ from pacas.core.anonymity import Policy
 from pacas.core.dependency import FunctionalDependency, MatchClause, MatchingDependency, Similarity
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.relation import Relation
-from pacas.formats.support_file import read_support
+from pacas.formats.provider.support_file import read_support
 from pacas.protocol.messages import Request
-from pacas.provider.neighbour import GivenSupport
 from pacas.provider.provider import Provider
+from pacas.provider.support.neighbour import GivenSupport
 
 
 def to_relation(rows: Sequence[Row]) -> Relation:

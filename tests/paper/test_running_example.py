@@ -11,7 +11,7 @@ from pacas.core.anonymity import Anonymity, Policy, check_anonymity
 from pacas.core.distance import SemanticDistance
 from pacas.core.query import GeneralizedQuery
 from pacas.core.relation import Relation
-from pacas.engine.duck import DuckEngine
+from pacas.engine.duck.engine import DuckEngine
 
 ENGINE = DuckEngine(threads=1)
 

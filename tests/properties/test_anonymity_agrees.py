@@ -25,7 +25,7 @@ from pacas.core.anonymity import (
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.histogram import GroupHistogram
 from pacas.core.relation import Relation
-from pacas.engine.duck import DuckEngine
+from pacas.engine.duck.engine import DuckEngine
 from pacas.errors import InputError
 
 ENGINE = DuckEngine(threads=1)

@@ -16,7 +16,7 @@ from oracles.worlds import Query, World, queries, worlds
 
 from pacas.core.query import Column, Condition, From, GeneralizedQuery, Output
 from pacas.engine.contract import Deltas
-from pacas.engine.duck import DuckEngine
+from pacas.engine.duck.engine import DuckEngine
 
 ENGINE = DuckEngine(threads=1)
 

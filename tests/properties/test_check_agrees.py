@@ -11,7 +11,7 @@ from oracles.strategies import dependencies, relations
 from oracles.tree import Tree
 
 from pacas.client.check import check
-from pacas.engine.duck import DuckEngine
+from pacas.engine.duck.engine import DuckEngine
 
 ENGINE = DuckEngine(threads=1)
 

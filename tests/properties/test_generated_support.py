@@ -8,10 +8,10 @@ from oracles.bridge import to_generated, to_literal, to_request
 from oracles.pricing import Purchase, short_groups
 from oracles.worlds import World, fragile_worlds, worlds
 
-from pacas.engine.duck import DuckEngine
+from pacas.engine.duck.engine import DuckEngine
 from pacas.protocol.messages import Answer, Quote
-from pacas.provider.mix import Mix
-from pacas.provider.support import Generated
+from pacas.provider.support.mix import Mix
+from pacas.provider.support.support_set import Generated
 
 MANY = settings(max_examples=80)
 ENGINE = DuckEngine(threads=1)

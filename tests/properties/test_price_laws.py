@@ -9,7 +9,7 @@ from oracles.bridge import to_provider, to_request
 from oracles.pricing import short_groups
 from oracles.worlds import Query, World, fragile_worlds, queries, worlds
 
-from pacas.engine.duck import DuckEngine
+from pacas.engine.duck.engine import DuckEngine
 from pacas.protocol.messages import Answer, Quote, Refusal, Request
 from pacas.provider.provider import Provider
 

@@ -10,10 +10,10 @@ from oracles.pricing import LiteralProvider
 from oracles.pricing import Purchase as LiteralPurchase
 from oracles.worlds import Query, World, fragile_worlds, queries, worlds
 
-from pacas.engine.duck import DuckEngine
+from pacas.engine.duck.engine import DuckEngine
 from pacas.protocol.messages import Answer, Quote, Refusal
-from pacas.provider.held import Held
-from pacas.provider.known import Known
+from pacas.provider.in_memory.shop import Held
+from pacas.provider.pricing.knowledge import Known
 from pacas.provider.provider import Provider
 
 MANY = settings(max_examples=130)

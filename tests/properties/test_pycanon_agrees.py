@@ -23,8 +23,8 @@ import pytest
 
 from pacas.core.anonymity import Policy, check_anonymity, closeness, distinct_diversity, entropy_diversity
 from pacas.core.relation import Relation
-from pacas.engine.duck import DuckEngine, DuckTable
-from pacas.formats.relations import scan_relation
+from pacas.engine.duck.engine import DuckEngine, DuckTable
+from pacas.formats.relations.relations import scan_relation
 
 ENGINE = DuckEngine(threads=1)
 

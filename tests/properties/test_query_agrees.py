@@ -10,7 +10,7 @@ from oracles.strategies import relations
 from oracles.tree import Tree, Value
 
 from pacas.core.query import Column, Condition, From, GeneralizedQuery, Output
-from pacas.engine.duck import DuckEngine
+from pacas.engine.duck.engine import DuckEngine
 
 ENGINE = DuckEngine(threads=1)
 

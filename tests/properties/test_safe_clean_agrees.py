@@ -16,11 +16,11 @@ from oracles.strategies import UNKNOWN, dependencies, relations, values_of
 from oracles.tree import Tree, Value
 from oracles.worlds import World, fragile_worlds, worlds
 
-from pacas.client import moving_groups
 from pacas.client.check import check
-from pacas.client.cleaning import Cleaning
+from pacas.client.classes import moving_groups
+from pacas.client.outcome.cleaning import Cleaning
 from pacas.client.safe_clean import SafeClean
-from pacas.engine.duck import DuckEngine
+from pacas.engine.duck.engine import DuckEngine
 from pacas.protocol import messages
 
 ENGINE = DuckEngine(threads=1)

@@ -18,10 +18,10 @@ from oracles.worlds import World, worlds
 from pacas import example
 from pacas.core.hierarchy import Codes
 from pacas.errors import InputError
-from pacas.formats.support_file import read_support
-from pacas.provider.edits import INSERTED, Edits, edits_of
-from pacas.provider.neighbour import Neighbour
-from pacas.provider.support_set import cell_neighbours
+from pacas.formats.provider.support_file import read_support
+from pacas.provider.support.cell_neighbours import cell_neighbours
+from pacas.provider.support.edits import INSERTED, Edits, edits_of
+from pacas.provider.support.neighbour import Neighbour
 
 Row = Mapping[str, Value]
 

@@ -12,7 +12,7 @@ from pacas.core.dependency import MatchingDependency
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.relation import Relation
 from pacas.engine.codes import CodedColumn
-from pacas.engine.duck import DuckEngine
+from pacas.engine.duck.engine import DuckEngine
 from pacas.errors import InputError, SchemaError
 from pacas.provider.matching import Matcher
 from pacas.provider.matching.recent import Recent

@@ -17,9 +17,9 @@ from oracles.tree import Tree
 from pacas import example
 from pacas.core.hierarchy import Codes, Hierarchy
 from pacas.errors import InputError
-from pacas.provider.edits import INSERTED, Edits
-from pacas.provider.mix import KINDS, Mix, mixed_neighbours
-from pacas.provider.support_set import CellNeighbours, PerCell, cell_neighbours
+from pacas.provider.support.cell_neighbours import CellNeighbours, PerCell, cell_neighbours
+from pacas.provider.support.edits import INSERTED, Edits
+from pacas.provider.support.mix import KINDS, Mix, mixed_neighbours
 
 SEED = b"a secret of the provider's"
 ALL = Mix.of({"update": 0.7, "swap": 0.1, "insert": 0.1, "delete": 0.1})
@@ -170,7 +170,7 @@ def test_an_empty_relation_has_no_neighbours() -> None:
 PROGRAM = """
 import numpy as np
 from pacas import example
-from pacas.provider.mix import Mix, mixed_neighbours
+from pacas.provider.support.mix import Mix, mixed_neighbours
 column = example.med.encode(["dolex", "tylenol", "naproxen"])
 _, edits = mixed_neighbours(
     "A", column, example.med, 20, SEED, mix=Mix.of({"swap": 0.5, "insert": 0.5}),

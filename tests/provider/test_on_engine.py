@@ -23,19 +23,33 @@ from oracles.worlds import AGES, NAMES, PLACES, World, clauses, domain, hierarch
 from pacas import example
 from pacas.core.anonymity import Policy
 from pacas.core.query import GeneralizedQuery
-from pacas.engine.duck import DuckEngine
-from pacas.engine.duck_index import DuckIndex
+from pacas.engine.duck.engine import DuckEngine
+from pacas.engine.duck.index import DuckIndex
 from pacas.errors import InputError, LedgerChangedError
 from pacas.protocol.messages import Answer, Reason, Refusal, Request, refused
-from pacas.provider import audit_on_engine, closure, cover_pass, on_engine, room
 from pacas.provider.audit import audit
-from pacas.provider.closure import _size
-from pacas.provider.ledger import MemoryLedger
-from pacas.provider.mix import Mix
-from pacas.provider.neighbour import GivenSupport, Neighbour
-from pacas.provider.on_engine import OnEngine
+from pacas.provider.ledger.ledger import MemoryLedger
+from pacas.provider.on_engine import (
+    audit as audit_on_engine,
+)
+from pacas.provider.on_engine import (
+    covering as cover_pass,
+)
+from pacas.provider.on_engine import (
+    memory_limit as room,
+)
+from pacas.provider.on_engine import (
+    row_lookup as closure,
+)
+from pacas.provider.on_engine import (
+    shop as on_engine,
+)
+from pacas.provider.on_engine.row_lookup import _size
+from pacas.provider.on_engine.shop import OnEngine
 from pacas.provider.provider import Provider
-from pacas.provider.support import Generated
+from pacas.provider.support.mix import Mix
+from pacas.provider.support.neighbour import GivenSupport, Neighbour
+from pacas.provider.support.support_set import Generated
 from pacas.provider.terms import ViewPrice
 
 MANY = settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])

@@ -17,14 +17,14 @@ from pacas.core.relation import Relation
 from pacas.errors import InputError, LedgerBrokenError, LedgerChangedError, PacasError
 from pacas.protocol.messages import Answer, Quote, Reason, Refusal, Request
 from pacas.provider.audit import audit
-from pacas.provider.entry import Opening
-from pacas.provider.ledger import MemoryLedger
-from pacas.provider.mix import Mix
-from pacas.provider.neighbour import GivenSupport, Neighbour
+from pacas.provider.ledger.entry import Opening
+from pacas.provider.ledger.ledger import MemoryLedger
 from pacas.provider.provider import Provider
-from pacas.provider.support import Generated
+from pacas.provider.support.mix import Mix
+from pacas.provider.support.neighbour import GivenSupport, Neighbour
+from pacas.provider.support.support_set import Generated
 from pacas.provider.terms import ViewPrice
-from pacas.storage.sqlite import SqliteLedger
+from pacas.storage.sqlite.ledger import SqliteLedger
 
 CREDIT = 10**9
 POLICY = Policy(("GEN", "AGE", "ZIP"), ("MED",), {"MED": 0}, 2)

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from pacas.protocol.messages import Quote, Request
-from pacas.provider.ledger import Ledger, MemoryLedger
+from pacas.provider.ledger.ledger import Ledger, MemoryLedger
 from pacas.provider.provider import Provider
-from pacas.storage.sqlite import SqliteLedger
+from pacas.storage.sqlite.ledger import SqliteLedger
 
 ROWS = 40
 CEILING = 10**12

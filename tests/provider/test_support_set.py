@@ -14,9 +14,9 @@ from oracles.tree import Tree
 
 from pacas import example
 from pacas.core.hierarchy import Hierarchy
-from pacas.provider.pricing import CellPrices
-from pacas.provider.reach import least_shown
-from pacas.provider.support_set import (
+from pacas.provider.on_engine.reach import least_shown
+from pacas.provider.pricing.prices import CellPrices
+from pacas.provider.support.cell_neighbours import (
     BLOCK,
     CellNeighbours,
     PerCell,
@@ -136,7 +136,7 @@ def test_other_seeds_give_other_neighbours() -> None:
 
 def test_another_process_derives_the_same() -> None:
     code = (
-        "from pacas import example; from pacas.provider.support_set import cell_neighbours as c;"
+        "from pacas import example; from pacas.provider.support.cell_neighbours import cell_neighbours as c;"
         f"print(c('A', example.med.encode(['dolex', 'tylenol']), example.med, 3, {SEED!r}).new.tolist())"
     )
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout

@@ -15,9 +15,9 @@ from scipy.optimize import linprog, minimize
 
 from pacas.core.money import nanocredits
 from pacas.errors import InputError
-from pacas.provider.exact_basis import ExactBasis
-from pacas.provider.price_points import PricePoint, price_point_weights
-from pacas.provider.weights import (
+from pacas.provider.pricing.exact_basis import ExactBasis
+from pacas.provider.pricing.price_points import PricePoint, price_point_weights
+from pacas.provider.support.weights import (
     LEAST_WEIGHT,
     MOST_TOTAL,
     Factor,

@@ -15,15 +15,15 @@ import pytest
 
 from pacas.errors import StorageError
 from pacas.protocol.messages import Request
-from pacas.provider.entry import Purchase
+from pacas.provider.ledger.entry import Purchase
 from pacas.storage.url import open_accounts
 
 pytest.importorskip("psycopg", reason="psycopg is not installed; pip install 'pacas[postgres]'")
 
 if TYPE_CHECKING:
-    from pacas.storage.postgres import PostgresLedger
+    from pacas.storage.postgres.ledger import PostgresLedger
 else:
-    PostgresLedger = __import__("pacas.storage.postgres", fromlist=["PostgresLedger"]).PostgresLedger
+    PostgresLedger = __import__("pacas.storage.postgres.ledger", fromlist=["PostgresLedger"]).PostgresLedger
 
 FINGERPRINT = {"relation": "ab"}
 SEED = b"seed" * 8
@@ -321,7 +321,7 @@ def test_waiting_for_a_server_that_does_not_answer_has_an_end(ledger: PostgresLe
 def test_closing_ends_the_wait_for_a_server_that_does_not_answer(
     ledger: PostgresLedger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pacas.storage.postgres_session.GRACE", 0.2)
+    monkeypatch.setattr("pacas.storage.postgres.session.GRACE", 0.2)
     failed: list[StorageError] = []
     asking = Event()
 

@@ -14,8 +14,8 @@ import pytest
 
 from pacas.errors import StorageError
 from pacas.protocol.messages import Request
-from pacas.provider.entry import Purchase
-from pacas.storage.sqlite import SqliteLedger
+from pacas.provider.ledger.entry import Purchase
+from pacas.storage.sqlite.ledger import SqliteLedger
 
 FINGERPRINT = {"relation": "ab"}
 SEED = b"seed" * 8
@@ -252,7 +252,7 @@ def test_a_writer_that_waits_looks_often_and_comes_into_a_short_gap(
             if len(looks) == 50:
                 other.execute("COMMIT")
 
-        monkeypatch.setattr("pacas.storage.sqlite.sleep", let_in)
+        monkeypatch.setattr("pacas.storage.sqlite.ledger.sleep", let_in)
         other.execute("BEGIN IMMEDIATE")
         ledger.append(purchase(1))
     assert looks == [0.001] * 50

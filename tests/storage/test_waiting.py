@@ -14,8 +14,8 @@ import pytest
 from example_shop import example_provider
 
 from pacas.protocol.messages import Answer, Reason, Refusal, Request
-from pacas.provider.accounts import Account, Role, token_hash
-from pacas.provider.ledger import Ledger
+from pacas.provider.ledger.accounts import Account, Role, token_hash
+from pacas.provider.ledger.ledger import Ledger
 from pacas.storage.url import open_accounts, open_ledger
 
 TOKEN = token_hash("token-of-ann")
@@ -46,7 +46,7 @@ def held(url: str) -> Iterator[Run]:
         return
     import psycopg
 
-    from pacas.storage.postgres_place import PostgresPlace
+    from pacas.storage.postgres.place import PostgresPlace
 
     place = PostgresPlace.parse(url)
     with closing(psycopg.connect(url.partition("?")[0], autocommit=True)) as connection:

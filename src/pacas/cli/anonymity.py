@@ -15,7 +15,7 @@ from pacas.core.anonymity import Policy, check_anonymity, closeness, distinct_di
 from pacas.engine.choosing import EngineChoice
 from pacas.engine.questions import group_histogram
 from pacas.errors import InputError
-from pacas.formats.relations import locate
+from pacas.formats.relations.relations import locate
 
 
 def command(

@@ -17,7 +17,7 @@ from pacas.client.check import Check, DependencyCheck, check
 from pacas.engine.choosing import EngineChoice
 from pacas.engine.contract import Engine
 from pacas.engine.contract import Table as Opened
-from pacas.formats.relations import locate
+from pacas.formats.relations.relations import locate
 
 SHOWN = 10
 

@@ -12,7 +12,7 @@ from pacas.cli.options import HierarchyOption, Json, out, print_json, printable,
 from pacas.engine.choosing import EngineChoice
 from pacas.engine.questions import semantic_distance
 from pacas.errors import SchemaError
-from pacas.formats.relations import locate
+from pacas.formats.relations.relations import locate
 
 
 def command(

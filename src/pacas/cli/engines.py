@@ -10,7 +10,7 @@ import typer
 
 from pacas.engine.choosing import EngineChoice
 from pacas.engine.contract import Engine
-from pacas.engine.duck import DuckEngine
+from pacas.engine.duck.engine import DuckEngine
 from pacas.errors import InputError
 
 AnyData = Annotated[

@@ -13,15 +13,15 @@ from rich.text import Text
 
 from pacas.cli.options import Data, HierarchyOption, Json, out, print_json, printable, progress, read_hierarchies
 from pacas.core.relation import Relation
-from pacas.engine.duck import DuckEngine
+from pacas.engine.duck.engine import DuckEngine
 from pacas.errors import InputError
-from pacas.experiments.dirty import DirtyRelation, Kind
-from pacas.experiments.error_log import check_log, write_dirty, write_log, write_repairability
-from pacas.experiments.error_rates import Rate
-from pacas.experiments.errors import ErrorGenerator
-from pacas.experiments.random_errors import USUAL
-from pacas.formats.cleaned import check_output
-from pacas.formats.relations import PARQUET, read_relation, scan_relation
+from pacas.experiments.errors.dirty import DirtyRelation, Kind
+from pacas.experiments.errors.errors import ErrorGenerator
+from pacas.experiments.errors.log import check_log, write_dirty, write_log, write_repairability
+from pacas.experiments.errors.random_errors import USUAL
+from pacas.experiments.errors.rates import Rate
+from pacas.formats.relations.cleaned import check_output
+from pacas.formats.relations.relations import PARQUET, read_relation, scan_relation
 
 
 def command(

@@ -21,7 +21,7 @@ from pacas.engine.choosing import EngineChoice
 from pacas.engine.questions import hierarchy_from, open_data
 from pacas.errors import InputError
 from pacas.formats.hierarchies import arx, read_hierarchy, read_raw_hierarchy, write_hierarchy
-from pacas.formats.relations import locate
+from pacas.formats.relations.relations import locate
 
 app = typer.Typer()
 

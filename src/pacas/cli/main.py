@@ -11,24 +11,12 @@ from typing import Annotated, Any
 
 import typer
 
-from pacas.cli import (
-    account,
-    anonymity,
-    audit,
-    buy,
-    check,
-    clean,
-    demo,
-    distance,
-    errors,
-    experiment,
-    hierarchy,
-    query,
-    quote,
-    serve,
-    verify,
-)
+from pacas.cli import anonymity, check, distance, errors, experiment, hierarchy
+from pacas.cli.clean import command as clean
+from pacas.cli.demo import command as demo
+from pacas.cli.market import buy, quote, verify
 from pacas.cli.options import show_help
+from pacas.cli.provider import account, audit, query, serve
 from pacas.errors import PacasError
 
 app = typer.Typer(

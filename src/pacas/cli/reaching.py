@@ -10,14 +10,14 @@ from typing import Annotated, Any
 
 import typer
 
+from pacas.cli.market.receipts import keeping_receipts
 from pacas.cli.opening import FROM_FILE, buyer_name, is_url, opened_provider, provider_path
 from pacas.cli.options import progress
-from pacas.cli.receipts import keeping_receipts
 from pacas.engine.choosing import EngineChoice
 from pacas.engine.contract import Engine
 from pacas.errors import InputError
 from pacas.protocol.marketplace import Marketplace
-from pacas.service.remote import RemoteProvider
+from pacas.remote.remote_provider import RemoteProvider
 
 AnyProvider = Annotated[
     str, typer.Argument(metavar="PROVIDER", help="The provider's file, provider.toml, or its URL, https://….")

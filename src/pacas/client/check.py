@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
-from pacas.client.equivalence import EquivalenceClasses, find_classes
+from pacas.client.classes.equivalence import EquivalenceClasses, find_classes
 from pacas.core.consistency import GroupedRows
 from pacas.core.dependency import FunctionalDependency
 from pacas.core.hierarchy import Hierarchy

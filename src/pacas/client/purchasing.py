@@ -9,9 +9,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from pacas.client.cleaning import NOT_SOLD, Observer, Order, Purchase, Unrepaired
-from pacas.client.current import CurrentRelation
+from pacas.client.classes.current import CurrentRelation
 from pacas.client.offers import Offered
+from pacas.client.outcome.cleaning import NOT_SOLD, Observer, Order, Purchase, Unrepaired
 from pacas.client.requests import generate_request
 from pacas.core.histogram import Ints
 from pacas.errors import ReplayError

@@ -12,9 +12,9 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from pacas.client.cleaning import Purchase, Repair, Why
-from pacas.client.current import Column
-from pacas.client.error_counts import ErrorCounts
+from pacas.client.classes.current import Column
+from pacas.client.classes.error_counts import ErrorCounts
+from pacas.client.outcome.cleaning import Purchase, Repair, Why
 from pacas.core.histogram import Ints
 
 Rule = Callable[[Column, Ints, int], tuple[int, Why]]

@@ -11,11 +11,9 @@ from typing import Any, TypeVar
 from uuid import uuid4
 
 from pacas.client.allocation import ALLOCATIONS, Turn
-from pacas.client.changes import net_changes
-from pacas.client.cleaning import BUDGET_SPENT, NOT_SOLD, Cleaning, Observer, Progress, Purchase, Unrepaired
-from pacas.client.error_counts import ErrorCounts
-from pacas.client.generate_eqs import generate_eqs
-from pacas.client.named_cells import Cell, check_attributes, check_cells, still_named
+from pacas.client.classes.error_counts import ErrorCounts
+from pacas.client.classes.generate_eqs import generate_eqs
+from pacas.client.classes.named_cells import Cell, check_attributes, check_cells, still_named
 from pacas.client.offers import (
     PREFERENCES,
     MaxLevel,
@@ -25,6 +23,8 @@ from pacas.client.offers import (
     find_offers,
     is_whole,
 )
+from pacas.client.outcome.changes import net_changes
+from pacas.client.outcome.cleaning import BUDGET_SPENT, NOT_SOLD, Cleaning, Observer, Progress, Purchase, Unrepaired
 from pacas.client.purchasing import Buyer
 from pacas.client.repair import REPAIRS, Repairs, ground
 from pacas.client.requests import classes_of_one_tuple

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any
 
 from pacas.engine.contract import Engine
-from pacas.engine.duck import DuckEngine
+from pacas.engine.duck.engine import DuckEngine
 from pacas.engine.memory import memory_bytes
 from pacas.errors import InputError, did_you_mean
 
@@ -86,7 +86,7 @@ def _driver_megabytes(memory: str) -> int:
 def spark_engine_type() -> Any:
     """The Spark engine's class, loaded only where Spark is asked for."""
     try:
-        return import_module(".spark", __package__).SparkEngine
+        return import_module(".spark.engine", __package__).SparkEngine
     except ModuleNotFoundError as error:
         missing = (error.name or "").partition(".")[0]
         if missing not in NEEDED:

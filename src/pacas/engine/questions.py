@@ -17,7 +17,7 @@ from pacas.core.query import GeneralizedQuery
 from pacas.core.relation import ArrowTabular, Relation
 from pacas.engine.choosing import spark_engine
 from pacas.engine.contract import Engine, Hierarchies, KeyedFrame, RelationFile, RelationFolder, Source, T
-from pacas.engine.duck import DuckEngine
+from pacas.engine.duck.engine import DuckEngine
 from pacas.errors import InputError, SchemaError
 
 Data = RelationFile | RelationFolder | KeyedFrame | Relation | ArrowTabular | Mapping[str, Sequence[Any]]

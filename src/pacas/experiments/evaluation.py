@@ -10,9 +10,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from pacas.experiments.claims import Judged, judge_all
-from pacas.experiments.experiment_report import write_report
-from pacas.experiments.figures import (
+from pacas.experiments.claims.claims import Judged, judge_all
+from pacas.experiments.plots.plots import check_can_draw, draw
+from pacas.experiments.plots.report import write_report
+from pacas.experiments.runs.figures import (
     REAL_DATA,
     SYNTHETIC_DATA,
     Collection,
@@ -22,10 +23,9 @@ from pacas.experiments.figures import (
     find_figures,
     find_scale,
 )
-from pacas.experiments.plots import check_can_draw, draw
-from pacas.experiments.results import Results, write_table
-from pacas.experiments.running import Step, run_missing
-from pacas.experiments.runs import Runs
+from pacas.experiments.runs.results import Results, write_table
+from pacas.experiments.runs.running import Step, run_missing
+from pacas.experiments.runs.runs import Runs
 
 SYNTHETIC = "synthetic"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from pacas.errors import FileError, SchemaError
-from pacas.formats.relations import read_relation
+from pacas.formats.relations.relations import read_relation
 
 COLUMNS = ("row", "attribute")
 

@@ -17,10 +17,10 @@ from pacas.core.hierarchy import Hierarchy
 from pacas.engine.choosing import EngineChoice
 from pacas.engine.contract import Engine, Source
 from pacas.errors import ConfigError, FileError, did_you_mean
-from pacas.formats.hierarchy_source import HIERARCHY, hierarchy_at
-from pacas.formats.provider_file import named
-from pacas.formats.provider_sections import EngineName, Key, Memory, Section
-from pacas.formats.relations import locate
+from pacas.formats.hierarchies.hierarchy_source import HIERARCHY, hierarchy_at
+from pacas.formats.provider.provider_file import named
+from pacas.formats.provider.sections import EngineName, Key, Memory, Section
+from pacas.formats.relations.relations import locate
 
 TOP_KEYS = ("data", "key", "engine", "master", "memory", "fds")
 """Keys that stand before [hierarchies]."""

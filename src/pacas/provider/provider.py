@@ -20,18 +20,18 @@ from pacas.engine.questions import Data, as_source, engine_for
 from pacas.errors import InputError, LedgerBrokenError, did_you_mean
 from pacas.protocol.marketplace import Columns
 from pacas.protocol.messages import Answer, Ladders, Offer, Quote, Reason, Refusal, Request
-from pacas.provider.entry import Entry, Purchase, check_buyer
-from pacas.provider.fingerprint import relation_digests
-from pacas.provider.held import Held
-from pacas.provider.ledger import Ledger, MemoryLedger
-from pacas.provider.neighbour import GivenSupport
-from pacas.provider.on_engine import OnEngine
-from pacas.provider.room import too_large
-from pacas.provider.shop import Shop
-from pacas.provider.stock import Stock, Tell, take_stock
-from pacas.provider.support import Generated
+from pacas.provider.in_memory.shop import Held
+from pacas.provider.in_memory.stock import Stock, Tell, take_stock
+from pacas.provider.ledger.entry import Entry, Purchase, check_buyer
+from pacas.provider.ledger.ledger import Ledger, MemoryLedger
+from pacas.provider.on_engine.memory_limit import too_large
+from pacas.provider.on_engine.shop import OnEngine
+from pacas.provider.shop.contract import Shop
+from pacas.provider.shop.fingerprint import relation_digests
+from pacas.provider.support.neighbour import GivenSupport
+from pacas.provider.support.support_set import Generated
+from pacas.provider.support.weights import Factor
 from pacas.provider.terms import History, Terms, ViewPrice
-from pacas.provider.weights import Factor
 
 LOCAL = "local"
 """The buyer, where none is named."""

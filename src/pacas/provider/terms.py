@@ -18,9 +18,9 @@ from pacas.core.query import GeneralizedQuery
 from pacas.engine.contract import Hierarchies
 from pacas.errors import HierarchyError, InputError, SchemaError
 from pacas.provider.column import Column
-from pacas.provider.neighbour import GivenSupport
-from pacas.provider.support import Generated
-from pacas.provider.weights import Factor
+from pacas.provider.support.neighbour import GivenSupport
+from pacas.provider.support.support_set import Generated
+from pacas.provider.support.weights import Factor
 
 
 class History(Enum):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any
 
-from pacas.provider.accounts import Account, Role, name_taken, no_such_account
+from pacas.provider.ledger.accounts import Account, Role, name_taken, no_such_account
 
 CREATE_ACCOUNT = """CREATE TABLE IF NOT EXISTS account (
         name TEXT PRIMARY KEY,

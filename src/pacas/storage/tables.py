@@ -13,8 +13,8 @@ from __future__ import annotations
 import sqlite3
 from functools import partial
 
-from pacas.provider.chain import EMPTY, Head, Total
-from pacas.provider.entry import Record
+from pacas.provider.ledger.chain import EMPTY, Head, Total
+from pacas.provider.ledger.entry import Record
 
 CREATE = (
     """CREATE TABLE entry (

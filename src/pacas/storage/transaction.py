@@ -7,7 +7,7 @@ from abc import abstractmethod
 from contextlib import AbstractContextManager
 from threading import RLock
 
-from pacas.provider.ledger import Ledger
+from pacas.provider.ledger.ledger import Ledger
 
 PATIENCE = 30.0
 """Seconds to wait for another process's transaction."""

@@ -7,11 +7,10 @@ from pathlib import Path
 from types import ModuleType
 
 from pacas.errors import ConfigError, did_you_mean
-from pacas.provider.accounts import Accounts, MemoryAccounts
-from pacas.provider.ledger import Ledger, MemoryLedger
-
-from .sqlite import SqliteLedger
-from .sqlite_accounts import SqliteAccounts
+from pacas.provider.ledger.accounts import Accounts, MemoryAccounts
+from pacas.provider.ledger.ledger import Ledger, MemoryLedger
+from pacas.storage.sqlite.accounts import SqliteAccounts
+from pacas.storage.sqlite.ledger import SqliteLedger
 
 SCHEMES = ("sqlite", "postgresql", "memory")
 _SAME = {"postgres": "postgresql"}
@@ -29,7 +28,7 @@ def open_ledger(url: str, folder: Path) -> Ledger:
         case "memory":
             return MemoryLedger()
         case "postgresql":
-            ledger: Ledger = _with_psycopg("postgres").PostgresLedger(url)
+            ledger: Ledger = _with_psycopg("ledger").PostgresLedger(url)
             return ledger
         case _:
             return SqliteLedger(sqlite_path(url, folder))
@@ -41,7 +40,7 @@ def open_accounts(url: str, folder: Path) -> Accounts:
         case "memory":
             return MemoryAccounts()
         case "postgresql":
-            accounts: Accounts = _with_psycopg("postgres_accounts").PostgresAccounts(url)
+            accounts: Accounts = _with_psycopg("accounts").PostgresAccounts(url)
             return accounts
         case _:
             return SqliteAccounts(sqlite_path(url, folder))
@@ -90,7 +89,7 @@ def ledger_path(url: str, folder: Path) -> Path | None:
 def _with_psycopg(module: str) -> ModuleType:
     """A module of this room that needs psycopg, which not everybody has, and which takes a moment to load."""
     try:
-        return import_module(f".{module}", __package__)
+        return import_module(f".postgres.{module}", __package__)
     except ImportError as error:
         if (error.name or "").partition(".")[0] != "psycopg" and "libpq" not in str(error):
             raise

@@ -1,0 +1,153 @@
+"""`pacas clean`: repair a table with values that are bought under a budget."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pacas.cli.clean.job import Job, Options, make_job
+from pacas.cli.clean.review import Review, make_review, print_review
+from pacas.cli.clean.run import continuable, notes, run_clean, run_dry
+from pacas.cli.clean.summary import as_json, print_plan, print_summary
+from pacas.cli.engines import EngineOption, KeyOption, MasterOption, MemoryOption, opened_engine
+from pacas.cli.market.receipts import ReceiptsOption, check_receipts
+from pacas.cli.opening import BuyerOption
+from pacas.cli.options import Json, out, print_json, progress
+from pacas.cli.reaching import (
+    CaOption,
+    CertKeyOption,
+    CertOption,
+    InsecureOption,
+    Reach,
+    TokenOption,
+    opened_market,
+)
+from pacas.engine.choosing import EngineChoice
+from pacas.formats.client_file import read_client_file
+
+
+def command(
+    client: Annotated[Path, typer.Argument(metavar="CLIENT.toml", help="The client's file: table and dependencies.")],
+    provider: Annotated[str, typer.Option(metavar="PROVIDER", help="The provider's file, or its URL, https://….")],
+    budget: Annotated[str, typer.Option(metavar="CREDITS", help="The most that all values together may cost.")],
+    max_level: Annotated[
+        list[str] | None,
+        typer.Option(metavar="LEVEL", help="The coarsest level to buy: 2 for all, or MED=2 for one; repeat."),
+    ] = None,
+    repair: Annotated[
+        str,
+        typer.Option(metavar="refine|replace|ground", help="What is written: own evidence first, or what was bought."),
+    ] = "refine",
+    allocation: Annotated[
+        str, typer.Option(metavar="errors|harmonic|uniform", help="How the budget is spread over the classes.")
+    ] = "errors",
+    prefer: Annotated[
+        str, typer.Option(metavar="finest|coarsest", help="Which of the affordable levels is bought.")
+    ] = "finest",
+    rounds: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Repeat for what repairs have brought up, so many times at most.")
+    ] = 1,
+    cells: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Further cells to repair: a table of row,attribute.")
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Where the table goes; else NAME.clean.csv beside it."),
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue an interrupted run; pay nothing twice.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be bought; pay, write nothing.")] = False,
+    buyer: BuyerOption = None,
+    token: TokenOption = None,
+    ca: CaOption = None,
+    cert: CertOption = None,
+    cert_key: CertKeyOption = None,
+    insecure: InsecureOption = False,
+    receipts: ReceiptsOption = None,
+    truth: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The true table, row by row, to score the repairs by.")
+    ] = None,
+    report: Annotated[
+        Path | None, typer.Option(metavar="FILE.html", help="Write a page on it all, to read in a browser, offline.")
+    ] = None,
+    explain: Annotated[
+        tuple[str, str] | None,
+        typer.Option(metavar="ROW ATTR", help="Say why a cell, its row counted from 0, has the value it has then."),
+    ] = None,
+    key: KeyOption = None,
+    engine: EngineOption = None,
+    master: MasterOption = None,
+    memory: MemoryOption = None,
+    json: Json = False,
+) -> None:
+    """Repair a table: buy a value for each class of cells that should be equal, most errors first.
+
+    Each purchase is in a journal beside the output before it is used. After an interruption, the same command with
+    --resume goes on from there, and ends with the same table.
+
+    A table in a folder, or of Spark's, needs a key. The engine is the client's; a provider's file names its own.
+
+    JSON: budget, spent, violations_before, violations_after, rounds, purchases (attribute, rows, level, value, price,
+    written), unrepaired (attribute, rows, reason), repair_error, score (both null without --truth), explanation (null
+    without --explain), dry_run; output, journal, report (not in a dry run)
+
+    Example: pacas clean client.toml --provider provider.toml --budget 2 --output clean.csv
+    """
+    choice = EngineChoice(engine, master, memory).over(read_client_file(client).engine_choice)
+    with opened_engine(choice) as asked:
+        options = Options(
+            client=client,
+            key=key or (),
+            provider=provider,
+            budget=budget,
+            max_level=max_level or (),
+            repair=repair,
+            allocation=allocation,
+            prefer=prefer,
+            rounds=rounds,
+            cells=cells,
+            output=output,
+            truth=truth,
+            report=report,
+            explain=explain,
+            dry_run=dry_run,
+        )
+        reach = Reach(provider, buyer, token, ca, cert, cert_key, insecure)
+        check_receipts(provider, receipts)
+        with progress() as tell:
+            tell(f"reading {client.name}")
+            job = make_job(options, asked)
+        market = opened_market(reach, None if dry_run else receipts, asked)
+        with continuable(), market as (marketplace, name):
+            for note in notes(job, marketplace, resume and not dry_run):
+                print(f"pacas: {note}", file=sys.stderr)
+            with progress() as tell:
+                tell("checking the dependencies")
+                if dry_run:
+                    cleaning, was_done = run_dry(job, marketplace, asked, tell), False
+                else:
+                    cleaning, was_done = run_clean(job, marketplace, name, resume, asked, tell)
+        review = Review() if dry_run else make_review(job, cleaning, asked)
+    if json:
+        print_json(as_json(cleaning, dry=dry_run) | review.as_json() | ({} if dry_run else _files(job)))
+    elif dry_run:
+        print_plan(cleaning)
+    else:
+        print_summary(cleaning)
+        print_review(review)
+        _print_end(job, was_done)
+
+
+def _files(job: Job) -> dict[str, str | None]:
+    report = None if job.report is None else str(job.report)
+    return {"output": str(job.output), "journal": str(job.journal), "report": report}
+
+
+def _print_end(job: Job, was_done: bool) -> None:
+    out.print(f"\n{job.output} written; {job.journal.name} is the record of what was bought.")
+    if job.report is not None:
+        out.print(f"{job.report} written; open it in a browser.")
+    if was_done:
+        out.print("That run was done already; nothing was bought now.")

@@ -1,0 +1,169 @@
+"""A cleaning that is ready to start: everything that can be found wrong before money is spent has been looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pacas.cli.clean.paths import check_written, client_files, journal_of, provider_files
+from pacas.client.offers import MaxLevel
+from pacas.client.safe_clean import SafeClean
+from pacas.core.money import nanocredits
+from pacas.core.relation import no_such_row
+from pacas.engine.contract import Engine, RelationFile, Source
+from pacas.errors import InputError, SchemaError, did_you_mean
+from pacas.formats.cells_file import read_cells
+from pacas.formats.client_file import ClientFile, read_client_file
+from pacas.formats.relations.cleaned import default_output
+from pacas.formats.relations.relations import scan_relation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What the command line says."""
+
+    client: Path
+    key: Sequence[str]
+    """What numbers the table's rows, in place of what the client's file says."""
+    provider: str
+    budget: str
+    max_level: Sequence[str]
+    repair: str
+    allocation: str
+    prefer: str
+    rounds: int
+    cells: Path | None
+    output: Path | None
+    truth: Path | None
+    report: Path | None
+    explain: tuple[str, str] | None
+    dry_run: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A table, how to clean it, and where the result goes."""
+
+    source: Source
+    cleaner: SafeClean
+    choices: Mapping[str, Any]
+    """The options that decide what is bought and written, as they were given."""
+    output: Path
+    truth: RelationFile | None
+    report: Path | None
+    cell: tuple[int, str] | None
+    """The row and attribute to explain."""
+
+    @property
+    def journal(self) -> Path:
+        return journal_of(self.output)
+
+
+def make_job(options: Options, engine: Engine[Any]) -> Job:
+    check_budget(options.budget)
+    client = read_client_file(options.client)
+    source = client.scan(engine, options.key)
+    cells = [] if options.cells is None else read_cells(options.cells)
+    max_level = parse_max_level(options.max_level, _repairable(client, cells))
+    cleaner = SafeClean(
+        client.dependencies(),
+        options.budget,
+        hierarchies=client.read_hierarchies(source, engine),
+        max_level=max_level,
+        allocation=options.allocation,
+        prefer=options.prefer,
+        repair=options.repair,
+        rounds=options.rounds,
+        cells=cells,
+    )
+    output = options.output or default_output(source)
+    if options.dry_run:
+        _check_dry(options)
+    else:
+        read = [*client_files(options.client, client, options.cells), *provider_files(options.provider)]
+        check_written(output, options.report, source, options.truth, read)
+    truth = None if options.truth is None else _truth(options.truth, source, engine)
+    cell = None if options.explain is None else explained_cell(options.explain, source, engine)
+    choices = {
+        "max_level": max_level,
+        "allocation": options.allocation,
+        "prefer": options.prefer,
+        "repair": options.repair,
+        "rounds": options.rounds,
+    }
+    return Job(source, cleaner, choices, output, truth, options.report, cell)
+
+
+def _check_dry(options: Options) -> None:
+    """A dry run writes nothing and buys nothing: there is nothing to look back at."""
+    asked = {
+        "--explain tells why a value was written": options.explain,
+        "--report tells what was written": options.report,
+        "--truth scores what was written": options.truth,
+    }
+    for what, given in asked.items():
+        if given is not None:
+            raise InputError(f"{what}, and a dry run writes nothing; leave out one of the two")
+
+
+def explained_cell(given: tuple[str, str], source: Source, engine: Engine[Any]) -> tuple[int, str]:
+    """The cell of `--explain ROW ATTR`."""
+    row, attribute = given
+    if not (row.isascii() and row.isdigit() and len(row) < 19):
+        raise InputError(f"--explain takes a row, counted from 0, and an attribute, such as 4 MED; no row is {row!r}")
+    if attribute not in source.columns:
+        raise SchemaError.missing(attribute, source.columns, source.name)
+    table = engine.open(source, [attribute])
+    if int(row) >= len(table):
+        raise InputError(f"--explain: {no_such_row(int(row), table, source.name)}")
+    return int(row), attribute
+
+
+def check_budget(budget: str) -> None:
+    if nanocredits(budget, "--budget") < 0:
+        raise InputError(f"--budget must not be negative, and {budget} is")
+
+
+def parse_max_level(given: Sequence[str], attributes: Sequence[str]) -> MaxLevel:
+    """`2` for all attributes, or `MED=2` for some; not both."""
+    if not given:
+        return None
+    if len(given) == 1 and "=" not in given[0]:
+        return _level(given[0], given[0])
+    levels: dict[str, int] = {}
+    for text in given:
+        attribute, sign, level = text.rpartition("=")
+        if not sign:
+            raise InputError(
+                f"--max-level takes one level for all, or ATTR=LEVEL for each; {text!r} stands with others"
+            )
+        if attribute not in attributes:
+            raise InputError(f"--max-level: nothing repairs {attribute!r}; {did_you_mean(attribute, attributes)}")
+        if attribute in levels:
+            raise InputError(f"--max-level names {attribute!r} twice")
+        levels[attribute] = _level(level, text)
+    return levels
+
+
+def _level(level: str, text: str) -> int:
+    if not (level.isascii() and level.isdigit() and len(level) < 10):
+        raise InputError(f"--max-level takes a level from 0 (ground) on, such as 2 or MED=2, not {text!r}")
+    return int(level)
+
+
+def _repairable(client: ClientFile, cells: Sequence[tuple[int, str]]) -> list[str]:
+    named = [attribute for _, attribute in cells]
+    return list(dict.fromkeys([*(fd.rhs for fd in client.dependencies()), *named]))
+
+
+def _truth(path: Path, source: Source, engine: Engine[Any]) -> RelationFile:
+    truth = scan_relation(path)
+    common = [column for column in truth.columns if column in source.columns]
+    if not common:
+        raise InputError(f"--truth: {truth.name} has no column of {source.name}")
+    rows, expected = (len(engine.open(table, common[:1])) for table in (truth, source))
+    if rows != expected:
+        raise InputError(f"--truth: {truth.name} has {rows:,} rows and {source.name} has {expected:,}")
+    return truth

@@ -1,0 +1,142 @@
+"""Running a cleaning: watched in the terminal, with a journal beside the output, or dry."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from pacas.cli.clean.job import Job
+from pacas.cli.options import printable
+from pacas.client.check import Progress as Tell
+from pacas.client.dry_run import dry_run
+from pacas.client.offers import find_offers, unknown_labels
+from pacas.client.outcome.cleaning import Cleaning, Observer, Order, Progress, Purchase, Unrepaired
+from pacas.core.money import credits_words
+from pacas.core.words import counted
+from pacas.engine.contract import Engine
+from pacas.errors import KeyReusedError, PacasError, ReplayError
+from pacas.formats.journal.journal import Journal
+from pacas.formats.journal.parts import run_parts
+from pacas.formats.relations.cleaned import write_cleaned
+from pacas.protocol.marketplace import Marketplace
+
+SECONDS = 0.1
+"""How often the terminal is told of the progress."""
+
+
+def notes(job: Job, marketplace: Marketplace, resume: bool) -> Iterator[str]:
+    """What the buyer should know before anything is bought, a line each."""
+    if resume and not job.journal.exists():
+        yield f"there is no journal {job.journal} to continue; this is a new run"
+    cleaner = job.cleaner
+    wanted = {fd.rhs for fd in cleaner.fds} | {attribute for _, attribute in cleaner.cells}
+    for attribute, offered in find_offers(
+        marketplace.catalogue(), wanted, job.source, cleaner.max_level, cleaner.prefer
+    ).items():
+        own = cleaner.hierarchies.get(attribute)
+        unknown, labels = (0, 0) if own is None else unknown_labels(own, offered)
+        if unknown:
+            yield (
+                f"your hierarchy of {printable(attribute)} lacks {unknown:,} of the provider's "
+                f"{counted(labels, 'value')} that may be bought; where one of them is bought, no value of yours fits it"
+            )
+
+
+def run_dry(job: Job, marketplace: Marketplace, engine: Engine[Any], tell: Tell) -> Cleaning:
+    """Nothing is paid, and nothing is written."""
+    return dry_run(job.cleaner, job.source, marketplace, Watched(Observer(), tell), engine)
+
+
+def run_clean(
+    job: Job, marketplace: Marketplace, buyer: str, resume: bool, engine: Engine[Any], tell: Tell
+) -> tuple[Cleaning, bool]:
+    """Clean, write the output, and close the journal. The second is whether all that had been done before."""
+    parts = run_parts(engine.digest(job.source), job.cleaner, job.choices, marketplace.catalogue(), buyer)
+    journal = Journal(job.journal, parts, resume=resume)
+    with _never_losing(journal):
+        watched = Watched(journal, tell)
+        cleaning = job.cleaner.clean(job.source, marketplace, run=journal.run, observer=watched, engine=engine)
+        tell(f"writing {job.output.name}")
+        write_cleaned(cleaning, job.output)
+        journal.finish(len(cleaning.purchases), cleaning.spent_nanocredits)
+    return cleaning, journal.is_done
+
+
+@contextmanager
+def _never_losing(journal: Journal) -> Iterator[None]:
+    """Say how to go on after a fault, if anything may have been paid; if not, leave no journal behind."""
+    try:
+        yield
+    except BaseException as error:
+        journal.close()
+        if not journal.ordered:
+            journal.discard()
+            raise
+        match error:
+            case KeyboardInterrupt():
+                raise KeyboardInterrupt(_kept(journal.path)) from None
+            case ReplayError() | KeyReusedError():
+                raise PacasError(f"{error}; {_lost(journal.path)}") from None
+            case PacasError():
+                raise PacasError(f"{error}; {_kept(journal.path)}") from None
+            case OSError():
+                refused = error.strerror or type(error).__name__
+                raise PacasError(f"the system refused: {refused}; {_kept(journal.path)}") from None
+        raise
+
+
+@contextmanager
+def continuable() -> Iterator[None]:
+    """Say how to go on after Ctrl-C, once the progress is off the terminal."""
+    try:
+        yield
+    except KeyboardInterrupt as interrupt:
+        for how in interrupt.args:
+            print(f"pacas: {how}", file=sys.stderr)
+        raise
+
+
+def _kept(journal: Path) -> str:
+    return f"what was bought is in {journal}: continue with --resume"
+
+
+def _lost(journal: Path) -> str:
+    """The journal cannot be continued: it lacks what was ordered, or is not of what stands here now."""
+    return f"remove {journal} and begin anew: what was bought costs this buyer nothing again"
+
+
+class Watched(Observer):
+    """Passes everything on to another observer, and shows how far the cleaning has come."""
+
+    def __init__(self, observer: Observer, tell: Tell) -> None:
+        self._observer, self._tell = observer, tell
+        self._next = 0.0
+
+    def recall(self, step: int) -> Purchase | Unrepaired | Order | None:
+        return self._observer.recall(step)
+
+    def ordering(self, order: Order) -> None:
+        self._observer.ordering(order)
+
+    def settled(self, step: int, outcome: Purchase | Unrepaired) -> None:
+        self._observer.settled(step, outcome)
+
+    def progressed(self, progress: Progress) -> None:
+        self._observer.progressed(progress)
+        now = time.monotonic()
+        if now >= self._next:
+            self._next = now + SECONDS
+            self._tell(described(progress))
+
+
+def described(progress: Progress) -> str:
+    """How far a cleaning has come, in a line."""
+    rounds = f"round {progress.round}: " if progress.round > 1 else ""
+    return (
+        f"{rounds}{progress.done:,} of {counted(progress.classes, 'class', 'classes')}, "
+        f"{credits_words(progress.spent)} spent, {counted(progress.violations, 'violation')} left"
+    )

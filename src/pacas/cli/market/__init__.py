@@ -1,0 +1,1 @@
+"""Commands of a buyer: `pacas quote`, `buy`, `verify`."""

@@ -1,0 +1,147 @@
+"""`pacas buy`: pay for requests, and get their answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+from uuid import uuid4
+
+import typer
+from rich.table import Table
+
+from pacas.cli.engines import EngineOption, MasterOption, MemoryOption
+from pacas.cli.market.receipts import ReceiptsOption, check_receipts, keeping_receipts
+from pacas.cli.market.requests import Requests, as_json, shown
+from pacas.cli.opening import BuyerOption, buyer_name, is_url, opened_provider, provider_path
+from pacas.cli.options import Json, out, print_json, printable
+from pacas.cli.reaching import (
+    AnyProvider,
+    CaOption,
+    CertKeyOption,
+    CertOption,
+    InsecureOption,
+    Reach,
+    TokenOption,
+    opened_remote,
+)
+from pacas.core.money import credits_words, in_credits, nanocredits
+from pacas.engine.choosing import EngineChoice
+from pacas.errors import InputError, KeyReusedError, PacasError
+from pacas.formats.requests_file import Asked
+from pacas.protocol.marketplace import Marketplace
+from pacas.protocol.messages import Answer, Refusal
+from pacas.provider.ledger.entry import LARGEST
+from pacas.provider.ledger.ledger import Ledger
+
+Told = Answer | Refusal
+
+
+def command(
+    provider: AnyProvider,
+    requests: Annotated[
+        str, typer.Option("--requests", metavar="FILE", help="Requests as JSON lines; '-' reads standard input.")
+    ],
+    buyer: BuyerOption = None,
+    ceiling: Annotated[
+        str | None, typer.Option(metavar="CREDITS", help="The most that a single value may cost.")
+    ] = None,
+    receipts: ReceiptsOption = None,
+    token: TokenOption = None,
+    ca: CaOption = None,
+    cert: CertOption = None,
+    cert_key: CertKeyOption = None,
+    insecure: InsecureOption = False,
+    engine: EngineOption = None,
+    master: MasterOption = None,
+    memory: MemoryOption = None,
+    json: Json = False,
+) -> None:
+    """Buy what is asked for, in order, each at the price of that moment. The ledger keeps every purchase.
+
+    All requests are checked before the first is paid for. What was bought before costs nothing again. A request that
+    has a "key" is charged once, however often it is sent.
+
+    JSON: purchases (price and answer, or refused: the reason; from a URL with the provider's receipt), spent
+
+    Example: pacas buy provider.toml --requests requests.jsonl --as ann
+    """
+    choice = EngineChoice(engine, master, memory)
+    reach = Reach(provider, buyer, token, ca, cert, cert_key, insecure, choice)
+    check_receipts(provider, receipts)
+    most = None if ceiling is None else _amount(ceiling)
+    given = Requests(requests)
+    if is_url(provider):
+        with opened_remote(reach) as remote:
+            asked = given.among(remote.catalogue())
+            _check(given, asked)
+            marketplace = keeping_receipts(remote, receipts)
+            told = _buy(marketplace, given, asked, LARGEST if most is None else most)
+    else:
+        path, name = provider_path(provider), buyer_name(buyer)
+        with opened_provider(path, choice) as opened:
+            asked = given.among(opened.catalogue())
+            _check(given, asked)
+            _check_keys(given, asked, name, opened.ledger)
+            told = _buy(opened.as_buyer(name), given, asked, opened.shop.total if most is None else most)
+    if json:
+        spent = sum(one.price for one in told if isinstance(one, Answer))
+        print_json({"purchases": [as_json(one) for one in told], "spent": in_credits(spent)})
+    else:
+        _print(asked, told)
+
+
+def _amount(ceiling: str) -> int:
+    amount = nanocredits(ceiling, "--ceiling")
+    if amount < 0:
+        raise InputError("--ceiling must not be negative; 0 buys what is free")
+    return amount
+
+
+def _check(given: Requests, asked: Sequence[Asked]) -> None:
+    """Nothing that is known to fail is left for the middle of the purchases."""
+    used: dict[str, Asked] = {}
+    for one in asked:
+        if one.level is None:
+            given.fail(one, '"level" is missing; say at which level to buy (pacas quote shows all of them)')
+        if one.key is not None and used.setdefault(one.key, one).request != one.request:
+            given.fail(one, f"the key of line {used[one.key].line}, for another request; give each its own")
+
+
+def _check_keys(given: Requests, asked: Sequence[Asked], buyer: str, ledger: Ledger) -> None:
+    """Nor a key that an earlier purchase has had."""
+    for one in asked:
+        if one.key is not None:
+            try:
+                ledger.find(buyer, one.key, one.request)
+            except KeyReusedError as error:
+                given.fail(one, error)
+
+
+def _buy(marketplace: Marketplace, given: Requests, asked: Sequence[Asked], ceiling: int) -> list[Told]:
+    run = uuid4().hex
+    told: list[Told] = []
+    for one in asked:
+        try:
+            told.append(marketplace.pay(one.request, ceiling, one.key or f"{run} {one.line}"))
+        except PacasError as error:
+            bought = sum(isinstance(before, Answer) for before in told)
+            again = f"; {bought:,} before it were bought, and cost nothing if asked again" if bought else ""
+            given.fail(one, f"{error}{again}")
+    return told
+
+
+def _print(asked: Sequence[Asked], told: Sequence[Told]) -> None:
+    table = Table(box=None, pad_edge=False)
+    table.add_column("request", justify="right")
+    table.add_column("attribute")
+    table.add_column("level", justify="right")
+    table.add_column("price", justify="right")
+    table.add_column("answer")
+    for number, (one, got) in enumerate(zip(asked, told, strict=True), start=1):
+        answer = printable(got.value) if isinstance(got, Answer) else ""
+        table.add_row(str(number), printable(one.attribute), str(one.level), shown(got), answer)
+    if told:
+        out.print(table)
+    answers = [one for one in told if isinstance(one, Answer)]
+    spent = credits_words(sum(one.price for one in answers))
+    out.print(f"{len(answers):,} bought for {spent}; {len(told) - len(answers):,} refused")

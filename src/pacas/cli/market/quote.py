@@ -1,0 +1,156 @@
+"""`pacas quote`: what requests, or a generalized query, would cost a buyer now."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from pacas.cli.engines import EngineOption, MasterOption, MemoryOption
+from pacas.cli.market.requests import Requests, RequestsOption, as_json, shown
+from pacas.cli.opening import BuyerOption, buyer_name, is_url, opened_provider, provider_path
+from pacas.cli.options import Json, out, print_json, printable
+from pacas.cli.reaching import (
+    AnyProvider,
+    CaOption,
+    CertKeyOption,
+    CertOption,
+    InsecureOption,
+    Reach,
+    TokenOption,
+    opened_remote,
+)
+from pacas.core.query import MAIN, GeneralizedQuery
+from pacas.engine.choosing import EngineChoice
+from pacas.errors import InputError
+from pacas.formats.requests_file import Asked
+from pacas.protocol.marketplace import Marketplace
+from pacas.protocol.messages import Quote, Refusal
+
+Told = Quote | Refusal | list[Quote | Refusal]
+"""A quote, or one for each level from ground to root."""
+
+
+def command(
+    provider: AnyProvider,
+    requests: RequestsOption = None,
+    select: Annotated[
+        str | None, typer.Option(metavar="'GEN:0, MED:1'", help="Instead: any query's output columns and levels.")
+    ] = None,
+    where: Annotated[str, typer.Option(metavar="'DIAG = migraine'", help="Its comparisons, joined by 'and'.")] = "",
+    from_: Annotated[
+        str, typer.Option("--from", metavar="'relation, doctors d'", help="Its relations; also 'join … on …'.")
+    ] = MAIN,
+    buyer: BuyerOption = None,
+    token: TokenOption = None,
+    ca: CaOption = None,
+    cert: CertOption = None,
+    cert_key: CertKeyOption = None,
+    insecure: InsecureOption = False,
+    engine: EngineOption = None,
+    master: MasterOption = None,
+    memory: MemoryOption = None,
+    json: Json = False,
+) -> None:
+    """Say what requests would cost now, or why they are refused. Nothing is sold.
+
+    A request without a level is quoted at every level, from ground to root. With --select, any generalized query is
+    priced instead: joins, selections, several columns.
+
+    JSON: quotes (price, or refused: the reason; levels, a list of these, where a request names no level)
+
+    Example: pacas quote provider.toml --requests requests.jsonl
+    """
+    choice = EngineChoice(engine, master, memory)
+    reach = Reach(provider, buyer, token, ca, cert, cert_key, insecure, choice)
+    question = _question(requests, select, where, from_)
+    if is_url(provider):
+        if isinstance(question, GeneralizedQuery):
+            raise InputError("a provider at a URL sells single values only; price queries with its provider.toml")
+        with opened_remote(reach) as remote:
+            asked = question.among(remote.catalogue())
+            told = quotes(remote, asked)
+    else:
+        path, name = provider_path(provider), buyer_name(buyer)
+        with opened_provider(path, choice) as opened:
+            if isinstance(question, GeneralizedQuery):
+                _show_query(opened.quote_query(question, buyer=name), json)
+                return
+            asked = question.among(opened.catalogue())
+            told = quotes(opened.as_buyer(name), asked)
+    if json:
+        print_json({"quotes": [_as_json(one) for one in told]})
+    else:
+        _print(asked, told)
+
+
+def quotes(marketplace: Marketplace, asked: Sequence[Asked]) -> list[Told]:
+    """A quote for each request, in their order; each attribute's tuples are matched in one go."""
+    told: dict[int, Told] = {}
+    for attribute, offer in marketplace.catalogue().items():
+        mine = [number for number, one in enumerate(asked) if one.attribute == attribute]
+        if not mine:
+            continue
+        tuples = {column: [asked[number].tuple[column] for number in mine] for column in offer.columns}
+        ladders = marketplace.quote_batch(attribute, tuples)
+        for place, number in enumerate(mine):
+            ladder, level = ladders[place], asked[number].level
+            told[number] = ladder if level is None else ladder[level]
+    return [told[number] for number in range(len(asked))]
+
+
+def _question(requests: str | None, select: str | None, where: str, from_: str) -> GeneralizedQuery | Requests:
+    """What is asked: a query, or requests."""
+    if requests is not None and select is not None:
+        raise InputError("--requests and --select are two questions; ask them one by one")
+    if select is not None:
+        return GeneralizedQuery.parse(select, where, from_)
+    if requests is None:
+        raise InputError("nothing is asked; give --requests FILE, or --select with a query")
+    if where or from_ != MAIN:
+        raise InputError("--where and --from go with --select")
+    return Requests(requests)
+
+
+def _as_json(told: Told) -> dict[str, Any]:
+    return {"levels": [as_json(one) for one in told]} if isinstance(told, list) else as_json(told)
+
+
+def _show_query(told: Quote | Refusal, json: bool) -> None:
+    if json:
+        print_json({"quotes": [as_json(told)]})
+        return
+    out.print(shown(told).append(" (refused)" if isinstance(told, Refusal) else " credits"))
+
+
+def _print(asked: Sequence[Asked], told: Sequence[Told]) -> None:
+    """One row a request; a column per level as soon as one of them is quoted at all levels."""
+    ladders = any(isinstance(one, list) for one in told)
+    places = [
+        len(quoted) if isinstance(quoted, list) else int(one.level or 0) + 1
+        for one, quoted in zip(asked, told, strict=True)
+    ]
+    table = Table(box=None, pad_edge=False)
+    table.add_column("request", justify="right")
+    table.add_column("attribute")
+    for head in [f"level {level}" for level in range(max(places))] if ladders else ["level", "price"]:
+        table.add_column(head, justify="right")
+    for number, (one, quoted) in enumerate(zip(asked, told, strict=True), start=1):
+        if isinstance(quoted, list):
+            cells = [shown(at_level) for at_level in quoted]
+        else:
+            before = [Text()] * int(one.level or 0) if ladders else [Text(str(one.level))]
+            cells = [*before, shown(quoted)]
+        table.add_row(str(number), printable(one.attribute), *cells)
+    if told:
+        out.print(table)
+    out.print(_summary(told))
+
+
+def _summary(told: Sequence[Told]) -> str:
+    flat = [one for quoted in told for one in (quoted if isinstance(quoted, list) else [quoted])]
+    refused = sum(isinstance(one, Refusal) for one in flat)
+    return f"{len(flat) - refused:,} priced, in credits; {refused:,} refused"

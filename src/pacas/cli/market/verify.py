@@ -1,0 +1,108 @@
+"""`pacas verify`: whether a provider has signed the receipts of its sales."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from pacas.cli.options import Json, out, print_json, printable
+from pacas.cli.reaching import CertKeyOption, CertOption, certificate_of
+from pacas.core.money import credits_text, in_credits
+from pacas.errors import FileError
+from pacas.protocol.receipt import SignedReceipt
+from pacas.remote.published_key import public_key
+from pacas.wire.receipt_file import read_receipts
+from pacas.wire.signatures import key_id, verify
+
+
+def command(
+    receipt: Annotated[
+        Path, typer.Argument(metavar="RECEIPT.json", help="A receipt, or purchases that have receipts, as JSON.")
+    ],
+    key: Annotated[
+        str, typer.Option("--key", metavar="KEY", help="The provider's public key: a PEM file, or https://…/v1/key.")
+    ],
+    ca: Annotated[
+        Path | None, typer.Option("--ca", metavar="FILE", help="The certificates of a private authority, in PEM.")
+    ] = None,
+    cert: CertOption = None,
+    cert_key: CertKeyOption = None,
+    json: Json = False,
+) -> None:
+    """Verify receipts: that the provider has sold just this, at this level, for this price, by its own ledger.
+
+    A receipt that was altered in any detail, or signed with another key, does not hold.
+
+    Exit code 0: all receipts hold; 1: some do not.
+
+    JSON: holds, receipts (holds, account, attribute, tuple, level, answer, price, idempotency_key, sequence, hash)
+
+    Example: pacas verify receipt.json --key provider.pem
+    """
+    try:
+        content = receipt.read_bytes()
+    except OSError as error:
+        raise FileError(f"{receipt} cannot be read ({error.strerror}); give a receipt as JSON") from None
+    receipts = read_receipts(content, receipt.name)
+    pem = public_key(key, ca=ca, client_certificate=certificate_of(cert, cert_key))
+    hold = [verify(one, pem) for one in receipts]
+    if json:
+        found = [_as_json(one, holds) for one, holds in zip(receipts, hold, strict=True)]
+        print_json({"holds": all(hold), "receipts": found})
+    else:
+        _print(receipts, hold, key_id(pem))
+    if not all(hold):
+        raise typer.Exit(1)
+
+
+def _as_json(signed: SignedReceipt, holds: bool) -> dict[str, Any]:
+    sold = signed.receipt
+    return {
+        "holds": holds,
+        "account": sold.account,
+        "attribute": sold.attribute,
+        "tuple": dict(sold.tuple),
+        "level": sold.level,
+        "answer": sold.answer,
+        "price": in_credits(sold.price),
+        "idempotency_key": sold.idempotency_key,
+        "sequence": sold.sequence,
+        "hash": sold.hash,
+        "key_id": signed.key_id,
+    }
+
+
+def _print(receipts: Sequence[SignedReceipt], hold: Sequence[bool], key: str) -> None:
+    table = Table(box=None, pad_edge=False)
+    for head in ("receipt", "account", "attribute", "level", "answer", "price", "entry", "signature"):
+        table.add_column(head, justify="right" if head in ("receipt", "level", "price", "entry") else "left")
+    for number, (signed, holds) in enumerate(zip(receipts, hold, strict=True), start=1):
+        sold = signed.receipt
+        table.add_row(
+            str(number),
+            printable(sold.account),
+            printable(sold.attribute),
+            str(sold.level),
+            printable(sold.answer),
+            credits_text(sold.price),
+            str(sold.sequence),
+            _verdict(signed, holds, key),
+        )
+    out.print(table)
+    bad = [str(number) for number, holds in enumerate(hold, start=1) if not holds]
+    if bad:
+        out.print(Text(f"not what the provider signed: {', '.join(bad)}", style="red"))
+    else:
+        out.print(f"all as the provider signed them, with the key {key}")
+
+
+def _verdict(signed: SignedReceipt, holds: bool, key: str) -> Text:
+    if holds:
+        return Text("holds", style="green")
+    other = f" (of another key, {printable(signed.key_id[:16])})" if signed.key_id != key else ""
+    return Text(f"does not hold{other}", style="red")

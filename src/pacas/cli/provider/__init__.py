@@ -1,0 +1,1 @@
+"""Commands of a provider: `pacas account`, `audit`, `query`, `serve`."""

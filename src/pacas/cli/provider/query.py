@@ -1,0 +1,54 @@
+"""`pacas query`: a provider asks its own relations a generalized query."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from pacas.cli.engines import EngineOption, MasterOption, MemoryOption, opened_engine
+from pacas.cli.options import Json, out, print_json, printable, progress
+from pacas.core.query import MAIN, GeneralizedQuery
+from pacas.engine.choosing import EngineChoice
+from pacas.engine.questions import answer
+from pacas.formats.provider.provider_file import read_provider_file
+
+
+def command(
+    provider: Annotated[Path, typer.Argument(metavar="PROVIDER.toml", help="The provider's file.")],
+    select: Annotated[str, typer.Option(metavar="'GEN:0, MED:1'", help="Output columns, each with its level.")],
+    where: Annotated[str, typer.Option(metavar="'DIAG = migraine'", help="Comparisons, joined by 'and'.")] = "",
+    from_: Annotated[
+        str, typer.Option("--from", metavar="'relation, doctors d'", help="Relations; also with 'join … on …'.")
+    ] = MAIN,
+    engine: EngineOption = None,
+    master: MasterOption = None,
+    memory: MemoryOption = None,
+    json: Json = False,
+) -> None:
+    """Answer a generalized query over the provider's relations: the provider's own tool.
+
+    JSON: answers (a list per answer, one value per output column)
+
+    Example: pacas query provider.toml --select "GEN:0, MED:1" --where "DIAG = migraine"
+    """
+    query = GeneralizedQuery.parse(select, where, from_)
+    file = read_provider_file(provider)
+    choice = EngineChoice(engine, master, memory).over(file.engine_choice)
+    with opened_engine(choice) as asked, progress() as tell:
+        tell(f"reading {provider.name}")
+        relations = file.scan_relations(asked)
+        wanted = (column.attribute for column in query.columns())
+        hierarchies = file.read_hierarchies(relations[MAIN], asked, wanted)
+        tell("answering")
+        answers = answer(query, relations, hierarchies, engine=asked)
+    if json:
+        print_json({"answers": answers})
+        return
+    table = Table(*(printable(f"{o.column}:{o.level}") for o in query.outputs), box=None, pad_edge=False)
+    for row in answers:
+        table.add_row(*map(printable, row))
+    out.print(table)
+    out.print("1 answer" if len(answers) == 1 else f"{len(answers):,} answers")

@@ -1,0 +1,1 @@
+"""Equivalence classes and their errors, kept current while cells change."""

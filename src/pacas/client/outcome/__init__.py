@@ -1,0 +1,1 @@
+"""What a cleaning has done: its steps, its changes, its score, its reasons."""

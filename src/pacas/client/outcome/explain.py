@@ -1,0 +1,185 @@
+"""Why a cell has the value it has: its class, the client's own evidence, and the purchase that decided.
+
+A class is formed on the client's own, dirty left sides, so that a wrong tuple may stand in the wrong class: t4 and t5
+of the paper's Table 2 share a diagnosis by mistake. Where a row's own quotes are others than those of the row that was
+asked about, the provider sees two different things, and the cell is flagged.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pacas.client.outcome.cleaning import Cleaning, Purchase, Repair, Unrepaired, is_doubtful
+from pacas.client.outcome.explain_words import in_words
+from pacas.core.dependency import FunctionalDependency
+from pacas.core.hierarchy import Hierarchy
+from pacas.core.histogram import Ints
+from pacas.core.relation import no_such_row
+from pacas.engine.contract import Engine
+from pacas.errors import SchemaError
+
+Value = str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A value that stood in the class."""
+
+    value: Value
+    cells: int
+    fits: bool
+    """Does it lie at or below the value bought?"""
+
+
+@dataclass(frozen=True, slots=True)
+class Tie:
+    """A dependency that ties the row to others of its class, by the values that they share."""
+
+    fd: FunctionalDependency
+    values: tuple[Value, ...]
+    """On the left side."""
+    rows: tuple[int, ...]
+    """This one and those that share them."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Step:
+    """One repair that the cell took part in."""
+
+    purchase: Purchase
+    repair: Repair
+    old: Value
+    """What stood in the cell before it."""
+    evidence: tuple[Evidence, ...]
+    """The class's values, most frequent first."""
+    ties: tuple[Tie, ...]
+    """What the row directly shares with others of the class; empty for a cell that was named and stood alone."""
+
+    flagged: bool
+    """Were the row's own quotes others than those of the row asked about?"""
+    doubtful: bool
+    """Did the value that was written stand only in rows that are flagged?"""
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Explanation:
+    """The story of one cell, from the value it was given to the one it has; printed, it is told in sentences."""
+
+    row: int
+    attribute: str
+    given: Value
+    value: Value
+    steps: tuple[Step, ...]
+    """In order; none if the cell was in no class that was repaired."""
+    unrepaired: Unrepaired | None
+    """Its class, if the last round left it as it was."""
+
+    @property
+    def flagged(self) -> bool:
+        return any(step.flagged for step in self.steps)
+
+    def __str__(self) -> str:
+        return "\n".join(in_words(self))
+
+    def __repr__(self) -> str:
+        return f"Explanation({in_words(self)[0]})"
+
+
+def explain(cleaning: Cleaning, row: int, attribute: str, *, engine: Engine[Any] | None = None) -> Explanation:
+    """Why `row` (from 0) has its value in `attribute`."""
+    source = cleaning.source
+    if attribute not in source.columns:
+        raise SchemaError.missing(attribute, source.columns, source.name)
+    if not 0 <= row < cleaning.rows:
+        raise no_such_row(row, range(cleaning.rows), source.name)
+    cells = _Cells(cleaning, engine or cleaning.engine)
+    pairs = zip(cleaning.purchases, cleaning.repairs, strict=True)
+    steps = tuple(
+        _step(cells, purchase, repair, row)
+        for purchase, repair in pairs
+        if repair.attribute == attribute and _has(repair.rows, row)
+    )
+    left = (u for u in cleaning.unrepaired if u.attribute == attribute and _has(u.rows, row))
+    given = cells.texts(attribute, [row])[0]
+    return Explanation(row, attribute, given, _now(cleaning, attribute, row, given), steps, next(left, None))
+
+
+def _now(cleaning: Cleaning, attribute: str, row: int, given: Value) -> Value:
+    """What stands in a cell in the end."""
+    changes = cleaning.changes.get(attribute)
+    if changes is None or not _has(changes.rows, row):
+        return given
+    return changes.new[int(np.searchsorted(changes.rows, row))]
+
+
+def _step(cells: _Cells, purchase: Purchase, repair: Repair, row: int) -> Step:
+    return Step(
+        purchase=purchase,
+        repair=repair,
+        old=repair.old[int(np.searchsorted(repair.rows, row))],
+        evidence=_evidence(repair.old, purchase.value, cells.hierarchies.get(repair.attribute)),
+        ties=tuple(cells.ties(repair, row)),
+        flagged=bool((purchase.differing == row).any()),
+        doubtful=is_doubtful(purchase, repair),
+    )
+
+
+def _evidence(old: Sequence[Value], bought: str, hierarchy: Hierarchy | None) -> tuple[Evidence, ...]:
+    """D11: a null, or a value that the hierarchy does not know, is no evidence."""
+    tree = (hierarchy or Hierarchy.flat(())).admit([*old, bought])
+    counts = Counter(tree.label(code) for code in tree.encode(old).tolist())
+    known = [value is not None and (hierarchy is None or value in hierarchy) for value in counts]
+    below = [bool(tree.precedes(tree.code(value), tree.code(bought))) for value in counts]
+    found = map(Evidence, counts, counts.values(), map(bool.__and__, known, below))
+    return tuple(sorted(found, key=lambda evidence: -evidence.cells))
+
+
+class _Cells:
+    """The client's cells as a round found them."""
+
+    def __init__(self, cleaning: Cleaning, engine: Engine[Any]) -> None:
+        self.hierarchies = cleaning.hierarchies
+        self._cleaning, self._engine = cleaning, engine
+
+    def texts(self, attribute: str, rows: Sequence[int]) -> list[Value]:
+        """Some of the given cells, as the engine reads them."""
+        table = self._engine.open(self._cleaning.source, [attribute])
+        values: list[Value] = self._engine.rows(table, np.array(rows), [attribute]).column(0).to_pylist()
+        return values
+
+    def before_round(self, round: int, attribute: str, rows: Sequence[int]) -> list[Value]:
+        """The given values, with what earlier rounds have written."""
+        values = dict(zip(rows, self.texts(attribute, rows), strict=True))
+        for repair in self._cleaning.repairs:
+            if repair.round < round and repair.attribute == attribute:
+                values |= {r: repair.new for r in repair.written.tolist() if r in values}
+        return [values[r] for r in rows]
+
+    def ties(self, repair: Repair, row: int) -> Iterator[Tie]:
+        rows: list[int] = repair.rows.tolist()
+        at = rows.index(row)
+        for fd in self._cleaning.fds:
+            if fd.rhs != repair.attribute:
+                continue
+            columns = [self._ground(repair.round, a, rows) for a in fd.lhs]
+            keys = list(zip(*columns, strict=True))
+            sharing = tuple(r for r, key in zip(rows, keys, strict=True) if key == keys[at])
+            if None not in keys[at] and len(sharing) > 1:
+                yield Tie(fd, keys[at], sharing)
+
+    def _ground(self, round: int, attribute: str, rows: Sequence[int]) -> list[Value]:
+        """The rows' values where they are ground, else None; numbers in one spelling."""
+        values = self.before_round(round, attribute, rows)
+        tree = self.hierarchies.get(attribute, Hierarchy.flat(())).admit(values)
+        return [tree.label(code) if tree.is_ground[code] else None for code in tree.encode(values).tolist()]
+
+
+def _has(rows: Ints, row: int) -> bool:
+    """Rows of a class are sorted."""
+    at = int(np.searchsorted(rows, row))
+    return at < len(rows) and int(rows[at]) == row

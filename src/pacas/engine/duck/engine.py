@@ -1,0 +1,317 @@
+"""The contract on DuckDB: embedded, reads files in place, spills to disk.
+
+DuckDB scans, joins and deduplicates. Each column that a question needs is replaced, once, by integer codes (a join
+with the column's distinct values), and groups are then numbered over the codes with NumPy: that is what makes
+violations and classes cost little more than one GROUP BY. Held in memory per row: one to four bytes a column asked
+about. Where memory is limited and a relation too large for that, DuckDB groups by itself, and spills.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+import threading
+import weakref
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from pacas.core.consistency import GroupedRows
+from pacas.core.hierarchy import Hierarchy
+from pacas.core.histogram import GroupHistogram, Histogram, Values
+from pacas.core.query import MAIN, GeneralizedQuery
+from pacas.engine.codes import (
+    CodedColumn,
+    code_type,
+    coded_texts,
+    ground_keys,
+    in_hierarchy,
+    level_keys,
+    linked_keys,
+    place,
+)
+from pacas.engine.contract import Deltas, Hierarchies, Index, KeyedFrame, NewCells, RelationFolder, Source
+from pacas.engine.duck.folder_copy import write_folder
+from pacas.engine.duck.index import DuckIndex
+from pacas.engine.duck.source import create_deltas, create_table, drop_deltas, reading, start_duckdb
+from pacas.engine.duck.sql import BATCH, DuckSql
+from pacas.engine.files.digest import source_digest
+from pacas.engine.files.folder import scan_folder
+from pacas.engine.files.watched_files import Files
+from pacas.engine.grouping import Keys, combine, connect, count_pairs, gather, mixed
+from pacas.engine.memory import memory_bytes
+from pacas.engine.sql.answer_statement import Outline, Recode, answer_sql
+from pacas.engine.sql.change_statement import change_sql, changing_columns
+from pacas.engine.sql.group_statements import mixed_groups
+from pacas.engine.sql.linked_statements import as_group_histogram, pairs_sql
+from pacas.engine.sql.statements import (
+    as_histogram,
+    changed_sql,
+    check_columns,
+    coding_sql,
+    column_name,
+    distinct_sql,
+    histogram_sql,
+    new_values,
+    rows_sql,
+)
+from pacas.errors import InputError
+
+DUCKDB = 0.6
+"""What DuckDB itself gets of the memory that is given; the rest is for this process and for what DuckDB counts not."""
+WORD, FURTHER = 8, 4
+"""Bytes of a number, and how many of them a question needs for each row, besides one for each column."""
+
+
+@dataclass(eq=False, repr=False)
+class DuckTable:
+    """A relation that DuckDB has opened: a view of a Parquet file or Arrow table, or a table read from CSV."""
+
+    name: str
+    sql_name: str
+    columns: tuple[str, ...]
+    row_count: int
+    source: Source
+    files: Files
+    asked: tuple[str, ...] = ()
+    """The columns that it was opened for, which questions are sure to come about."""
+    texts: Mapping[str, pa.ChunkedArray] = field(default_factory=dict)
+    """The columns that are in memory as they are."""
+    coded: dict[str, CodedColumn] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return self.row_count
+
+    def __repr__(self) -> str:  # no values: they may be a provider's
+        return f"DuckTable({self.name}: {len(self):,} rows)"
+
+    def sql_column(self, attribute: str) -> str:
+        return column_name(self.columns.index(attribute))
+
+
+class DuckEngine:
+    """DuckDB in this process. `memory`, such as "2GB", is what all of it may take; what is more goes to disk."""
+
+    def __init__(self, *, memory: str | None = None, threads: int | None = None) -> None:
+        spill = tempfile.mkdtemp(prefix="pacas-")  # for this user's eyes only: a provider's values may be spilled
+        self._remove_spill = weakref.finalize(self, shutil.rmtree, spill, ignore_errors=True)
+        limit = None if memory is None else memory_bytes(memory)
+        self.room = sys.maxsize if limit is None else limit // 4
+        share = None if limit is None else f"{int(limit * DUCKDB) // 10**6}MB"
+        self._connection = start_duckdb(spill, memory=share, threads=threads)
+        self._sql = DuckSql(self._connection)
+        self._names = count()
+        self._one_at_a_time = threading.RLock()  # a DuckDB connection serves one thread
+
+    def close(self) -> None:
+        self._connection.close()
+        self._remove_spill()
+
+    # ---- the contract -----------------------------------------------------------------------------------------
+
+    def scan(self, table: str, key: Sequence[str]) -> RelationFolder:
+        return scan_folder(table, key)
+
+    def digest(self, source: Source) -> str:
+        return source_digest(source)
+
+    def index(self, table: DuckTable, by: Sequence[str], columns: Sequence[str], hierarchies: Hierarchies) -> Index:
+        check_columns(table, [*by, *columns])
+        name = f"pacas_{next(self._names)}"
+        with self._asking(table):
+            return DuckIndex(self._connection, self._one_at_a_time, name, table, by, columns, hierarchies)
+
+    def repaired(self, table: DuckTable, cells: Mapping[str, NewCells]) -> KeyedFrame:
+        raise InputError(f"{table.name} is no frame of Spark's; read the repaired relation, or write it")
+
+    def write(self, table: DuckTable, cells: Mapping[str, NewCells], path: Path) -> None:
+        if not isinstance(table.source, RelationFolder):
+            raise InputError(f"{table.name} is not a folder of Parquet files, which alone is written here")
+        with self._asking(table):
+            write_folder(self._connection, table.source, cells, path, table.files.check)
+
+    def open(self, source: Source, columns: Sequence[str] | None = None) -> DuckTable:
+        if isinstance(source, KeyedFrame):
+            raise InputError(f"{source.name} is a frame of Spark's, which DuckDB cannot open; give the Spark engine")
+        name = f"pacas_{next(self._names)}"
+        kept = tuple(source.columns if columns is None else dict.fromkeys(columns))
+        files = Files.of_source(source)
+        with self._one_at_a_time:
+            rows, texts = create_table(self._connection, name, source, kept)
+        return DuckTable(source.name, name, kept, rows, source, files, () if columns is None else kept, texts)
+
+    def check_unchanged(self, table: DuckTable) -> None:
+        table.files.check()
+
+    def changed(self, table: DuckTable, cells: Mapping[str, NewCells]) -> DuckTable:
+        name = f"pacas_{next(self._names)}"
+        columns = tuple(dict.fromkeys([*table.columns, *cells]))
+        new = {attribute: f"{name}_{i}" for i, attribute in enumerate(cells)}
+        with self._asking(table):
+            for attribute, values in cells.items():
+                self._connection.register(new[attribute], new_values(values))
+            self._connection.execute(f"CREATE TEMP VIEW {name} AS {changed_sql(table, columns, new)}")
+        return DuckTable(table.name, name, columns, table.row_count, table.source, table.files)
+
+    def mixed_groups(
+        self, table: DuckTable, lhss: Sequence[Sequence[str]], rhs: str, hierarchies: Hierarchies
+    ) -> GroupedRows:
+        if self._is_large(table, [*dict.fromkeys(a for lhs in lhss for a in lhs), rhs]):
+            with self._asking(table):
+                return mixed_groups(self._sql, table, lhss, rhs, hierarchies)
+        self._encode(table, [*dict.fromkeys(a for lhs in lhss for a in lhs), rhs])
+        hierarchy = hierarchies.get(rhs) or Hierarchy.flat(())
+        groupings = [combine([ground_keys(table.coded[a], hierarchies.get(a)) for a in lhs]) for lhs in lhss]
+        groups = groupings[0] if len(groupings) == 1 else connect(groupings)
+        column = table.coded[rhs]
+        known, nodes = in_hierarchy(column, hierarchy)
+        values = nodes.take(column.codes) if hierarchy.numeric else column.codes  # 51 and 51.0 are one value
+        rows, offsets = gather(groups, mixed(groups, values))
+        return GroupedRows(rows, offsets, nodes.take(column.codes[rows]), known)
+
+    def histogram(self, table: DuckTable, attributes: Sequence[str], hierarchies: Hierarchies) -> Histogram:
+        check_columns(table, attributes)
+        with self._asking(table):
+            counted = self._arrow(histogram_sql(table, attributes))
+        return as_histogram(counted, attributes, hierarchies)
+
+    def group_histogram(
+        self, table: DuckTable, x: Sequence[str], y: Mapping[str, int], hierarchies: Hierarchies
+    ) -> GroupHistogram:
+        if self._is_large(table, [*x, *y]):
+            with self._labelling({MAIN: table}) as recode:
+                return as_group_histogram(self._sql.stream(pairs_sql(table, x, y, hierarchies, recode), len(table)))
+        self._encode(table, [*x, *y])
+        groups = combine([linked_keys(table.coded[a], hierarchies.get(a)) for a in x])
+        levels = [level_keys(table.coded[a], hierarchies.get(a), a, level) for a, level in y.items()]
+        value = combine([keys for _, keys in levels] or [Keys(np.zeros(len(table), dtype=np.int32), 1, False)])
+        linked = np.flatnonzero(groups.key >= 0) if groups.partial else slice(None)
+        group, code, n = count_pairs(groups.key[linked], value.key[linked], value.space)
+        used_groups, group = np.unique(group, return_inverse=True)
+        overall = np.bincount(value.key, minlength=value.space)
+        used = np.flatnonzero(overall)
+        example = np.zeros(value.space, dtype=np.int64)  # one row of each Y-value, to read its labels from
+        example[value.key] = np.arange(len(table))
+        labels = [[known.label(c) for c in keys.key[example[used]]] for known, keys in levels]
+        values: list[Values] = list(zip(*labels, strict=True)) if labels else [()]
+        unlinked = len(table) - int(n.sum())
+        return GroupHistogram(group, np.searchsorted(used, code), n, len(used_groups), values, overall[used], unlinked)
+
+    def answer(self, query: GeneralizedQuery, tables: Mapping[str, DuckTable], hierarchies: Hierarchies) -> pa.Table:
+        with self._labelling(tables) as recode:
+            return self._arrow(answer_sql(query, tables, hierarchies, recode))
+
+    def changed_answers(
+        self, query: GeneralizedQuery, tables: Mapping[str, DuckTable], deltas: Deltas, hierarchies: Hierarchies
+    ) -> NDArray[np.int64]:
+        columns = changing_columns(query, tables, deltas)
+        name = f"pacas_{next(self._names)}"
+        with self._labelling(tables, name) as recode:
+            try:
+                create_deltas(self._connection, name, deltas, columns)
+                sql = change_sql(Outline(query, tables, hierarchies, recode), name, deltas)
+                return np.empty(0, dtype=np.int64) if sql is None else self._arrow(sql).column(0).to_numpy()
+            finally:
+                drop_deltas(self._connection, name)
+
+    def columns(self, table: DuckTable, attributes: Sequence[str]) -> dict[str, CodedColumn]:
+        self._encode(table, attributes)
+        return {attribute: table.coded[attribute] for attribute in attributes}
+
+    def rows(self, table: DuckTable, rows: NDArray[np.int64] | None, columns: Sequence[str]) -> pa.Table:
+        check_columns(table, columns)
+        if rows is None and all(c in table.texts for c in columns):
+            return pa.table({c: table.texts[c] for c in columns})
+        with self._asking(table):
+            if rows is None:
+                return self._arrow(rows_sql(table, columns, None)).rename_columns(list(columns))
+            wanted = pa.table({"row": pa.array(rows, pa.int64()), "position": pa.array(np.arange(len(rows)))})
+            self._connection.register("pacas_wanted", wanted)
+            found = self._arrow(rows_sql(table, columns, "pacas_wanted")).rename_columns(list(columns))
+        if len(found) < len(rows):
+            raise InputError(f"{table.name} has rows 0 to {len(table) - 1:,}; some of the rows asked for are not there")
+        return found
+
+    def _is_large(self, table: DuckTable, attributes: Sequence[str]) -> bool:
+        """Whether the arrays that a question would need are too large; then SQL answers it, which may spill."""
+        check_columns(table, attributes)
+        return len(table) * WORD * (len(attributes) + FURTHER) > self.room
+
+    # ---- codes ------------------------------------------------------------------------------------------------
+
+    def _encode(self, table: DuckTable, attributes: Sequence[str]) -> None:
+        """Give each attribute's column its codes, all missing ones in one scan."""
+        check_columns(table, attributes)
+        with self._asking(table):
+            self._encode_missing(table, attributes)
+
+    def _encode_missing(self, table: DuckTable, attributes: Sequence[str]) -> None:
+        if all(a in table.coded for a in attributes):
+            return
+        wanted = [a for a in dict.fromkeys([*attributes, *table.asked]) if a not in table.coded]
+        table.coded |= {a: coded_texts(table.texts[a]) for a in wanted if a in table.texts}
+        missing = [a for a in wanted if a not in table.coded]
+        if not missing:
+            return
+        values = [self._distinct(table.sql_column(attribute), table.sql_name) for attribute in missing]
+        codes = [np.empty(len(table), dtype=code_type(len(v))) for v in values]
+        lookups: dict[str, tuple[str, int | None]] = {}
+        for i, (attribute, known) in enumerate(zip(missing, values, strict=True)):
+            coded = pa.table({"value": known, "code": pa.array(np.arange(len(known), dtype=codes[i].dtype))})
+            self._connection.register(f"pacas_values_{i}", coded)
+            lookups[attribute] = f"pacas_values_{i}", len(known) - 1 if known.null_count else None
+        sql = coding_sql(table, lookups)
+        for batch in self._connection.sql(sql).to_arrow_reader(BATCH):
+            rows, *columns = (column.to_numpy() for column in batch.columns)
+            place(rows, columns, codes)
+        for i, (attribute, known) in enumerate(zip(missing, values, strict=True)):
+            self._connection.unregister(f"pacas_values_{i}")
+            table.coded[attribute] = CodedColumn(codes[i], known.to_pylist())
+
+    def _distinct(self, column: str, *relations: str) -> pa.Array:
+        return self._arrow(distinct_sql(column, relations)).column(0).combine_chunks()
+
+    @contextmanager
+    def _labelling(self, tables: Mapping[str, DuckTable], deltas: str | None = None) -> Iterator[Recode]:
+        """While a query over the tables is answered: a maker of tables (value, label), each value at a level.
+
+        The values are those of a column and, in the main relation, of its deltas.
+        """
+        made: list[str] = []
+
+        def recode(table: DuckTable, attribute: str, hierarchy: Hierarchy, level: int) -> str:
+            relations = [table.sql_name, deltas] if deltas and table is tables.get(MAIN) else [table.sql_name]
+            values = self._distinct(table.sql_column(attribute), *relations).to_pylist()
+            known = hierarchy.admit(values)
+            labels = [known.label(code) for code in known.generalize(known.encode(values), level)]
+            made.append(f"pacas_{next(self._names)}")
+            recoded = pa.table({"value": pa.array(values, pa.string()), "label": pa.array(labels, pa.string())})
+            self._connection.register(made[-1], recoded)
+            return made[-1]
+
+        with self._asking(*tables.values()):
+            try:
+                yield recode
+            finally:
+                for name in made:
+                    self._connection.unregister(name)
+
+    @contextmanager
+    def _asking(self, *tables: DuckTable) -> Iterator[None]:
+        """While a question is answered: others wait, what DuckDB says is reworded, and the files must be as before."""
+        with self._one_at_a_time, reading(" and ".join(table.name for table in tables)):
+            for table in tables:
+                table.files.check()
+            yield
+            for table in tables:
+                table.files.check()
+
+    def _arrow(self, sql: str) -> pa.Table:
+        return self._connection.sql(sql).to_arrow_table()

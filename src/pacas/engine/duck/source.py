@@ -1,0 +1,204 @@
+"""How DuckDB gets at a relation: Parquet in place, Arrow without a copy, CSV read once; folders in `duck_folder`.
+
+A large CSV goes into a table that may spill to disk.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from pacas.core.relation import Relation
+from pacas.core.words import counted
+from pacas.engine.contract import Deltas, KeyedFrame, RelationFile, RelationFolder, Source
+from pacas.engine.duck.folder import create_from_folder
+from pacas.engine.duck.text import create_view, file_literal, text_of
+from pacas.engine.memory import memory_bytes
+from pacas.engine.sql.statements import ROW, column_name, literal, quote
+from pacas.errors import FileError, InputError, SchemaError
+
+MAX_LINE = 32 << 20
+IN_MEMORY = 256 << 20
+"""Bytes of a CSV file up to which it is held in memory as Arrow: that is twice as fast as a table of DuckDB's."""
+LARGEST = 1 << 30
+"""Bytes of a column up to which it is taken as it is."""
+
+
+def start_duckdb(spill: str, *, memory: str | None = None, threads: int | None = None) -> duckdb.DuckDBPyConnection:
+    """DuckDB in this process, which spills to a folder and fetches nothing."""
+    config: dict[str, Any] = {
+        "temp_directory": spill,
+        "autoinstall_known_extensions": "false",
+        "autoload_known_extensions": "false",
+    }
+    if memory is not None:
+        config["memory_limit"] = memory
+    if threads is not None:
+        config["threads"] = str(threads)
+    connection = duckdb.connect(config=config)
+    connection.execute("SET enable_progress_bar = false")  # it would go to standard output
+    connection.execute("SET TimeZone = 'UTC'")  # a moment's text is the same on every machine
+    return connection
+
+
+def create_table(
+    connection: duckdb.DuckDBPyConnection, name: str, source: Source, columns: Sequence[str]
+) -> tuple[int, dict[str, pa.ChunkedArray]]:
+    """Make the source's columns known as `name`(row_number, c0, c1, …).
+
+    Returned are the number of rows, and the columns that are in memory as the texts they are.
+    """
+    if isinstance(source, KeyedFrame):
+        raise InputError(f"{source.name} is a frame of Spark's, which DuckDB cannot open; give the Spark engine")
+    for column in columns:
+        if column not in source.columns:
+            raise SchemaError.missing(column, source.columns, source.name)
+    texts: dict[str, pa.ChunkedArray] = {}
+    with reading(source.name):
+        if isinstance(source, Relation):
+            texts = _texts(source.table, columns)
+            _create_from_arrow(connection, name, source, columns)
+        elif isinstance(source, RelationFolder):
+            create_from_folder(connection, name, source, columns)
+        elif source.format == "parquet":
+            _create_from_parquet(connection, name, source, columns)
+        elif _is_small(source, connection):
+            table = _read_csv(connection, source, columns)
+            texts = dict(zip(columns, table.columns, strict=True))
+            _create_from_arrow(connection, name, Relation(table), columns)
+        else:
+            _create_from_csv(connection, name, source, columns)
+        rows = int(connection.sql(f"SELECT count(*) FROM {name}").fetchall()[0][0])
+    if rows == 0:
+        raise InputError(f"{source.name} has a header but no rows")
+    return rows, texts
+
+
+def _texts(table: pa.Table, columns: Sequence[str]) -> dict[str, pa.ChunkedArray]:
+    """The columns that already are what a column is to us: text, and no empty one; and not more than Arrow can join."""
+    found = {c: table.column(c) for c in columns}
+    plain = {c: column for c, column in found.items() if column.type == pa.string() and column.nbytes <= LARGEST}
+    return {c: column for c, column in plain.items() if not pc.any(pc.equal(pc.binary_length(column), 0)).as_py()}
+
+
+def _create_from_parquet(
+    connection: duckdb.DuckDBPyConnection, name: str, file: RelationFile, columns: Sequence[str]
+) -> None:
+    if "file_row_number" in map(str.lower, file.columns):  # the name under which DuckDB numbers the rows of a file
+        _create_from_arrow(connection, name, Relation(pq.read_table(file.path, columns=list(columns))), columns)
+        return
+    path = file_literal(file.path)
+    described = connection.sql(f"DESCRIBE SELECT * FROM read_parquet({path})").fetchall()
+    chosen = [described[file.columns.index(c)] for c in columns]
+    create_view(
+        connection,
+        name,
+        f"read_parquet({path}, file_row_number = true)",
+        "file_row_number",
+        [(quote(str(row[0])), str(row[1])) for row in chosen],
+    )
+
+
+def _create_from_csv(
+    connection: duckdb.DuckDBPyConnection, name: str, file: RelationFile, columns: Sequence[str]
+) -> None:
+    names = _csv_names(file, columns)
+    connection.execute(f"CREATE TEMP TABLE {name}_csv AS SELECT {', '.join(names)} FROM {_scan_csv(file, connection)}")
+    create_view(connection, name, f"{name}_csv", "rowid", [(c, "VARCHAR") for c in names])
+
+
+def _read_csv(connection: duckdb.DuckDBPyConnection, file: RelationFile, columns: Sequence[str]) -> pa.Table:
+    texts = ", ".join(text_of(name, "VARCHAR") for name in _csv_names(file, columns))
+    table = connection.sql(f"SELECT {texts} FROM {_scan_csv(file, connection)}").to_arrow_table()
+    return table.rename_columns(list(columns))
+
+
+def _is_small(file: RelationFile, connection: duckdb.DuckDBPyConnection) -> bool:
+    most = min(IN_MEMORY, _limit(connection) // 8)
+    return file.compression == "none" and file.path.stat().st_size <= most
+
+
+def _limit(connection: duckdb.DuckDBPyConnection) -> int:
+    """What DuckDB may take."""
+    return memory_bytes(str(connection.sql("SELECT current_setting('memory_limit')").fetchall()[0][0]))
+
+
+def _csv_names(file: RelationFile, columns: Sequence[str]) -> list[str]:
+    return [column_name(file.columns.index(c)) for c in columns]
+
+
+def _scan_csv(file: RelationFile, connection: duckdb.DuckDBPyConnection) -> str:
+    line = min(MAX_LINE, _limit(connection) // 64)
+    header = ", ".join(f"{column_name(i)}: 'VARCHAR'" for i in range(len(file.columns)))
+    return (
+        f"read_csv({file_literal(file.path)}, delim = {literal(file.delimiter)}, quote = '\"', escape = '\"', "
+        f"header = true, columns = {{{header}}}, auto_detect = false, nullstr = '', null_padding = false, "
+        f"max_line_size = {line}, buffer_size = {2 * line}, compression = {literal(file.compression)})"
+    )
+
+
+def _create_from_arrow(
+    connection: duckdb.DuckDBPyConnection, name: str, relation: Relation, columns: Sequence[str]
+) -> None:
+    names = [column_name(i) for i in range(len(columns))]
+    numbers = pa.array(np.arange(len(relation)))
+    table = relation.table.select(list(columns)).rename_columns(names).append_column(ROW, numbers)
+    connection.register(f"{name}_arrow", table)
+    types = dict(row[:2] for row in connection.sql(f"DESCRIBE {name}_arrow").fetchall())
+    create_view(connection, name, f"{name}_arrow", ROW, [(c, str(types[c])) for c in names])
+
+
+def create_deltas(connection: duckdb.DuckDBPyConnection, name: str, deltas: Deltas, columns: Mapping[str, str]) -> None:
+    """Make deltas known as `name`(neighbour, sign, …), columns called as in the relation."""
+    numbers = {"neighbour": pa.array(deltas.neighbour, pa.int64()), "sign": pa.array(deltas.sign, pa.int8())}
+    table = pa.table(numbers | {sql: deltas.rows.column(column) for column, sql in columns.items()})
+    connection.register(f"{name}_arrow", table)
+    types = dict(row[:2] for row in connection.sql(f"DESCRIBE {name}_arrow").fetchall())
+    texts = "".join(f", {text_of(c, str(types[c]))} AS {c}" for c in columns.values())
+    connection.execute(f"CREATE TEMP VIEW {name} AS SELECT neighbour, sign{texts} FROM {name}_arrow")
+
+
+def drop_deltas(connection: duckdb.DuckDBPyConnection, name: str) -> None:
+    connection.execute(f"DROP VIEW IF EXISTS {name}")
+    connection.unregister(f"{name}_arrow")
+
+
+@contextmanager
+def reading(called: str) -> Iterator[None]:
+    """Turn what DuckDB says about a relation into an error of ours."""
+    try:
+        yield
+    except duckdb.Error as error:
+        raise _file_error(called, error) from None
+
+
+def _file_error(called: str, error: duckdb.Error) -> FileError:
+    """DuckDB's words, which may quote a line of the data, as one line of ours, which does not."""
+    message = str(error)
+    at = re.search(r"Line: (\d+)", message)
+    where = f"{called}, line {at[1]}" if at else called
+    if "unicode" in message or "utf8" in message.lower().replace("-", ""):
+        return FileError(f"{where}: bytes that are not UTF-8; convert the file, for example with iconv")
+    if found := re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", message):
+        return FileError(f"{where}: {counted(int(found[2]), 'field')} where the header has {found[1]}")
+    if isinstance(error, duckdb.OutOfMemoryException):
+        return FileError(f"{called} takes more than the memory that was given; give more, with --memory or `memory`")
+    if "line size" in message.lower():
+        return FileError(f"{where}: a line of many million bytes; is a quote left open?")
+    if "unterminated quote" in message.lower() or "quoted value" in message.lower():
+        return FileError(f"{where}: a quoted field that does not end as one")
+    if "state machine" in message:
+        return FileError(
+            f"{where}: line ends of several kinds, or a quote inside a field; try dos2unix, or look for quotes"
+        )
+    return FileError(
+        f"{where}: cannot be read ({type(error).__name__}); is it complete, and of the kind its name says?"
+    )

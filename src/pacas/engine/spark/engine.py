@@ -1,0 +1,274 @@
+"""The contract on Spark: the same questions, answered where the data is.
+
+Statements are written in DuckDB's dialect, most of them the embedded engine's own, and translated. Spark groups, joins
+and counts; what comes to this process is what is wrong with the data, in Arrow, and in batches where there is much.
+What a value means under a hierarchy is decided here, on distinct values, as everywhere.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from pyspark.sql import SparkSession
+
+from pacas.core.consistency import GroupedRows
+from pacas.core.hierarchy import Hierarchy
+from pacas.core.histogram import GroupHistogram, Histogram
+from pacas.core.query import MAIN, GeneralizedQuery
+from pacas.engine.codes import CodedColumn, code_type, place
+from pacas.engine.contract import Deltas, Hierarchies, KeyedFrame, NewCells, Source
+from pacas.engine.files.digest import source_digest
+from pacas.engine.spark.errors import reading
+from pacas.engine.spark.index import SparkIndex
+from pacas.engine.spark.numbering import BUCKET
+from pacas.engine.spark.placed import Placed
+from pacas.engine.spark.repair import repaired, write_folder
+from pacas.engine.spark.rows import all_rows, chosen_rows
+from pacas.engine.spark.session import LOCAL, check_session, start_session
+from pacas.engine.spark.source import Sources, private_folder
+from pacas.engine.spark.sql import SparkSql, release
+from pacas.engine.sql.answer_statement import Outline, Recode, answer_sql
+from pacas.engine.sql.change_statement import change_sql, changing_columns
+from pacas.engine.sql.group_statements import mixed_groups
+from pacas.engine.sql.linked_statements import as_group_histogram, pairs_sql
+from pacas.engine.sql.statements import (
+    as_histogram,
+    changed_sql,
+    check_columns,
+    coding_sql,
+    column_name,
+    distinct_sql,
+    histogram_sql,
+    new_values,
+)
+from pacas.errors import InputError
+
+
+@dataclass(eq=False, repr=False)
+class SparkTable:
+    """A relation that Spark has opened: a view (row_number, c0, c1, …) of texts."""
+
+    name: str
+    sql_name: str
+    columns: tuple[str, ...]
+    source: Source
+    placed: Placed
+    coded: dict[str, CodedColumn] = field(default_factory=dict)
+    of: SparkTable | None = None
+    """The one that it is a view of: what the workers hold of that has to stay."""
+
+    def __len__(self) -> int:
+        return self.placed.rows
+
+    def __repr__(self) -> str:  # no values: they may be a provider's
+        return f"SparkTable({self.name}: {len(self):,} rows)"
+
+    def sql_column(self, attribute: str) -> str:
+        return column_name(self.columns.index(attribute))
+
+
+class SparkEngine:
+    """Spark, on a session of the caller's own or on one that is started for a master.
+
+    `settings` are Spark's, for a session that is started; `bucket` is how many rows get their numbers together.
+    """
+
+    def __init__(
+        self,
+        session: SparkSession | None = None,
+        *,
+        master: str = LOCAL,
+        settings: Mapping[str, str] | None = None,
+        bucket: int = BUCKET,
+    ) -> None:
+        check_session(session)
+        folder, remove = private_folder()
+        self._end = weakref.finalize(self, remove)
+        self._owned = session is None
+        self.session = start_session(folder, master, settings) if session is None else session
+        self._sql = SparkSql(self.session)
+        self._sources = Sources(self.session, folder, bucket)
+        self._releases: list[Callable[[], object]] = []
+
+    def close(self) -> None:
+        for end in self._releases:
+            end()
+        self._sources.close()
+        if self._owned:
+            self.session.stop()
+        self._end()
+
+    def scan(self, table: str, key: str | Sequence[str], format: str | None = None) -> KeyedFrame:
+        """A table by its name, or a folder by its path, and the key that numbers its rows.
+
+        A folder holds Parquet, or Delta where it has a log of Delta's; `format` says it where the folder is elsewhere.
+        """
+        with reading(table):
+            return self._sources.scan(table, (key,) if isinstance(key, str) else tuple(key), format)
+
+    def repaired(self, table: SparkTable, cells: Mapping[str, NewCells]) -> KeyedFrame:
+        """The frame that a table was opened from, with new values in some cells; all else is as it was."""
+        keyed, keys = table.placed.keyed, table.placed.keys
+        if keyed is None or keys is None:
+            raise InputError(
+                f"{table.name} was not opened from a folder or a Spark frame with a key, which alone are repaired there"
+            )
+        with self._asking(table):
+            self._sources.frames.check(keyed)
+            return repaired(self._sql, keyed, keys, cells)
+
+    # ---- the contract -----------------------------------------------------------------------------------------
+
+    @property
+    def room(self) -> int:
+        """Nothing: what is on Spark stays there."""
+        return 0
+
+    def digest(self, source: Source) -> str:
+        if not isinstance(source, KeyedFrame):
+            return source_digest(source)
+        with reading(source.name):
+            return self._sources.frames.digest(source)
+
+    def open(self, source: Source, columns: Sequence[str] | None = None) -> SparkTable:
+        kept = tuple(source.columns if columns is None else dict.fromkeys(columns))
+        with reading(source.name):
+            placed = self._sources.place(source, kept)
+            table = SparkTable(source.name, self._sql.name(placed.frame), kept, source, placed)
+        return self._released(table)
+
+    def check_unchanged(self, table: SparkTable) -> None:
+        table.placed.check_unchanged()
+
+    def changed(self, table: SparkTable, cells: Mapping[str, NewCells]) -> SparkTable:
+        columns = tuple(dict.fromkeys([*table.columns, *cells]))
+        with self._asking(table), ExitStack() as stack:
+            new = {a: stack.enter_context(self._sql.given(new_values(values))) for a, values in cells.items()}
+            frame = self._sql.frame(changed_sql(table, columns, new))
+            placed = replace(table.placed, frame=frame, forget=lambda: None)
+            view = SparkTable(table.name, self._sql.name(frame), columns, table.source, placed, of=table)
+        return self._released(view)
+
+    def _released(self, table: SparkTable) -> SparkTable:
+        """A table that is let go of when nobody asks about it any more."""
+        end = weakref.finalize(table, release, self._sql, table.sql_name, table.placed.forget)
+        end.atexit = False
+        self._releases.append(end)
+        return table
+
+    def mixed_groups(
+        self, table: SparkTable, lhss: Sequence[Sequence[str]], rhs: str, hierarchies: Hierarchies
+    ) -> GroupedRows:
+        check_columns(table, [*(a for lhs in lhss for a in lhs), rhs])
+        with self._asking(table):
+            return mixed_groups(self._sql, table, lhss, rhs, hierarchies)
+
+    def histogram(self, table: SparkTable, attributes: Sequence[str], hierarchies: Hierarchies) -> Histogram:
+        check_columns(table, attributes)
+        with self._asking(table):
+            return as_histogram(self._sql.arrow(histogram_sql(table, attributes)), attributes, hierarchies)
+
+    def group_histogram(
+        self, table: SparkTable, x: Sequence[str], y: Mapping[str, int], hierarchies: Hierarchies
+    ) -> GroupHistogram:
+        check_columns(table, [*x, *y])
+        with self._labelling({MAIN: table}) as recode:
+            pairs = pairs_sql(table, x, y, hierarchies, recode)
+            return as_group_histogram(self._sql.stream(pairs, len(table)))
+
+    def answer(self, query: GeneralizedQuery, tables: Mapping[str, SparkTable], hierarchies: Hierarchies) -> pa.Table:
+        with self._labelling(tables) as recode:
+            return self._sql.arrow(answer_sql(query, tables, hierarchies, recode))
+
+    def changed_answers(
+        self, query: GeneralizedQuery, tables: Mapping[str, SparkTable], deltas: Deltas, hierarchies: Hierarchies
+    ) -> NDArray[np.int64]:
+        texts = self._sources.delta_texts(deltas, changing_columns(query, tables, deltas))
+        with self._sql.named(self._sql.from_arrow(texts)) as name, self._labelling(tables, name) as recode:
+            sql = change_sql(Outline(query, tables, hierarchies, recode), name, deltas)
+            return np.empty(0, dtype=np.int64) if sql is None else self._sql.arrow(sql).column(0).to_numpy()
+
+    def columns(self, table: SparkTable, attributes: Sequence[str]) -> dict[str, CodedColumn]:
+        check_columns(table, attributes)
+        missing = [a for a in dict.fromkeys(attributes) if a not in table.coded]
+        if missing:
+            with self._asking(table):
+                table.coded |= self._coded(table, missing)
+        return {attribute: table.coded[attribute] for attribute in attributes}
+
+    def rows(self, table: SparkTable, rows: NDArray[np.int64] | None, columns: Sequence[str]) -> pa.Table:
+        check_columns(table, columns)
+        with self._asking(table):
+            if rows is None:
+                return all_rows(self._sql, table, columns, len(table))
+            return chosen_rows(self._sql, table, rows, columns, len(table))
+
+    def index(
+        self, table: SparkTable, by: Sequence[str], columns: Sequence[str], hierarchies: Hierarchies
+    ) -> SparkIndex:
+        check_columns(table, [*by, *columns])
+        with self._asking(table):
+            return SparkIndex(self._sql, table, by, columns, hierarchies, lambda: self._asking(table))
+
+    def write(self, table: SparkTable, cells: Mapping[str, NewCells], path: Path) -> None:
+        new = self.repaired(table, cells).frame
+        with self._asking(table):
+            write_folder(new, path)
+
+    # ---- codes ------------------------------------------------------------------------------------------------
+
+    def _coded(self, table: SparkTable, attributes: Sequence[str]) -> dict[str, CodedColumn]:
+        values = [self._distinct(table.sql_column(a), table.sql_name) for a in attributes]
+        codes = [np.empty(len(table), dtype=code_type(len(v))) for v in values]
+        with ExitStack() as stack:
+            lookups: dict[str, tuple[str, int | None]] = {}
+            for attribute, known in zip(attributes, values, strict=True):
+                has_null = bool(known) and known[-1] is None
+                coded = pa.table({"value": pa.array(known, pa.string()), "code": np.arange(len(known), dtype=np.int32)})
+                name = stack.enter_context(self._sql.named(self._sql.from_arrow(coded)))
+                lookups[attribute] = name, len(known) - 1 if has_null else None
+            for batch in self._sql.batches(self._sql.frame(coding_sql(table, lookups)), len(table)):
+                rows, *columns = (column.to_numpy() for column in batch.columns)
+                place(rows, columns, codes)
+        return {a: CodedColumn(c, v) for a, c, v in zip(attributes, codes, values, strict=True)}
+
+    def _distinct(self, column: str, *relations: str) -> list[str | None]:
+        values: list[str | None] = self._sql.arrow(distinct_sql(column, relations)).column(0).to_pylist()
+        return values
+
+    @contextmanager
+    def _labelling(self, tables: Mapping[str, SparkTable], deltas: str | None = None) -> Iterator[Recode]:
+        """While a query over the tables is answered: a maker of tables (value, label), each value at a level.
+
+        The values are the hierarchy's own; where they are numbers, those of the column, in all their spellings.
+        """
+
+        def recode(table: SparkTable, attribute: str, hierarchy: Hierarchy, level: int) -> str:
+            values: Sequence[str | None] = hierarchy.labels
+            if hierarchy.numeric:
+                relations = [table.sql_name, deltas] if deltas and table is tables.get(MAIN) else [table.sql_name]
+                values = self._distinct(table.sql_column(attribute), *relations)
+            known = hierarchy.admit(values)
+            labels = [known.label(code) for code in known.generalize(known.encode(values), level)]
+            recoded = pa.table({"value": pa.array(values, pa.string()), "label": pa.array(labels, pa.string())})
+            return stack.enter_context(self._sql.named(self._sql.from_arrow(recoded)))
+
+        with self._asking(*tables.values()), ExitStack() as stack:
+            yield recode
+
+    @contextmanager
+    def _asking(self, *tables: SparkTable) -> Iterator[None]:
+        """While a question is answered: what Spark says is reworded, and the tables must be what they were."""
+        with reading(" and ".join(dict.fromkeys(table.name for table in tables))):
+            for table in tables:
+                table.placed.check_unchanged()
+            yield
+            for table in tables:
+                table.placed.check_unchanged()

@@ -1,0 +1,1 @@
+"""What SafeClean is compared with: PrivateClean, Greedy-Repair, bounds."""

@@ -1,0 +1,1 @@
+"""The paper's claims, judged by the runs."""

@@ -1,0 +1,1 @@
+"""Errors put into a clean relation, and the log of what was changed."""

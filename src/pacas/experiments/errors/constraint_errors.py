@@ -1,0 +1,227 @@
+"""Errors that break a dependency X → A, after BART: where they can be put, and which values they take.
+
+A place is a tuple of an X-group that agrees on A. On the right side, A gets a value that is incomparable with all that
+the group holds. On the left side, one attribute of X gets the value by which the tuple joins another group, one that
+agrees on a value incomparable with the tuple's own. At most half of a group is touched, so that the rest still shows
+what is wrong. A group of one row shows nothing, and one that violates the dependency already is left alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacas.core.dependency import FunctionalDependency
+from pacas.core.hierarchy import Codes
+from pacas.core.histogram import Ints
+from pacas.experiments.errors.batch import ErrorBatch
+from pacas.experiments.errors.columns import ErrorColumns
+from pacas.experiments.errors.dirty import Kind
+from pacas.experiments.errors.domains import Domain
+
+Mask = NDArray[np.bool_]
+
+DRAWS = 8
+"""How many tuples are tried, per attribute of X, in search of a group to join."""
+
+
+class Side(StrEnum):
+    """Which side of a dependency is changed."""
+
+    RHS = "rhs"
+    LHS = "lhs"
+
+
+class Groups:
+    """A dependency's X-groups in the clean relation, and how far each may be touched."""
+
+    def __init__(self, columns: ErrorColumns, fd: FunctionalDependency, number: int, *, one_each: bool) -> None:
+        self.columns, self.fd, self.number = columns, fd, number
+        self.group = columns.groups(fd.lhs).key
+        self.tree, self.node = columns.nodes(fd.rhs)
+        grouped = np.flatnonzero(self.group >= 0)
+        self.sizes = np.bincount(self.group[grouped], minlength=1)
+        self.room = np.minimum(self.sizes // 2, 1) if one_each else self.sizes // 2
+        """Per group: how many more errors it can take."""
+        self.agrees, self.top = self._tops(grouped)
+
+    def _tops(self, grouped: Ints) -> tuple[Mask, Codes]:
+        """Per group: do its values lie on one path of the hierarchy, and which is the most general of them?
+
+        The ancestors of a value come before it in depth-first order, so the last of a path lies below all others.
+        """
+        group, enter = self.group[grouped], self.tree.enter[self.node[grouped]]
+        first = np.full(len(self.sizes), len(self.tree) - 1, dtype=np.int64)
+        last = np.zeros(len(self.sizes), dtype=np.int64)
+        np.minimum.at(first, group, enter)
+        np.maximum.at(last, group, enter)
+        in_order = np.argsort(self.tree.enter).astype(np.int32)
+        astray = ~self.tree.precedes(in_order[last[group]], self.node[grouped])
+        agrees = self.sizes > 0
+        agrees[group[astray]] = False
+        return agrees, in_order[first]
+
+    @property
+    def violating(self) -> int:
+        """How many groups violate the dependency."""
+        return int(((self.sizes > 0) & ~self.agrees).sum())
+
+    @cached_property
+    def domain(self) -> Domain:
+        return Domain(self.columns.column(self.fd.rhs), self.tree)
+
+    def take_room(self, groups: Ints, most: int) -> Ints:
+        """The positions of the first groups that have room for one error more each; `most` of them at most."""
+        order = np.argsort(groups, kind="stable")
+        in_order = groups[order]
+        rank = np.empty(len(groups), dtype=np.int64)
+        rank[order] = np.arange(len(groups)) - np.searchsorted(in_order, in_order)
+        fitting = np.flatnonzero(rank < self.room[groups])[:most]
+        np.subtract.at(self.room, groups[fitting], 1)
+        return fitting
+
+
+def no_place(what: object, groups: Groups) -> str:
+    """Why a side of a dependency has no place for an error."""
+    alone, agreeing = int((groups.sizes == 1).sum()), int((groups.agrees & (groups.sizes > 1)).sum())
+    return (
+        f"no place for a detectable error of {str(what)!r}: {agreeing:,} groups of several rows agree, {alone:,} are "
+        f"of one row, {groups.violating:,} violate the dependency already; give another dependency, or cleaner data"
+    )
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Candidates:
+    """Rows that may get an error each, the group that will show it, and, on the left side, what it takes."""
+
+    rows: Ints
+    group: Ints
+    attribute: Ints
+    """Which attribute of X changes."""
+    donor: Ints
+    """The row whose value it takes."""
+
+    def __getitem__(self, chosen: Ints) -> Candidates:
+        return Candidates(self.rows[chosen], self.group[chosen], self.attribute[chosen], self.donor[chosen])
+
+
+class Places:
+    """The tuples, in random order, that one side of a dependency may put an error into; each is offered once."""
+
+    def __init__(self, groups: Groups, side: Side, kinds: Sequence[Kind], rng: np.random.Generator) -> None:
+        self.groups, self.side, self._kinds, self._rng = groups, side, kinds, rng
+        self._waiting = rng.permutation(self._rhs_rows() if side is Side.RHS else self._lhs_rows())
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    def offer(self, most: int, taken: Mask) -> ErrorBatch:
+        """Up to so many errors in tuples that have none; fewer only if there are no more."""
+        made: list[ErrorBatch] = []
+        while most > 0 and len(self._waiting):
+            ready, self._waiting = np.split(self._waiting, [max(4 * most, CHUNK)])
+            ready = ready[~taken[ready]]
+            found = self._candidates(ready)
+            found = found[self.groups.take_room(found.group, most)]
+            made.append(self._lhs(found) if self.side is Side.LHS else self._rhs(found.rows))
+            most -= len(found.rows)
+            if not most:  # what comes after the last one can still be offered
+                last = int(np.flatnonzero(ready == found.rows[-1])[0])
+                self._waiting = np.concatenate([ready[last + 1 :], self._waiting])
+        return ErrorBatch.joined(made)
+
+    def _candidates(self, rows: Ints) -> Candidates:
+        if self.side is Side.LHS:
+            return self._to_join(rows)
+        return Candidates(rows, self.groups.group[rows], np.full(len(rows), -1), np.full(len(rows), -1))
+
+    # ---- the right side -----------------------------------------------------------------------------------------
+
+    def _rhs_rows(self) -> Ints:
+        g = self.groups
+        shown = g.agrees & (g.sizes > 1) & (g.top != g.tree.root)
+        rows: Ints = np.flatnonzero((g.group >= 0) & shown[g.group])
+        null = g.tree.code(None) if None in g.tree else -1
+        rows = rows[g.node[rows] != null]
+        if Kind.RHS_FRESH not in self._kinds:
+            rows = rows[g.domain.others(g.top)[g.group[rows]] > 0]
+        return rows
+
+    def _rhs(self, rows: Ints) -> ErrorBatch:
+        g = self.groups
+        kinds = np.array(self._kinds, dtype=object)[self._rng.integers(0, len(self._kinds), len(rows))]
+        new = np.array(g.domain.draw(g.top[g.group[rows]], self._rng), dtype=object)
+        kinds[np.array([value is None for value in new], dtype=np.bool_)] = Kind.RHS_FRESH
+        fresh = np.flatnonzero(kinds == Kind.RHS_FRESH)
+        new[fresh] = [g.domain.fresh() for _ in fresh]
+        return ErrorBatch.of(rows, g.fd.rhs, g.columns.texts(g.fd.rhs, rows), new, kinds, g.number)
+
+    # ---- the left side ------------------------------------------------------------------------------------------
+
+    def _lhs_rows(self) -> Ints:
+        g = self.groups
+        return np.flatnonzero((g.group >= 0) & g.agrees[g.group] & (g.node != g.tree.root))
+
+    @cached_property
+    def _hosts(self) -> list[Hosts]:
+        return [Hosts(self.groups, attribute) for attribute in self.groups.fd.lhs]
+
+    def _to_join(self, rows: Ints) -> Candidates:
+        """For each row that has one within so many draws: a row of a group that it clashes with, one attribute away."""
+        attributes = len(self._hosts)
+        first = self._rng.integers(0, attributes, len(rows))
+        donor = np.full(len(rows), -1, dtype=np.int64)
+        attribute = np.zeros(len(rows), dtype=np.int64)
+        for turn in range(attributes):
+            for number, hosts in enumerate(self._hosts):
+                seeking = np.flatnonzero((donor < 0) & ((first + turn) % attributes == number))
+                donor[seeking] = hosts.draw(rows[seeking], self._rng)
+                attribute[seeking] = number
+        found = np.flatnonzero(donor >= 0)
+        return Candidates(rows[found], self.groups.group[donor[found]], attribute[found], donor[found])
+
+    def _lhs(self, found: Candidates) -> ErrorBatch:
+        made = []
+        for number, attribute in enumerate(self.groups.fd.lhs):
+            here = found.attribute == number
+            rows, donors = found.rows[here], found.donor[here]
+            old, new = (self.groups.columns.texts(attribute, r) for r in (rows, donors))
+            made.append(ErrorBatch.of(rows, attribute, old, new, [Kind.LHS_DOMAIN] * len(rows), self.groups.number))
+        return ErrorBatch.joined(made)
+
+
+CHUNK = 4096
+"""Tuples that are looked at together, at least."""
+
+
+class Hosts:
+    """The tuples of groups that can take another in, by all of X but one attribute."""
+
+    def __init__(self, groups: Groups, attribute: str) -> None:
+        self._groups = groups
+        context = groups.columns.groups(tuple(a for a in groups.fd.lhs if a != attribute)).key
+        hosting = groups.agrees & (groups.sizes > 1)
+        rows = np.flatnonzero((groups.group >= 0) & hosting[groups.group])
+        order = np.argsort(context[rows], kind="stable")
+        self._rows = rows[order]
+        self._context = context
+        self._keys = context[self._rows]
+
+    def draw(self, rows: Ints, rng: np.random.Generator) -> Ints:
+        """For each row a host of another group whose values are incomparable with the row's own, or −1."""
+        g = self._groups
+        start = np.searchsorted(self._keys, self._context[rows])
+        count = np.searchsorted(self._keys, self._context[rows], side="right") - start
+        drawn = np.full(len(rows), -1, dtype=np.int64)
+        for _ in range(DRAWS):
+            open_ = np.flatnonzero((drawn < 0) & (count > 0))
+            host = self._rows[start[open_] + rng.integers(0, count[open_])]
+            elsewhere = g.group[host] != g.group[rows[open_]]
+            clashing = elsewhere & ~g.tree.comparable(g.top[g.group[host]], g.node[rows[open_]])
+            drawn[open_[clashing]] = host[clashing]
+        return drawn

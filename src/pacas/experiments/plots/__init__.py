@@ -1,0 +1,1 @@
+"""The runs as pictures, and a report that shows them."""

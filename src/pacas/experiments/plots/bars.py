@@ -1,0 +1,161 @@
+"""Bars side by side: methods beside each other, sides of a dependency, or the levels that are declined."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pacas.experiments.plots.means import Means, Point, Spread
+from pacas.experiments.plots.style import (
+    BLUE,
+    INK,
+    SKY,
+    absent,
+    dirty_table,
+    end_of_bar,
+    frame,
+    is_wide,
+    look,
+    set_scale,
+    sheet,
+)
+from pacas.experiments.plots.words import (
+    COLUMNS,
+    DECLINED,
+    DECLINED_SHARE,
+    column_words,
+    dataset_words,
+    line_words,
+    value_words,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Sheet
+
+KIND = ("method", "guard")
+ROOM = 0.4
+"""For the number at the end of a bar, as a share of its axis."""
+TOO_LOW = 0.01
+"""A bar that is not seen, as a share of its axis."""
+
+
+def bars(found: Means, note: str) -> Sheet:
+    """Methods lie one below the other, as their names are long; others stand."""
+    if found.figure.x in found.figure.lines:
+        return _levels(found, note)
+    return _methods(found, note) if found.figure.x == "method" else _groups(found, note)
+
+
+def _methods(found: Means, note: str) -> Sheet:
+    """A row of panels per thing that is shown, a column per data set, a bar per method and policy."""
+    figure, datasets = found.figure, found.datasets
+    kinds = list(dict.fromkeys(line_words(setting, KIND) for setting in found.asked))
+    drawn, grid = sheet(len(figure.shows), len(datasets), row_height=0.45 + 0.15 * len(kinds))
+    for row, column in zip(grid, figure.shows, strict=True):
+        shown = [value for point in found.points for value in point.spread(column) or ()]
+        for panel, dataset in zip(row, datasets, strict=True):
+            set_scale(panel, shown, log=is_wide(shown), side="x", room=ROOM, most=4)
+            if column == "relative_error":
+                dirty_table(panel, "x")
+            for point in found.of(dataset=dataset):
+                _lying(panel, kinds.index(line_words(point.setting, KIND)), point, column)
+            if not found.of(dataset=dataset):
+                absent(panel)
+            panel.set_yticks(range(len(kinds)), kinds if panel is row[0] else [])
+            panel.set_ylim(len(kinds) - 0.4, -0.6)
+            panel.tick_params(axis="y", length=0)
+            panel.grid(visible=False, axis="y")
+        row[len(row) // 2].set_xlabel(column_words(column))
+    for panel, dataset in zip(grid[0], datasets, strict=True):
+        panel.set_title(dataset_words(dataset, found.rows(dataset)).replace(", ", "\n", 1), loc="left")
+    frame(drawn, figure.title, note)
+    return drawn
+
+
+def _lying(panel: Axes, place: int, point: Point, column: str) -> None:
+    spread = point.spread(column)
+    if spread is None:
+        return
+    left, _ = panel.get_xlim()
+    panel.barh(place, max(spread.mean - left, 0), 0.72, left=left, **_filling(point))
+    end_of_bar(panel, place, spread)
+
+
+def _filling(point: Point) -> dict[str, Any]:
+    """Of its colour; hatched, where lines are dashed."""
+    shown = look(point.setting, KIND)
+    hatch = "//////" if shown.is_hollow else None
+    return {"facecolor": shown.fill, "edgecolor": shown.colour, "hatch": hatch, "linewidth": 0.7}
+
+
+def _groups(found: Means, note: str) -> Sheet:
+    """A group of bars per place on the axis, a bar per line."""
+    figure, datasets = found.figure, found.datasets
+    places = list(dict.fromkeys(getattr(setting, figure.x) for setting in found.asked))
+    kinds = found.lines
+    drawn, grid = sheet(len(figure.shows), len(datasets), row_height=1.8)
+    for row, column in zip(grid, figure.shows, strict=True):
+        shown = [value for point in found.points for value in point.spread(column) or ()]
+        for panel, dataset in zip(row, datasets, strict=True):
+            set_scale(panel, [*shown, 1.0], log=False)
+            for point in found.of(dataset=dataset):
+                words = line_words(point.setting, figure.lines)
+                place = places.index(getattr(point.setting, figure.x))
+                _standing(panel, place, kinds.index(words), len(kinds), point.spread(column), words, **_filling(point))
+            if column == "relative_error":
+                dirty_table(panel)
+            _set_groups(panel, [value_words(figure.x, place) for place in places])
+            panel.set_title(dataset_words(dataset, found.rows(dataset)), loc="left")
+            if not found.of(dataset=dataset):
+                absent(panel)
+        row[0].set_ylabel(COLUMNS[column])
+    frame(drawn, figure.title, note, below=COLUMNS[figure.x], order=kinds)
+    return drawn
+
+
+def _levels(found: Means, note: str) -> Sheet:
+    """A row of panels per policy's X, a column per data set; a group per level asked for, a bar per policy's l."""
+    figure, datasets = found.figure, found.datasets
+    guards = list(dict.fromkeys(setting.guard for setting in found.asked))
+    values = sorted({getattr(setting, figure.x) for setting in found.asked})
+    drawn, grid = sheet(len(guards), len(datasets), row_height=1.35, sharey=True)
+    for row, guard in zip(grid, guards, strict=True):
+        for panel, dataset in zip(row, datasets, strict=True):
+            points = found.of(dataset=dataset, guard=guard)
+            set_scale(panel, [1.0], log=False, room=0.03)
+            for point in points:
+                at = values.index(getattr(point.setting, figure.x))
+                how = {"facecolor": (SKY, BLUE)[at % 2], "edgecolor": (SKY, BLUE)[at % 2], "linewidth": 0.7}
+                words = line_words(point.setting, (figure.x,))
+                for place, column in enumerate(figure.shows):
+                    _standing(panel, place, at, len(values), point.spread(column), words, **how)
+            _set_groups(panel, [column.rpartition("_")[2] for column in figure.shows])
+            if not points:
+                absent(panel)
+        row[0].set_ylabel(f"{guard}:\n{DECLINED_SHARE}")
+    for panel, dataset in zip(grid[0], datasets, strict=True):
+        panel.set_title(dataset_words(dataset, found.rows(dataset)), loc="left")
+    order = list(dict.fromkeys(line_words(setting, (figure.x,)) for setting in found.asked))
+    frame(drawn, figure.title, note, below=DECLINED, order=order)
+    return drawn
+
+
+def _standing(panel: Axes, place: int, at: int, of: int, spread: Spread | None, words: str, **how: Any) -> None:
+    """A bar at its place in a group, with its whisker. One too low to be seen is said; what was not measured is not."""
+    if spread is None:
+        return
+    width = 0.8 / of
+    x = place - 0.4 + width * (at + 0.5)
+    panel.bar(x, spread.mean, 0.9 * width, label=words, **how)
+    if spread.greatest < TOO_LOW * panel.get_ylim()[1]:
+        panel.annotate("≈0" if spread.mean else "0", (x, 0), (0, 2), textcoords="offset points", ha="center")
+        return
+    if spread.greatest > spread.least:
+        panel.plot([x, x], [spread.least, spread.greatest], color=INK, linewidth=0.7)
+
+
+def _set_groups(panel: Axes, words: list[str]) -> None:
+    panel.set_xticks(range(len(words)), words)
+    panel.set_xlim(-0.6, len(words) - 0.4)
+    panel.grid(visible=False, axis="x")
+    panel.tick_params(axis="x", length=0)

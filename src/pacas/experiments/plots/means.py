@@ -1,0 +1,102 @@
+"""The runs that a figure is drawn from, and what they show: means over the seeds, from the least to the greatest.
+
+Paper: §7, "the average runtime over four executions".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean
+from typing import Any, NamedTuple
+
+from pacas.experiments.plots.words import line_words
+from pacas.experiments.runs.figures import Figure
+from pacas.experiments.runs.results import Line
+from pacas.experiments.runs.runs import Runs
+from pacas.experiments.runs.setting import Setting
+
+
+class Spread(NamedTuple):
+    """What the seeds agree on, and how far."""
+
+    mean: float
+    least: float
+    greatest: float
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """All runs that differ in nothing but their seed."""
+
+    setting: Setting
+    """With the seed of the first."""
+    runs: tuple[Line, ...]
+
+    def spread(self, column: str) -> Spread | None:
+        """Over the runs that measured it; None if none did."""
+        return _spread([run[column] for run in self.runs if run[column] is not None])
+
+    def share(self, column: str, columns: Sequence[str]) -> Spread | None:
+        """The same, as a share of the sum of some columns; None if that is 0 in every run."""
+        sums = [(run, sum(run[c] or 0 for c in columns)) for run in self.runs]
+        return _spread([(run[column] or 0) / total for run, total in sums if total])
+
+    def total(self, columns: Sequence[str]) -> Spread | None:
+        """Of the sum of some columns, in the runs that measured all of them."""
+        measured = [[run[column] for column in columns] for run in self.runs]
+        return _spread([sum(values) for values in measured if None not in values])
+
+    def at(self, column: str) -> Any:
+        """Where it stands on an axis: what was set, or the mean of what was measured."""
+        if column in Setting.__dataclass_fields__:
+            return getattr(self.setting, column)
+        found = self.spread(column)
+        return None if found is None else found.mean
+
+
+def _spread(values: Sequence[float]) -> Spread | None:
+    return Spread(fmean(values), min(values), max(values)) if values else None
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """The points of a figure, in the order of its settings, as far as they were run."""
+
+    figure: Figure
+    asked: tuple[Setting, ...]
+    """One setting per point, run or not."""
+    points: tuple[Point, ...]
+    runs: int
+    missing: int
+
+    @property
+    def datasets(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(setting.dataset for setting in self.asked))
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """What its lines are called."""
+        return tuple(dict.fromkeys(line_words(setting, self.figure.lines) for setting in self.asked))
+
+    def rows(self, dataset: str) -> set[int]:
+        """How large it was in these runs."""
+        return {run["actual_rows"] for point in self.of(dataset=dataset) for run in point.runs}
+
+    def of(self, **values: Any) -> tuple[Point, ...]:
+        """The points whose settings have these values."""
+        return tuple(p for p in self.points if all(getattr(p.setting, name) == v for name, v in values.items()))
+
+
+def means(figure: Figure, runs: Runs) -> Means:
+    """What an evaluation has of a figure."""
+    asked: dict[Setting, list[Setting]] = {}
+    for setting in dict.fromkeys(figure.settings(runs.collection, runs.scale)):
+        asked.setdefault(replace(setting, seed=0), []).append(setting)
+    points = tuple(
+        Point(found[0], tuple(runs.lines[setting] for setting in found))
+        for same in asked.values()
+        if (found := [setting for setting in same if setting in runs.lines])
+    )
+    n = sum(len(point.runs) for point in points)
+    return Means(figure, tuple(same[0] for same in asked.values()), points, n, sum(map(len, asked.values())) - n)

@@ -1,0 +1,273 @@
+"""The figures of the evaluation: what each varies, on which data sets, by which methods, and what it shows of the runs.
+
+Paper: §7, Figures on generalized values, |S|, k, l, e, B, the comparison with PrivateClean; and what its authors meant
+to show besides: declined requests, l_max, the allocations, quasi-identifiers, rows, and the time of each module.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from itertools import product
+from typing import Any
+
+from pacas.client.allocation import ALLOCATIONS
+from pacas.errors import InputError, did_you_mean
+from pacas.experiments.runs.setting import GUARDS, LINKED, METHODS, PRIVATE, PRIVATE_RHS, REFINE, REPLACE, Setting
+
+SEEDS = (1, 2, 3, 4)
+"""Every setting is run so often; the paper runs four times, too."""
+
+SAFE_CLEAN = (REPLACE, REFINE)
+ERROR_RATES = (0.05, 0.1, 0.15, 0.2, 0.25)
+TIGHT = 0.1
+"""The budget at which the paper counts general values."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """How large a run of the evaluation is."""
+
+    name: str
+    sweep: int
+    """Rows of each data set where a parameter is varied; a smaller one is taken whole."""
+    whole: int | None
+    """Rows where data sets are compared as they are; None is all of them."""
+    growth: tuple[int, ...]
+    """The numbers of rows that `rows` grows through, up to `whole`."""
+
+
+SCALES: Mapping[str, Scale] = {
+    "small": Scale("small", 2_000, 2_000, (500, 1_000)),
+    "full": Scale("full", 50_000, None, (10_000, 30_000, 100_000)),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """The data sets of an evaluation, in the paper's order: Clinical, Census, Food; and others, for the comparison."""
+
+    main: tuple[str, str, str]
+    others: tuple[str, ...] = ()
+
+
+REAL_DATA = Collection(("discharges", "census", "food"), ("clinical", "adult"))
+SYNTHETIC_DATA = Collection(("synthetic-clinical", "synthetic-census", "synthetic-food"))
+
+
+class Drawn(Enum):
+    """How a figure is drawn."""
+
+    LINES = "lines"
+    """A line per method and policy over the parameter."""
+    SHARES = "shares"
+    """Bars that add up to all repairs, or to all the time."""
+    BARS = "bars"
+    """A bar per level, side by side."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One figure: the runs that it is drawn from, and what it shows of them."""
+
+    name: str
+    title: str
+    x: str
+    """What stands on the horizontal axis: a column of the results."""
+    varied: Mapping[str, tuple[Any, ...]]
+    """All parameters that are not at their defaults, each with its values: every combination is run."""
+    shows: tuple[str, ...]
+    """The columns of the results that are shown, a row of panels each."""
+    lines: tuple[str, ...] = ("method", "guard")
+    """What tells the lines of a panel apart."""
+    drawn: Drawn = Drawn.LINES
+    first_only: bool = False
+    """On the first data set alone, as in the paper."""
+    whole: bool = False
+    """On data sets as large as they are."""
+    others: bool = False
+    """On the collection's other data sets, too."""
+
+    def settings(self, collection: Collection, scale: Scale) -> Iterator[Setting]:
+        """Its runs; several figures may have the same."""
+        main = collection.main[:1] if self.first_only else collection.main
+        for dataset in (*main, *(collection.others if self.others else ())):
+            yield from self._runs(dataset, scale)
+
+    def _runs(self, dataset: str, scale: Scale) -> Iterator[Setting]:
+        parameters: dict[str, tuple[Any, ...]] = {"rows": (scale.whole if self.whole else scale.sweep,), **self.varied}
+        if self.x == "actual_rows":
+            parameters["rows"] = (*scale.growth, scale.whole)
+        for values in product(*parameters.values()):
+            for seed in SEEDS:
+                yield _plain(Setting(dataset=dataset, seed=seed, **dict(zip(parameters, values, strict=True))))
+
+
+def _plain(setting: Setting) -> Setting:
+    """The same run, without the parameters that its method knows nothing of."""
+    if setting.buys:
+        return setting
+    known = ("dataset", "rows", "seed", "method", "error_rate", "side")
+    return Setting(**{name: getattr(setting, name) for name in known})
+
+
+_BOTH = {"method": (REPLACE, REFINE), "guard": GUARDS}
+_PAPERS = {"method": (REPLACE, REFINE), "guard": (LINKED,)}
+_ERROR_AND_TIME = ("relative_error", "cpu_seconds")
+BUDGETS = (0.1, 0.2, 0.4, 0.6, 0.8, 1.0)
+
+FIGURES: Mapping[str, Figure] = {
+    figure.name: figure
+    for figure in (
+        Figure(
+            "distance",
+            "Repairs by their distance from the truth, over the budget B",
+            "budget",
+            {"budget": (*BUDGETS[:-1], 0.9, 1.0), **_BOTH},
+            ("quarter_1", "quarter_2", "quarter_3", "quarter_4"),
+            drawn=Drawn.SHARES,
+            first_only=True,
+        ),
+        Figure(
+            "general",
+            "Repair error and time over the number of general values, at B = 0.1",
+            "general",
+            {"budget": (TIGHT,), "error_rate": ERROR_RATES, **_PAPERS},
+            ("error", "cpu_seconds"),
+            first_only=True,
+        ),
+        Figure(
+            "support",
+            "Repair error and time over the neighbours a cell, |S|",
+            "per_cell",
+            {"per_cell": (6, 8, 10, 12, 14), **_BOTH},
+            (*_ERROR_AND_TIME, "cpu_provider"),
+        ),
+        Figure("k", "Repair error and time over k", "k", {"k": (1, 2, 3, 4, 5), **_BOTH}, _ERROR_AND_TIME),
+        Figure(
+            "level",
+            "Repair error and time over the level l of the policy",
+            "level",
+            {"level": (0, 1, 2, 3, 4), **_BOTH},
+            _ERROR_AND_TIME,
+        ),
+        Figure(
+            "errors",
+            "Repair error and time over the error rate e",
+            "error_rate",
+            {"error_rate": ERROR_RATES, **_BOTH},
+            ("error", "cpu_seconds"),
+        ),
+        Figure(
+            "budget", "Repair error and time over the budget B", "budget", {"budget": BUDGETS, **_BOTH}, _ERROR_AND_TIME
+        ),
+        Figure(
+            "privateclean",
+            "SafeClean beside PrivateClean with Greedy-Repair, over the error rate e",
+            "error_rate",
+            {
+                "error_rate": ERROR_RATES,
+                "method": (REPLACE, REFINE, PRIVATE, PRIVATE_RHS),
+                "guard": GUARDS,
+            },
+            ("error", "cpu_seconds"),
+        ),
+        Figure(
+            "baselines",
+            "SafeClean, PrivateClean and two bounds, at the defaults",
+            "method",
+            {"method": METHODS, "guard": GUARDS},
+            ("relative_error", "cpu_seconds"),
+            lines=("guard",),
+            drawn=Drawn.BARS,
+            others=True,
+        ),
+        Figure(
+            "declined",
+            "Requests declined per level, by (X,Y)- (l = 0) and (X,Y,L)-anonymity (l = 2), whatever the repair",
+            "level",
+            {"level": (0, 2), "method": (REPLACE,), "guard": GUARDS},
+            ("declined_0", "declined_1", "declined_2", "declined_3", "declined_4"),
+            lines=("level", "guard"),
+            drawn=Drawn.BARS,
+        ),
+        Figure(
+            "max_level",
+            "Repair error and time over the coarsest level that is bought, l_max",
+            "max_level",
+            {"max_level": (0, 1, 2, 3, 4), **_BOTH},
+            (*_ERROR_AND_TIME, "unrepaired"),
+            first_only=True,
+        ),
+        Figure(
+            "allocation",
+            "Repair error over the budget B, by allocation",
+            "budget",
+            {"budget": BUDGETS, "allocation": tuple(ALLOCATIONS), **_PAPERS},
+            ("relative_error", "spent_share"),
+            lines=("allocation", "method"),
+            first_only=True,
+        ),
+        Figure(
+            "quasi_identifiers",
+            "Repair error and time over the number of quasi-identifiers",
+            "quasi_identifiers",
+            {"quasi_identifiers": (1, 2, 3, 4), **_BOTH},
+            _ERROR_AND_TIME,
+            first_only=True,
+        ),
+        Figure(
+            "side",
+            "Repair error by the side of a dependency that the errors are on",
+            "side",
+            {"side": ("rhs", "both", "lhs"), **_PAPERS},
+            ("relative_error",),
+            drawn=Drawn.BARS,
+        ),
+        Figure(
+            "rows",
+            "Repair error and time over the number of rows",
+            "actual_rows",
+            _BOTH,
+            ("relative_error", "cpu_seconds", "cpu_provider"),
+            first_only=True,
+        ),
+        Figure(
+            "modules",
+            "Where the time goes",
+            "dataset",
+            _BOTH,
+            ("seconds_detect", "seconds_ask", "seconds_pay", "seconds_repair"),
+            drawn=Drawn.SHARES,
+            whole=True,
+        ),
+    )
+}
+
+
+def find_figures(name: str) -> tuple[Figure, ...]:
+    """The figure of a name, or `all` of them."""
+    if name == "all":
+        return tuple(FIGURES.values())
+    if name not in FIGURES:
+        raise InputError(f"no figure {name!r}; {did_you_mean(name, ('all', *FIGURES))}")
+    return (FIGURES[name],)
+
+
+def find_scale(name: str) -> Scale:
+    if name not in SCALES:
+        raise InputError(f"no scale {name!r}; {did_you_mean(name, SCALES)}")
+    return SCALES[name]
+
+
+def all_settings(figures: tuple[Figure, ...], collection: Collection, scale: Scale) -> tuple[Setting, ...]:
+    """The runs of some figures, each once, in an order in which runs on the same table follow each other."""
+    found = dict.fromkeys(s for figure in figures for s in figure.settings(collection, scale))
+    datasets = (*collection.main, *collection.others)
+
+    def place(setting: Setting) -> tuple[Any, ...]:
+        size = float("inf") if setting.rows is None else setting.rows
+        return (datasets.index(setting.dataset), size, setting.seed, setting.side, setting.error_rate, setting.per_cell)
+
+    return tuple(sorted(found, key=place))

@@ -1,0 +1,247 @@
+"""One run, measured: how good the repair is, what it cost, what was refused, and where the time went."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from time import perf_counter, process_time
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from pacas.client.check import check
+from pacas.client.outcome.cleaning import Cleaning
+from pacas.client.outcome.score import score
+from pacas.client.outcome.score_counts import Counts
+from pacas.client.safe_clean import SafeClean
+from pacas.core.consistency import GroupedRows
+from pacas.core.money import credits_text
+from pacas.core.relation import Relation
+from pacas.engine.contract import Engine
+from pacas.engine.duck.engine import DuckEngine
+from pacas.experiments.baselines.bounds import no_privacy, no_purchase
+from pacas.experiments.baselines.private_repair import private_repair
+from pacas.experiments.datasets.dataset import Dataset
+from pacas.experiments.datasets.datasets import load
+from pacas.experiments.errors.errors import ErrorGenerator
+from pacas.experiments.runs.setting import LINKED, NO_PRIVACY, NO_PURCHASE, PRIVATE_RHS, Setting
+from pacas.protocol.marketplace import Columns, Forwarding, Marketplace
+from pacas.protocol.messages import Answer, Ladders, Reason, Refusal, Request, refused
+from pacas.provider.provider import Provider
+
+Figures = dict[str, Any]
+"""What was measured, by the columns of `results.SCHEMA`."""
+
+NANO = 10**9
+
+
+class Timed(Forwarding):
+    """A marketplace whose calls are timed, in seconds. It is made when the cleaning begins."""
+
+    def __init__(self, marketplace: Marketplace) -> None:
+        super().__init__(marketplace)
+        self._began = perf_counter()
+        self.before_asking = 0.0
+        """For finding errors and classes."""
+        self.asking = self.paying = 0.0
+
+    def quote_batch(self, attribute: str, tuples: Columns) -> Ladders:
+        start = perf_counter()
+        self.before_asking = self.before_asking or start - self._began
+        ladders = super().quote_batch(attribute, tuples)
+        self.asking += perf_counter() - start
+        return ladders
+
+    def pay(self, request: Request, ceiling: int, key: str) -> Answer | Refusal:
+        start = perf_counter()
+        answer = super().pay(request, ceiling, key)
+        self.paying += perf_counter() - start
+        return answer
+
+    def modules(self, seconds: float) -> Figures:
+        """Where the seconds of a whole cleaning went."""
+        rest = seconds - self.before_asking - self.asking - self.paying
+        return {
+            "seconds": seconds,
+            "seconds_detect": self.before_asking,
+            "seconds_ask": self.asking,
+            "seconds_pay": self.paying,
+            "seconds_repair": max(rest, 0.0),
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class World:
+    """A data set and its dirty version, ready to be cleaned."""
+
+    dataset: Dataset
+    dirty: Relation
+    classes: Mapping[str, tuple[int, ...]]
+    """Per attribute: the last row of each unresolved class, which is asked about if all its tuples look alike."""
+
+    def asked(self, attribute: str) -> dict[str, pa.ChunkedArray]:
+        """The tuples that the classes of an attribute are asked about by."""
+        match = self.dataset.match[attribute]
+        rows = self.dirty.table.take(pa.array(self.classes[attribute], pa.int64()))
+        return {clause.client: rows.column(clause.client).cast(pa.string()) for clause in match.clauses}
+
+
+def measure(setting: Setting, data: Path | None) -> Figures:
+    """Run a setting. What other settings have in common with it is kept from the last ones."""
+    world = _world(setting.dataset, data, setting.rows, setting.seed, setting.error_rate, setting.side)
+    with closing(DuckEngine()) as engine:
+        figures = _buy(setting, data, world, engine) if setting.buys else _baseline(setting, world, engine)
+    return {"actual_rows": len(world.dirty)} | figures
+
+
+# ---- what settings share ----------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=1)
+def _dataset(name: str, data: Path | None, rows: int | None) -> Dataset:
+    return load(name, data, rows=rows)
+
+
+@lru_cache(maxsize=1)
+def _world(name: str, data: Path | None, rows: int | None, seed: int, rate: float, side: str) -> World:
+    dataset = _dataset(name, data, rows)
+    generator = ErrorGenerator(dataset.fds, rate=rate, side=side, hierarchies=dataset.hierarchies, seed=seed)
+    dirty = generator.dirty(dataset.truth).relation
+    classes = check(dirty, dataset.fds, dataset.hierarchies).classes
+    return World(dataset, dirty, {a: _last_rows(cells) for a, cells in classes.cells.items()})
+
+
+@lru_cache(maxsize=1)
+def _unguarded(name: str, data: Path | None, rows: int | None, seed: int, per_cell: int) -> Provider:
+    return _dataset(name, data, rows).unguarded_provider(per_cell=per_cell, seed=seed)
+
+
+def _full_cost(setting: Setting, data: Path | None, world: World) -> int:
+    """What every class would cost at level 0, if nothing were refused, in nanocredits."""
+    provider = _unguarded(setting.dataset, data, setting.rows, setting.seed, setting.per_cell)
+    total = 0
+    for attribute in world.classes:
+        prices = provider.quote_batch(attribute, world.asked(attribute)).prices[:, 0]
+        total += int(prices[prices >= 0].sum())
+    return total
+
+
+def _last_rows(cells: GroupedRows) -> tuple[int, ...]:
+    return tuple(np.maximum.reduceat(cells.rows, cells.offsets[:-1]).tolist()) if len(cells) else ()
+
+
+# ---- SafeClean --------------------------------------------------------------------------------------------------
+
+
+def _buy(setting: Setting, data: Path | None, world: World, engine: Engine[Any]) -> Figures:
+    full_cost = _full_cost(setting, data, world)
+    built = process_time()
+    provider = _provider(setting, world.dataset, engine)
+    built = process_time() - built
+    declined = _declined(provider, world)
+    how = SafeClean(
+        world.dataset.fds,
+        credits_text(round(full_cost * setting.budget)),
+        hierarchies=world.dataset.hierarchies,
+        max_level=setting.max_level,
+        allocation=setting.allocation,
+        repair=setting.method,
+    )
+    cpu, start = process_time(), perf_counter()
+    market = Timed(provider)
+    cleaning = how.clean(world.dirty, market, engine=engine)
+    seconds, cpu = perf_counter() - start, process_time() - cpu
+    return {
+        **_quality(cleaning.relation, world, engine),
+        **_spending(cleaning, full_cost),
+        **declined,
+        **market.modules(seconds),
+        "cpu_seconds": cpu,
+        "cpu_provider": built,
+    }
+
+
+def _provider(setting: Setting, dataset: Dataset, engine: Engine[Any]) -> Provider:
+    if setting.quasi_identifiers is not None:
+        dataset = dataset.with_quasi_identifiers(setting.quasi_identifiers)
+    return dataset.provider(
+        setting.k,
+        setting.level,
+        per_cell=setting.per_cell,
+        seed=setting.seed,
+        linked=setting.guard == LINKED,
+        engine=engine,
+    )
+
+
+def _spending(cleaning: Cleaning, full_cost: int) -> Figures:
+    return {
+        "purchases": len(cleaning.purchases),
+        "unrepaired": len(cleaning.unrepaired),
+        "classes": len(cleaning.purchases) + len(cleaning.unrepaired),
+        "spent": cleaning.spent_nanocredits / NANO,
+        "full_cost": full_cost / NANO,
+        "spent_share": cleaning.spent_nanocredits / full_cost if full_cost else None,
+    }
+
+
+def _declined(provider: Provider, world: World) -> Figures:
+    """Per level below the root: which share of the classes is refused as unsafe before anything is sold."""
+    unsafe = refused(Reason.UNSAFE)
+    counts: dict[int, list[int]] = {}
+    for attribute in world.classes:
+        prices = provider.quote_batch(attribute, world.asked(attribute)).prices
+        for level in range(prices.shape[1] - 1):
+            counts.setdefault(level, []).extend((prices[:, level] == unsafe).tolist())
+    return {f"declined_{level}": float(np.mean(found)) for level, found in counts.items() if found}
+
+
+# ---- baselines --------------------------------------------------------------------------------------------------
+
+
+def _baseline(setting: Setting, world: World, engine: Engine[Any]) -> Figures:
+    cpu, start = process_time(), perf_counter()
+    relation = _repaired(setting, world, engine)
+    seconds, cpu = perf_counter() - start, process_time() - cpu
+    return {**_quality(relation, world, engine), "seconds": seconds, "cpu_seconds": cpu}
+
+
+def _repaired(setting: Setting, world: World, engine: Engine[Any]) -> Relation:
+    dataset = world.dataset
+    if setting.method == NO_PURCHASE:
+        return no_purchase(world.dirty, dataset.fds, dataset.hierarchies, engine=engine)
+    if setting.method == NO_PRIVACY:
+        bought = no_privacy(world.dirty, dataset.truth, dataset.fds, dataset.match, dataset.hierarchies, engine=engine)
+        return bought.relation
+    columns = [fd.rhs for fd in dataset.fds] if setting.method == PRIVATE_RHS else None
+    return private_repair(world.dirty, dataset.fds, seed=setting.seed, columns=columns, engine=engine).relation
+
+
+# ---- quality ----------------------------------------------------------------------------------------------------
+
+
+def _quality(relation: Relation, world: World, engine: Engine[Any]) -> Figures:
+    """Over the attributes of the dependencies: nobody writes into others."""
+    named = list(dict.fromkeys(a for fd in world.dataset.fds for a in fd.attributes))
+    repaired, truth, dirty = (Relation(r.table.select(named)) for r in (relation, world.dataset.truth, world.dirty))
+    total = score(repaired, truth, dirty, world.dataset.hierarchies, engine=engine).total
+    counts, before = total.counts or Counts(), total.repair_error_before or 0.0
+    return {
+        "error": total.repair_error,
+        "dirty_error": before,
+        "relative_error": total.repair_error / before if before else None,
+        "wrong": counts.wrong,
+        "wrong_after": counts.wrong_after,
+        "changed": counts.changed,
+        "correct": counts.correct,
+        "general": sum(counts.levels[1:]),
+        "precision": counts.precision,
+        "recall": counts.recall,
+        "f1": counts.f1,
+        **{f"level_{level}": n for level, n in enumerate(counts.levels)},
+        **{f"quarter_{number}": n for number, n in enumerate(counts.quarters, start=1)},
+    }

@@ -1,0 +1,143 @@
+"""The results of an evaluation: one line per run, kept as they come in, and at the end one tidy table.
+
+`runs.jsonl` grows by a line per run, so that an evaluation that was stopped goes on where it was. `results.parquet` and
+`results.csv` hold the same runs, a column per parameter and per figure.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+
+from pacas.errors import FileError
+from pacas.experiments.runs.setting import Setting
+
+LEVELS = 6
+"""More than any hierarchy of the evaluation has below its root."""
+
+_TEXT, _WHOLE, _REAL = pa.string(), pa.int64(), pa.float64()
+SCHEMA = pa.schema(
+    [
+        ("dataset", _TEXT),
+        ("rows", _WHOLE),  # as asked for; null: all
+        ("actual_rows", _WHOLE),
+        ("seed", _WHOLE),
+        ("method", _TEXT),
+        ("guard", _TEXT),
+        ("budget", _REAL),  # as a share of `full_cost`
+        ("per_cell", _WHOLE),
+        ("k", _WHOLE),
+        ("level", _WHOLE),
+        ("error_rate", _REAL),
+        ("side", _TEXT),
+        ("max_level", _WHOLE),
+        ("allocation", _TEXT),
+        ("quasi_identifiers", _WHOLE),
+        ("error", _REAL),  # δ of the repaired relation against the truth
+        ("dirty_error", _REAL),
+        ("relative_error", _REAL),  # the one divided by the other
+        ("wrong", _WHOLE),  # cells, in the dirty relation
+        ("wrong_after", _WHOLE),
+        ("changed", _WHOLE),
+        ("correct", _WHOLE),
+        ("general", _WHOLE),  # cells that got a general value
+        ("precision", _REAL),
+        ("recall", _REAL),
+        ("f1", _REAL),
+        *((f"level_{level}", _WHOLE) for level in range(LEVELS)),  # changed cells by the level of their value
+        *((f"quarter_{number}", _WHOLE) for number in range(1, 5)),  # … by the quarter of their distance
+        ("classes", _WHOLE),
+        ("purchases", _WHOLE),
+        ("unrepaired", _WHOLE),  # classes
+        ("full_cost", _REAL),  # credits, for every class at level 0
+        ("spent", _REAL),
+        ("spent_share", _REAL),  # of `full_cost`
+        *((f"declined_{level}", _REAL) for level in range(LEVELS)),  # share of classes refused as unsafe, at first
+        ("cpu_seconds", _REAL),  # of the cleaning, in all threads
+        ("cpu_provider", _REAL),  # to build the provider
+        ("seconds", _REAL),  # of the cleaning, by the clock; the next four add up to it
+        ("seconds_detect", _REAL),
+        ("seconds_ask", _REAL),
+        ("seconds_pay", _REAL),
+        ("seconds_repair", _REAL),
+        ("version", _TEXT),
+        ("commit", _TEXT),
+    ]
+)
+
+MEASURED = ("actual_rows", "error", "dirty_error", "cpu_seconds")
+"""What every run has measured, whatever its method."""
+
+Line = Mapping[str, Any]
+"""A run: its parameters and what was measured, by the names of `SCHEMA`."""
+
+
+class Results:
+    """The runs of one evaluation, in a directory of their own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._path = folder / "runs.jsonl"
+        self._lines: dict[Setting, Line] = {}
+        try:
+            with self._path.open("ab+") as file:
+                file.seek(0)
+                written = file.read()
+                whole = written[: written.rfind(b"\n") + 1]
+                file.truncate(len(whole))  # a line that a crash cut short is run again
+        except OSError as error:
+            raise FileError(f"{self._path} cannot be written ({error.strerror}); give another --output") from None
+        for number, line in enumerate(whole.splitlines(), start=1):
+            self._read(number, line)
+
+    def _read(self, number: int, line: bytes) -> None:
+        try:
+            run = json.loads(line)
+            pa.table({name: [run.get(name)] for name in SCHEMA.names}, schema=SCHEMA)
+            self._lines[Setting.of(run)] = run
+            whole = all(run.get(name) is not None for name in MEASURED)
+        except (ValueError, TypeError, AttributeError, KeyError, pa.ArrowException):
+            whole = False
+        if not whole:
+            raise FileError(
+                f"{self._path}, line {number}: not a run of this version; give another --output, or remove the file"
+            )
+
+    def __contains__(self, setting: Setting) -> bool:
+        return setting in self._lines
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    def add(self, setting: Setting, measured: Line) -> None:
+        """Keep a run, before the next one begins."""
+        line = setting.as_dict() | dict(measured)
+        with self._path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(line) + "\n")
+        self._lines[setting] = line
+
+    def table(self, settings: Iterable[Setting]) -> pa.Table:
+        """The runs of these settings, as far as they are there, in this order."""
+        lines = [self._lines[setting] for setting in settings if setting in self._lines]
+        return pa.table({name: [line.get(name) for line in lines] for name in SCHEMA.names}, schema=SCHEMA)
+
+
+def write_table(table: pa.Table, folder: Path) -> tuple[Path, Path]:
+    """`results.parquet` and `results.csv`."""
+    parquet, csv = folder / "results.parquet", folder / "results.csv"
+    pyarrow.parquet.write_table(table, parquet)
+    pyarrow.csv.write_csv(table, csv)
+    return parquet, csv
+
+
+def read_table(path: Path) -> pa.Table:
+    """The results that an evaluation wrote, as Parquet."""
+    if not path.exists():
+        raise FileError(f"{path} is not there; `pacas experiment run` writes it")
+    return pyarrow.parquet.read_table(path)

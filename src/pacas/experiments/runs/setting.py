@@ -1,0 +1,60 @@
+"""One run of the evaluation: a data set, how it was made dirty, on which terms it is sold, and how it is cleaned.
+
+Paper: §7, Table "Parameter values". B is the share of what buying every class at level 0 would cost; |S| is the number
+of neighbours a cell (D6). Runs are told apart by their settings alone, so that figures share them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+from pacas.client.repair import REPAIRS
+from pacas.experiments.datasets.dataset import LEVEL, PER_CELL, K
+
+REPLACE, REFINE = "replace", "refine"
+"""SafeClean as in the paper, and with the client's own evidence (D11)."""
+PRIVATE, PRIVATE_RHS = "private_clean", "private_clean_rhs"
+"""PrivateClean and Greedy-Repair: all columns randomized, as in the paper, or the right sides only."""
+NO_PURCHASE, NO_PRIVACY = "no_purchase", "no_privacy"
+METHODS = (REPLACE, REFINE, PRIVATE, PRIVATE_RHS, NO_PURCHASE, NO_PRIVACY)
+
+LINKED, GUARDED = "linked", "guarded"
+"""X is the quasi-identifiers alone, as in the paper; or also all that a request is matched by (`dataset.py`)."""
+GUARDS = (LINKED, GUARDED)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """The parameters of one run; the defaults are the paper's."""
+
+    dataset: str
+    rows: int | None = None
+    """As many rows of the data set; all of them, if None."""
+    seed: int = 0
+    """Of the errors, of the support set and of PrivateClean's noise."""
+    method: str = REFINE
+    guard: str = LINKED
+    budget: float = 0.8
+    per_cell: int = PER_CELL
+    k: int = K
+    level: int = LEVEL
+    error_rate: float = 0.1
+    side: str = "rhs"
+    max_level: int | None = None
+    allocation: str = "errors"
+    quasi_identifiers: int | None = None
+    """The first so many of the data set's quasi-identifiers; all of them, if None."""
+
+    @property
+    def buys(self) -> bool:
+        """Is it SafeClean, on a provider with policies?"""
+        return self.method in REPAIRS
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def of(cls, line: dict[str, Any]) -> Setting:
+        """The setting in a line of results."""
+        return cls(**{field.name: line[field.name] for field in fields(cls)})

@@ -1,0 +1,214 @@
+"""The journal of a cleaning: what is bought is on disk before it is used, so that an interrupted run loses nothing.
+
+An order is written and synced to disk before it is paid; a step's outcome is written before it is applied, and not
+synced. That is enough:
+
+- The order must not be lost. Once it is paid, the provider's quotes are others, and the request could not be worked out
+  again. With the order, the continued run pays it again under the key it had: the provider charges once and gives the
+  same answer, whether the first payment had arrived or not.
+- The outcome may be lost, for the same reason. What comes to disk comes in order: a synced order brings all outcomes
+  before it along. And a step that bought nothing, lost with no order after it, is quoted what it was quoted before.
+
+A last line that was cut off in the middle is left out, and cut off the file, when the journal is read.
+
+The journal of a run that was done is the record of what was paid, until there is another: a new run leaves it where it
+is up to its own first order, or its end. What the new run has to say before that is held, written beside the old
+journal, and put in its place in one step.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from pacas.client.outcome.cleaning import Observer, Order, Purchase, Unrepaired
+from pacas.errors import FileError
+from pacas.formats.journal.lines import Done, Header, Ordered, Recorded, read_lines, settled_line
+from pacas.formats.replacing import partial_name, sync_folder
+
+if sys.platform != "win32":
+    import fcntl
+
+_sync: Callable[[int], None] = getattr(os, "fdatasync", os.fsync)
+
+
+class Journal(Observer):
+    """A journal that is open for one run: it recalls what is recorded, and records what is new.
+
+    `parts` is all that the outcome of a run follows from, by name; a journal with other parts is of another run.
+    Without `resume`, a journal must not be there, unless it is of a run that was done: that one is replaced, with the
+    first order or at the end.
+    """
+
+    def __init__(self, path: Path, parts: Mapping[str, Any], *, resume: bool = False) -> None:
+        self._path = path
+        self._file = _open_alone(path)
+        try:
+            recorded = read_lines(_content(self._file), path.name)
+            replaces = recorded is not None and recorded.is_done and not resume
+            self._held = bytearray() if replaces else None
+            if recorded is None or replaces:
+                self._recorded = self._begun(parts)
+            else:
+                self._check(recorded, parts, resume)
+                os.ftruncate(self._file, recorded.length)
+                self._recorded = recorded
+        except BaseException:
+            self.close()
+            raise
+        self._ordered = recorded is not None and not replaces
+
+    @property
+    def path(self) -> Path:
+        return self._path
+
+    @property
+    def run(self) -> str:
+        """The name of the run, from which its idempotency keys are made."""
+        return self._recorded.header.run
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the run that is recorded has written its output."""
+        return self._recorded.is_done
+
+    @property
+    def steps(self) -> int:
+        """How many steps are recorded with their outcomes."""
+        return len(self._recorded.outcomes)
+
+    @property
+    def ordered(self) -> bool:
+        """Whether anything may have been paid: an order was written, or the journal is an earlier run's."""
+        return self._ordered
+
+    # ---- told of a cleaning -----------------------------------------------------------------------------------
+
+    def recall(self, step: int) -> Purchase | Unrepaired | Order | None:
+        recorded = self._recorded
+        if step < len(recorded.outcomes):
+            return recorded.outcomes[step]
+        return recorded.pending if step == len(recorded.outcomes) else None
+
+    def ordering(self, order: Order) -> None:
+        self._ordered = self._held is None
+        self._record(Ordered.of(order).encode(), _sync)
+        self._ordered = True
+
+    def settled(self, step: int, outcome: Purchase | Unrepaired) -> None:
+        self._tell(settled_line(step, outcome).encode())
+
+    # ---- the end ----------------------------------------------------------------------------------------------
+
+    def finish(self, purchases: int, spent: int) -> None:
+        """The output is written and synced."""
+        if not self.is_done:
+            self._record(Done(purchases=purchases, spent=spent).encode(), os.fsync)
+        self.close()
+
+    def discard(self) -> None:
+        """Take away a journal in which nothing was ordered; an earlier run's stays."""
+        if self._held is None:
+            self._path.unlink(missing_ok=True)
+        self.close()
+
+    def close(self) -> None:
+        if self._file >= 0:
+            os.close(self._file)
+        self._file = -1
+
+    # ---- the file ---------------------------------------------------------------------------------------------
+
+    def _begun(self, parts: Mapping[str, Any]) -> Recorded:
+        header = Header(run=uuid4().hex, parts=parts)
+        if self._held is None:
+            os.ftruncate(self._file, 0)
+        self._tell(header.encode(), os.fsync)
+        sync_folder(self._path.parent)
+        return Recorded(header, [], None, False, 0)
+
+    def _check(self, recorded: Recorded, parts: Mapping[str, Any], resume: bool) -> None:
+        if not resume:
+            raise FileError(
+                f"{self._path} is of a run that was interrupted; continue it with --resume, or remove it to begin anew"
+            )
+        begun = recorded.header.parts
+        other = [part for part in dict.fromkeys([*begun, *parts]) if begun.get(part) != parts.get(part)]
+        if other:
+            differ = "differs" if len(other) == 1 else "differ"
+            raise FileError(
+                f"{self._path} is of another run: {', '.join(other)} {differ}; continue with what it was begun with, "
+                "or give another --output"
+            )
+
+    def _tell(self, line: bytes, sync: Callable[[int], None] = lambda file: None) -> None:
+        """Write a line, or hold it while there is an earlier run's journal."""
+        if self._held is None:
+            self._write(line, sync)
+        else:
+            self._held += line
+
+    def _record(self, line: bytes, sync: Callable[[int], None]) -> None:
+        """Have a line on disk, and with it all that was held."""
+        if self._held is None:
+            self._write(line, sync)
+        else:
+            self._replace_the_old(bytes(self._held) + line)
+            self._held = None
+
+    def _replace_the_old(self, content: bytes) -> None:
+        """Put this run's journal in the place of the one that was done."""
+        beside, old = partial_name(self._path), self._file
+        beside.unlink(missing_ok=True)  # a run that was killed may have left one; no other run is here now
+        self._file = _open_alone(beside)
+        try:
+            self._write(content, os.fsync)
+            os.replace(beside, self._path)
+            sync_folder(self._path.parent)
+        except BaseException as error:
+            self.close()
+            self._file = old
+            beside.unlink(missing_ok=True)
+            if isinstance(error, OSError):
+                raise self._refused(error) from None
+            raise
+        os.close(old)
+
+    def _refused(self, error: OSError) -> FileError:
+        return FileError(f"{self._path} cannot be written ({error.strerror})")
+
+    def _write(self, line: bytes, sync: Callable[[int], None] = lambda file: None) -> None:
+        try:
+            while line:
+                line = line[os.write(self._file, line) :]
+            sync(self._file)
+        except OSError as error:
+            raise self._refused(error) from None
+
+
+def _open_alone(path: Path) -> int:
+    """The file, made if it is not there, and kept from other runs as long as this one lives."""
+    try:
+        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_CLOEXEC", 0), 0o666)
+    except OSError as error:
+        raise FileError(f"{path}, the journal, cannot be written ({error.strerror})") from None
+    if sys.platform != "win32":
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            is_here = os.path.samestat(os.fstat(file), os.stat(path))
+        except OSError:
+            is_here = False
+        if not is_here:  # or it was here a moment ago, and has been replaced or taken away
+            os.close(file)
+            raise FileError(f"{path}: another run is writing it; wait for its end, or give another --output")
+    return file
+
+
+def _content(file: int) -> bytes:
+    with open(file, "rb", closefd=False) as stream:
+        stream.seek(0)
+        return stream.read()

@@ -1,0 +1,184 @@
+"""The lines of a journal: a header, then per step of a cleaning its order and its outcome, and a last line at the end.
+
+Each line is a JSON object. Money is in nanocredits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from pacas.client.outcome.cleaning import Order, Purchase, Unrepaired
+from pacas.errors import FileError
+from pacas.protocol.messages import Request
+
+LAYOUT = 1
+
+Outcome = Purchase | Unrepaired
+
+
+class _Line(BaseModel):
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+
+    def encode(self) -> bytes:
+        return self.model_dump_json().encode() + b"\n"
+
+
+class Header(_Line):
+    """Which run the journal is of; `parts` is all that the outcome follows from."""
+
+    journal: int = LAYOUT
+    run: str
+    parts: Mapping[str, Any]
+
+
+class Ordered(_Line):
+    """A purchase that is about to be paid."""
+
+    ordering: int
+    attribute: str
+    row: int
+    tuple: dict[str, str | None]
+    level: int
+    ceiling: int = Field(ge=0)
+    key: str
+    differing: list[int]
+    """The rows of the class whose quotes were others."""
+
+    @classmethod
+    def of(cls, order: Order) -> Ordered:
+        return cls(
+            ordering=order.step,
+            attribute=order.attribute,
+            row=order.row,
+            tuple=dict(order.request.tuple),
+            level=order.request.level,
+            ceiling=order.ceiling,
+            key=order.key,
+            differing=order.differing.tolist(),
+        )
+
+    def order(self) -> Order:
+        request = Request(self.tuple, self.attribute, self.level)
+        differing = np.array(self.differing, dtype=np.int64)
+        return Order(self.ordering, self.attribute, self.row, request, self.ceiling, self.key, differing)
+
+
+class Bought(_Line):
+    """A step that ended with a purchase: what its order bought."""
+
+    settled: int
+    rows: list[int]
+    level: int
+    value: str
+    price: int = Field(ge=0)
+
+    def purchase(self, order: Order) -> Purchase:
+        rows = np.array(self.rows, dtype=np.int64)
+        return Purchase(
+            order.attribute, rows, order.row, self.level, self.value, self.price, order.key, order.differing
+        )
+
+
+class Left(_Line):
+    """A step that left its class as it is."""
+
+    settled: int
+    attribute: str
+    rows: list[int]
+    reason: str
+
+    def unrepaired(self) -> Unrepaired:
+        return Unrepaired(self.attribute, np.array(self.rows, dtype=np.int64), self.reason)
+
+
+class Done(_Line):
+    """The output is written: nothing is to be continued."""
+
+    done: Literal[True] = True
+    purchases: int
+    spent: int
+
+
+def settled_line(step: int, outcome: Outcome) -> Bought | Left:
+    """A step's outcome as it is recorded."""
+    rows = outcome.rows.tolist()
+    if isinstance(outcome, Purchase):
+        return Bought(settled=step, rows=rows, level=outcome.level, value=outcome.value, price=outcome.price)
+    return Left(settled=step, attribute=outcome.attribute, rows=rows, reason=outcome.reason)
+
+
+class Recorded(NamedTuple):
+    """All that a journal tells, up to its last whole line."""
+
+    header: Header
+    outcomes: list[Outcome]
+    """Of the steps from 0 on."""
+    pending: Order | None
+    """An order without an outcome: it may have been paid, or not."""
+    is_done: bool
+    length: int
+    """The bytes of the whole lines."""
+
+
+_LINE: TypeAdapter[Ordered | Bought | Left | Done] = TypeAdapter(Ordered | Bought | Left | Done)
+
+
+def read_lines(content: bytes, name: str) -> Recorded | None:
+    """A journal's content; None if not even its first line was written. A last line without its end is left out."""
+    *lines, torn = content.split(b"\n")
+    if not lines:
+        if not _BEGINS.startswith(torn[: len(_BEGINS)]):
+            raise _no_journal(name)
+        return None
+    header = _header(lines[0], name)
+    outcomes: list[Outcome] = []
+    pending: Order | None = None
+    is_done = False
+    for number, text in enumerate(lines[1:], start=2):
+        line = _parsed(text, name, number)
+        match line:
+            case Ordered() if pending is None and not is_done and line.ordering == len(outcomes):
+                pending = line.order()
+            case Bought() if pending is not None and line.settled == len(outcomes):
+                outcomes.append(line.purchase(pending))
+                pending = None
+            case Left() if not is_done and line.settled == len(outcomes):
+                outcomes.append(line.unrepaired())
+                pending = None
+            case Done() if pending is None and not is_done:
+                is_done = True
+            case _:
+                raise _damaged(name, number, "is not the one that should follow")
+    return Recorded(header, outcomes, pending, is_done, len(content) - len(torn))
+
+
+_BEGINS = Header(run="", parts={}).encode()[:11]
+
+
+def _header(text: bytes, name: str) -> Header:
+    try:
+        header = Header.model_validate_json(text)
+    except ValidationError:
+        raise _no_journal(name) from None
+    if header.journal != LAYOUT:
+        raise FileError(f"{name} has the layout {header.journal}, and this release reads layout {LAYOUT}")
+    return header
+
+
+def _parsed(text: bytes, name: str, number: int) -> Ordered | Bought | Left | Done:
+    try:
+        return _LINE.validate_json(text)
+    except ValidationError:
+        raise _damaged(name, number, "cannot be read") from None
+
+
+def _no_journal(name: str) -> FileError:
+    return FileError(f"{name} is there and is not a journal of pacas clean; move it away, or give another --output")
+
+
+def _damaged(name: str, number: int, problem: str) -> FileError:
+    return FileError(f"{name}, line {number} {problem}: the journal is damaged; restore it, or remove it to begin anew")

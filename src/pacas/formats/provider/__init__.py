@@ -1,0 +1,1 @@
+"""`provider.toml` and the files it names, as a provider's terms."""

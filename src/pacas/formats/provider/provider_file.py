@@ -1,0 +1,196 @@
+"""`provider.toml`: a provider's relations and hierarchies, what it sells, and on what terms.
+
+Reading checks the form of everything; nothing but the file itself is looked at until it is asked for.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from pacas.core.anonymity import Policy
+from pacas.core.dependency import MatchingDependency
+from pacas.core.hierarchy import Hierarchy
+from pacas.core.money import nanocredits
+from pacas.core.query import MAIN, GeneralizedQuery
+from pacas.engine.choosing import EngineChoice
+from pacas.engine.contract import Engine, Source
+from pacas.errors import ConfigError, FileError, InputError, did_you_mean
+from pacas.formats.hierarchies.hierarchy_source import hierarchy_at
+from pacas.formats.provider.sections import (
+    PointSection,
+    PricingSection,
+    ProviderSections,
+    RelationSection,
+    first_problem,
+)
+from pacas.formats.relations.relations import locate
+from pacas.provider.support.mix import Mix
+from pacas.provider.support.support_set import ONLY_UPDATES, Generated
+from pacas.provider.support.weights import check_total
+from pacas.provider.terms import ViewPrice
+
+
+class ProviderFile(ProviderSections):
+    """A provider's file; paths are relative to it."""
+
+    _folder: Path = Path()
+    _name: str = "provider.toml"
+
+    @property
+    def folder(self) -> Path:
+        return self._folder
+
+    @property
+    def engine_choice(self) -> EngineChoice:
+        return EngineChoice(self.engine, self.master, self.memory)
+
+    @property
+    def ledger_url(self) -> str:
+        """Where the ledger is kept; by default beside the file, named after it."""
+        return self.ledger.url or f"sqlite:///{Path(self._name).stem}.ledger.db"
+
+    @property
+    def signing_key(self) -> Path:
+        """Where the key that signs receipts is kept; by default beside the file, named after it."""
+        return self._folder / (self.service.signing_key or f"{Path(self._name).stem}.key.pem")
+
+    @property
+    def built_hierarchies(self) -> list[str]:
+        """The sold attributes whose hierarchies are made from the relation: one tells which values there are."""
+        return [a for a in self.match if a in self.hierarchies and not isinstance(self.hierarchies[a], str)]
+
+    def scan_relations(self, engine: Engine[Any]) -> dict[str, Source]:
+        """Every relation by name, the main one first; a hierarchy for a column that none has is a mistake."""
+        if MAIN in self.relations:
+            raise ConfigError(f"relations.{MAIN}: that name is the main relation's; choose another")
+        scanned = {MAIN: self._scan("relation", self.relation, engine)}
+        scanned |= {name: self._scan(f"relations.{name}", section, engine) for name, section in self.relations.items()}
+        columns = dict.fromkeys(column for relation in scanned.values() for column in relation.columns)
+        for attribute in self.hierarchies:
+            if attribute not in columns:
+                raise ConfigError(f"hierarchies.{attribute}: no such column; {did_you_mean(attribute, columns)}")
+        return scanned
+
+    def read_hierarchies(
+        self, relation: Source, engine: Engine[Any], attributes: Iterable[str] | None = None
+    ) -> dict[str, Hierarchy]:
+        """The hierarchies of some attributes (all, if none are named), read from files or built from the relation."""
+        wanted = self.hierarchies if attributes is None else {a: None for a in attributes if a in self.hierarchies}
+        return {attribute: self._hierarchy(attribute, relation, engine) for attribute in wanted}
+
+    def dependencies(self) -> dict[str, MatchingDependency]:
+        """What is sold, and how a client's tuple finds it."""
+        parsed = {}
+        for attribute, text in self.match.items():
+            with named(f"match.{attribute}"):
+                parsed[attribute] = MatchingDependency.parse(text)
+        return parsed
+
+    def policies(self) -> tuple[Policy, ...]:
+        """What must stay hidden."""
+        made = []
+        for number, section in enumerate(self.policy, start=1):
+            with named(f"policy {number}"):
+                levels = dict(section.levels)
+                made.append(Policy(tuple(section.x), tuple(section.y), levels, section.k, section.allow_linkage))
+        return tuple(made)
+
+    def generated_support(self) -> Generated | None:
+        """How the support set is generated, or None if it is in a file."""
+        section = self.pricing.support
+        with named("pricing.support"):
+            given = [key for key in ("per_cell", "size", "file") if getattr(section, key) is not None]
+            if len(given) > 1:
+                raise InputError(f"give {' or '.join(given)}, not both")
+            if section.file is not None:
+                if section.mix is not None:
+                    raise InputError("mix is for a support set that is made, not for one in a file")
+                return None
+            mix = ONLY_UPDATES if section.mix is None else Mix.of({k: float(n) for k, n in section.mix.items()})
+            return Generated(10 if section.per_cell is None else section.per_cell, section.size, mix)
+
+    def seed(self) -> int | None:
+        """What fixes the support set; None makes it a secret."""
+        inside, beside = self.pricing.support.seed, self.pricing.seed
+        if inside is not None and beside is not None:
+            raise ConfigError("pricing.seed and pricing.support.seed are one and the same; give it once")
+        return beside if inside is None else inside
+
+    def price_points(self) -> tuple[ViewPrice, ...]:
+        """The views whose prices are given."""
+        points = tuple(_price_point(number, section) for number, section in enumerate(self.pricing.points, start=1))
+        names = [point.name for point in points]
+        for name in names:
+            if names.count(name) > 1:
+                raise ConfigError(f"pricing.points: two of them are named {name!r}; an error could not tell which")
+        return points
+
+    def _scan(self, section: str, relation: RelationSection, engine: Engine[Any]) -> Source:
+        with named(f"{section}.data"):
+            return locate(relation.data, self._folder, relation.key, engine)
+
+    def _hierarchy(self, attribute: str, relation: Source, engine: Engine[Any]) -> Hierarchy:
+        source = self.hierarchies[attribute]
+        with named(f"hierarchies.{attribute}"):
+            return hierarchy_at(source, attribute, self._folder, relation, engine)
+
+
+@contextmanager
+def named(key: str) -> Iterator[None]:
+    """Say which key of the file an error is about."""
+    try:
+        yield
+    except InputError as error:
+        raise ConfigError(f"{key}: {error}") from None
+
+
+def read_provider_file(path: Path) -> ProviderFile:
+    """Read a provider's file and check its form."""
+    try:
+        document = tomllib.loads(path.read_text("utf-8"), parse_float=Decimal)
+    except OSError as error:
+        raise FileError(f"{path} cannot be read ({error.strerror}); give a provider.toml") from None
+    except (ValueError, RecursionError) as error:  # TOMLDecodeError and UnicodeDecodeError are ValueErrors
+        raise ConfigError(f"{path.name} is not TOML: {error}") from None
+    try:
+        file = ProviderFile.model_validate(document)
+    except ValidationError as error:
+        raise ConfigError(f"{path.name}: {first_problem(error)}") from None
+    file._folder, file._name = path.parent, path.name
+    file.dependencies()
+    file.policies()
+    file.generated_support()
+    file.seed()
+    file.price_points()
+    _check_amounts(file.pricing)
+    return file
+
+
+def _check_amounts(pricing: PricingSection) -> None:
+    if pricing.total is not None:
+        with named("pricing"):
+            check_total(nanocredits(str(pricing.total), "total"))
+    for attribute, factor in pricing.sensitivity.items():
+        if factor <= 0:
+            raise ConfigError(f"pricing.sensitivity.{attribute}: a factor must be above 0, not {factor}")
+    if pricing.sensitivity and pricing.points:
+        raise ConfigError("pricing: sensitivity and points both say what neighbours weigh; leave one of them out")
+
+
+def _price_point(number: int, section: PointSection) -> ViewPrice:
+    with named(f"pricing.points {number}"):
+        price = nanocredits(str(section.price), "price")
+        if price < 0:
+            raise InputError("a price must not be negative")
+        return ViewPrice(
+            section.name or f"point {number}",
+            GeneralizedQuery.parse(section.select, section.where, section.from_),
+            price,
+        )

@@ -1,0 +1,229 @@
+"""The sections of `provider.toml`: which keys there are, and what each may hold.
+
+Amounts and factors are read exactly as they are written: 0.1 is a tenth. Reading says what is wrong in one line, with
+the nearest known key where one is unknown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Annotated, Any, Literal, get_args
+
+from pydantic import BaseModel, ConfigDict, Field, PlainValidator, ValidationError
+from pydantic_core import PydanticCustomError
+
+from pacas.engine.choosing import ENGINES
+from pacas.engine.memory import memory_bytes
+from pacas.errors import InputError, did_you_mean
+from pacas.formats.hierarchies.hierarchy_source import HIERARCHY
+
+TOP_KEYS = ("engine", "master", "memory", "history", "reasons", "max_matches")
+"""Keys that stand before the first table of the file."""
+
+
+def _number(value: Any) -> Decimal:
+    if isinstance(value, bool) or not isinstance(value, int | Decimal) or not Decimal(value).is_finite():
+        raise PydanticCustomError("number", "give a number, such as 0.5")
+    return Decimal(value)
+
+
+def _key(value: Any) -> tuple[str, ...]:
+    columns = [value] if isinstance(value, str) else value
+    if not isinstance(columns, list) or not columns or not all(isinstance(c, str) and c for c in columns):
+        raise PydanticCustomError("key", 'give a column, such as "ID", or a list of them')
+    return tuple(columns)
+
+
+Key = Annotated[tuple[str, ...], PlainValidator(_key)]
+"""The columns that tell the rows of a folder or a table apart, and so number them: one, or a list."""
+
+
+def _engine(value: Any) -> str:
+    if not isinstance(value, str) or value not in ENGINES:
+        near = did_you_mean(value, ENGINES) if isinstance(value, str) else f"there is {', '.join(ENGINES)}"
+        raise PydanticCustomError("engine", "no engine {value}; {near}", {"value": repr(value), "near": near})
+    return value
+
+
+EngineName = Annotated[str, PlainValidator(_engine)]
+"""Which engine reads and groups the data."""
+
+
+def _memory(value: Any) -> str:
+    if not isinstance(value, str):
+        raise PydanticCustomError("memory", 'give an amount of memory, such as "2GB"')
+    try:
+        memory_bytes(value)
+    except InputError as error:
+        raise PydanticCustomError("memory", "{why}", {"why": str(error)}) from None
+    return value
+
+
+Memory = Annotated[str, PlainValidator(_memory)]
+"""An amount of memory, such as "2GB"."""
+
+Number = Annotated[Decimal, PlainValidator(_number)]
+"""A number as the file writes it."""
+
+
+class Section(BaseModel):
+    """A table of the file: no key but those that are known, no value of another type."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+
+
+class RelationSection(Section):
+    """Where a relation's rows are, and what numbers them where that is not the order of a file."""
+
+    data: str
+    key: Key = ()
+
+
+class PolicySection(Section):
+    """(X, Y, L) with value k; D5 needs `allow_linkage` where a match says more than X."""
+
+    x: list[str]
+    y: list[str]
+    levels: dict[str, int] = Field(default_factory=dict)
+    k: int
+    allow_linkage: bool = False
+
+
+class SupportSection(Section):
+    """How the support set is made, or the file that it is in; one of `per_cell`, `size` and `file`."""
+
+    per_cell: int | None = Field(default=None, ge=1, le=10**6)
+    size: int | None = Field(default=None, ge=1, le=10**9)
+    file: str | None = None
+    mix: dict[str, Number] | None = None
+    seed: int | None = None
+
+
+class PointSection(Section):
+    """A view whose price, in credits, is given."""
+
+    name: str | None = None
+    select: str
+    where: str = ""
+    from_: str = Field(default="relation", alias="from")
+    price: Number
+
+
+class PricingSection(Section):
+    """What everything costs together, in credits, and how that is spread over the support set."""
+
+    total: Number | None = None
+    support: SupportSection = SupportSection()
+    seed: int | None = None
+    sensitivity: dict[str, Number] = Field(default_factory=dict)
+    points: list[PointSection] = Field(default_factory=list)
+
+
+class LedgerSection(Section):
+    """Where the ledger is kept."""
+
+    url: str | None = None
+
+
+class ServiceSection(Section):
+    """What the service allows, and the key that it signs receipts with."""
+
+    quotes_per_minute: int = Field(default=600_000, ge=1, le=10**12)
+    max_body_bytes: int = Field(default=16 * 2**20, ge=1024, le=2**31 - 1)
+    max_batch: int = Field(default=100_000, ge=1, le=10**7)
+    signing_key: str | None = Field(default=None, min_length=1)
+    publish_built: bool = False
+    """Whether hierarchies that are made from the relation are published: each is a list of its column's values."""
+
+
+class ProviderSections(Section):
+    """All that a provider's file may say."""
+
+    engine: EngineName | None = None
+    master: str | None = None
+    memory: Memory | None = None
+    relation: RelationSection
+    relations: dict[str, RelationSection] = Field(default_factory=dict)
+    hierarchies: dict[str, str | dict[str, Any]] = Field(default_factory=dict)
+    match: dict[str, str] = Field(default_factory=dict)
+    policy: list[PolicySection] = Field(default_factory=list)
+    pricing: PricingSection = PricingSection()
+    ledger: LedgerSection = LedgerSection()
+    service: ServiceSection = ServiceSection()
+    history: Literal["pooled", "per_buyer"] = "pooled"
+    reasons: bool = False
+    """Whether buyers over the wire are told why they are refused."""
+    max_matches: int = Field(default=1000, ge=1, le=10**9)
+
+
+# ---- what is wrong with a file --------------------------------------------------------------------------------------
+
+_EXAMPLES = {
+    "relation": '[relation] with data = "…"',
+    "relations": '[relations.NAME] with data = "…"',
+    "pricing": "[pricing] with total = 1.0",
+    "support": "support = { per_cell = 10 }",
+    "points": "[[pricing.points]] with select and price",
+    "policy": "[[policy]] with x, y and k",
+    "ledger": '[ledger] with url = "…"',
+    "service": "[service] with quotes_per_minute = 600000",
+}
+
+
+def first_problem(error: ValidationError) -> str:
+    """pydantic's first complaint, in one line, with the nearest known key where one is unknown."""
+    problems = error.errors()
+    problem = next((p for p in problems if p["type"] == "extra_forbidden"), problems[0])  # a typo explains what lacks
+    *section, key = problem["loc"]
+    where = _place(problem["loc"])
+    match problem["type"]:
+        case "extra_forbidden":
+            return f"unknown key {where!r}; {_nearest(str(key), section)}"
+        case "missing":
+            return f"{where!r} is missing"
+        case "model_type" | "list_type" if example := _example(problem["loc"]):
+            return f"{where!r}: give a section, {example}"
+        case _ if section[:1] == ["hierarchies"]:  # the last part of the place says which kind was tried
+            return f"{_place(section)}: {HIERARCHY}"
+        case _:
+            return f"{where!r}: {problem['msg'][:1].lower()}{problem['msg'][1:]}"
+
+
+def _place(location: Sequence[int | str]) -> str:
+    """`pricing.points 2.price`: a place in the file, the tables of a list counted from 1 as people do.
+
+    >>> _place(("pricing", "points", 1, "price"))
+    'pricing.points 2.price'
+    """
+    return "".join(f" {part + 1}" if isinstance(part, int) else f".{part}" for part in location).removeprefix(".")
+
+
+def _nearest(key: str, section: Sequence[int | str]) -> str:
+    model = _model_at(section)
+    if section and key in ProviderSections.model_fields and key not in model.model_fields:
+        plain = key in TOP_KEYS
+        return (
+            f"{key!r} stands at the top of the file, before any [section]" if plain else f"[{key}] is its own section"
+        )
+    return did_you_mean(key, [field.alias or name for name, field in model.model_fields.items()])
+
+
+def _example(location: Sequence[int | str]) -> str | None:
+    names = [part for part in location if part in _EXAMPLES]
+    return _EXAMPLES[str(names[-1])] if names else None
+
+
+def _model_at(section: Sequence[int | str]) -> type[Section]:
+    """The section that a place in the file is of."""
+    model: type[Section] = ProviderSections
+    for part in section:
+        field = model.model_fields.get(str(part))
+        model = (_section_in(field.annotation) if field else None) or model
+    return model
+
+
+def _section_in(annotation: Any) -> type[Section] | None:
+    if isinstance(annotation, type) and issubclass(annotation, Section):
+        return annotation
+    return next((found for part in get_args(annotation) if (found := _section_in(part))), None)

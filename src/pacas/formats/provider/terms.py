@@ -1,0 +1,87 @@
+"""From `provider.toml` to the provider: its files are read, and all names checked, before a ledger is touched."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from pacas.core.hierarchy import Hierarchy
+from pacas.core.query import MAIN
+from pacas.engine.contract import Engine, Source
+from pacas.errors import ConfigError, did_you_mean
+from pacas.formats.provider.provider_file import ProviderFile, named
+from pacas.formats.provider.support_file import read_support
+from pacas.provider.ledger.ledger import Ledger
+from pacas.provider.provider import Provider
+from pacas.provider.support.neighbour import GivenSupport
+from pacas.provider.support.support_set import Generated
+from pacas.provider.terms import History, Terms
+
+Tell = Callable[[str], None]
+
+
+def make_provider(file: ProviderFile, engine: Engine[Any], ledger: Callable[[], Ledger], tell: Tell) -> Provider:
+    """The provider that a file describes. The ledger is asked for when everything that the file says has been checked.
+
+    What only the data can tell (D1, D3, whether price points can be met) shows after that; nothing is then written.
+    """
+    tell("reading the hierarchies")
+    relations = file.scan_relations(engine)
+    terms = _terms(file, relations, engine)
+    _check(file, terms, relations)
+    return Provider(
+        relations.pop(MAIN),
+        relations=relations,
+        hierarchies=terms.hierarchies,
+        match=terms.match,
+        policies=terms.policies,
+        support=terms.support,
+        total=None if file.pricing.total is None else str(file.pricing.total),
+        sensitivity=terms.sensitivity,
+        points=terms.points,
+        history=terms.history,
+        max_matches=terms.max_matches,
+        ledger=ledger(),
+        seed=file.seed(),
+        engine=engine,
+        tell=tell,
+    )
+
+
+def _terms(file: ProviderFile, relations: Mapping[str, Source], engine: Engine[Any]) -> Terms:
+    return Terms(
+        hierarchies=file.read_hierarchies(relations[MAIN], engine),
+        match=file.dependencies(),
+        policies=file.policies(),
+        support=_support(file, relations[MAIN], engine),
+        sensitivity=dict(file.pricing.sensitivity),
+        points=file.price_points(),
+        history=History(file.history),
+        max_matches=file.max_matches,
+    )
+
+
+def _support(file: ProviderFile, relation: Source, engine: Engine[Any]) -> Generated | GivenSupport:
+    generated = file.generated_support()
+    if generated is not None:
+        return generated
+    rows = len(engine.open(relation, relation.columns[:1]))
+    with named("pricing.support.file"):
+        return read_support(file.folder / str(file.pricing.support.file), relation.columns, rows)
+
+
+def _check(file: ProviderFile, terms: Terms, relations: Mapping[str, Source]) -> None:
+    """Everything named is there."""
+    if not terms.match:
+        raise ConfigError('match: nothing is for sale; say what, and how it is found, as in MED = "GEN = GEN"')
+    for attribute in terms.sensitivity:
+        if attribute not in terms.protected:
+            near = did_you_mean(attribute, terms.protected)
+            raise ConfigError(f"pricing.sensitivity.{attribute}: neither sold nor protected; {near}")
+    terms.check_names(relations[MAIN].columns, relations[MAIN].name)
+    schemas = {name: relation.columns for name, relation in relations.items()}
+    for number, point in enumerate(terms.points, start=1):
+        with named(f"pricing.points {number}"):
+            for output in point.view.resolve(schemas).outputs:
+                tree = terms.hierarchies.get(output.column.attribute) or Hierarchy.flat(())
+                tree.check_level(output.level, f"the hierarchy of {output.column.attribute!r}")

@@ -1,0 +1,1 @@
+"""Tables in, tables out: reading relations, and writing them with some cells changed."""

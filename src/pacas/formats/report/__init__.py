@@ -1,0 +1,1 @@
+"""The report of a cleaning: one page that needs nothing from outside."""

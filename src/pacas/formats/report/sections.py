@@ -1,0 +1,153 @@
+"""The parts of a report that need no script: counts, money, levels, the budget curve, what is left, the score."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from pacas.client.outcome.cleaning import BUDGET_SPENT, NOT_SOLD, TOO_EXPENSIVE, Cleaning
+from pacas.client.outcome.score import AttributeScore, Score
+from pacas.client.outcome.score_counts import shares
+from pacas.core.hierarchy import Hierarchy
+from pacas.core.money import credits_text, credits_words, in_credits
+from pacas.core.words import counted
+from pacas.formats.report.chart import budget_curve
+from pacas.formats.report.html import Bar, Card, cards, pair, section, table
+from pacas.protocol.messages import Reason
+
+REASONS = {
+    NOT_SOLD: "nobody offers the attribute",
+    TOO_EXPENSIVE: "there were quotes, and none was within the class's share of the budget",
+    BUDGET_SPENT: "the money was gone before its turn came",
+    Reason.NO_MATCH.value: "the provider has no row for any tuple of the class",
+    Reason.AMBIGUOUS.value: "the provider's rows for its tuples say more than one thing",
+    Reason.UNSAFE.value: "an answer would have broken the provider's privacy policy",
+    Reason.CEILING.value: "it had become dearer than it was quoted",
+    Reason.CREDIT.value: "the provider's credit for this buyer is used up",
+    Reason.REFUSED.value: "the provider refused, and keeps its reasons to itself",
+}
+
+
+MOST_DIGITS = 9
+
+MEASURES = (
+    "The error is the semantic distance δ to the truth, summed over the cells. Precision is the share of the written "
+    "cells that became right; recall is the share of the wrong cells that did. A general value above the true one is "
+    "not counted as right."
+)
+
+
+def sections(cleaning: Cleaning, score: Score | None) -> Iterator[str]:
+    yield _counts(cleaning)
+    yield pair(section("The budget curve", budget_curve(cleaning)), _levels(cleaning))
+    yield _money(cleaning)
+    yield _unrepaired(cleaning)
+    if score is not None:
+        yield _score(score)
+
+
+def _counts(cleaning: Cleaning) -> str:
+    left = sum(len(u.rows) for u in cleaning.unrepaired)
+    flagged = cleaning.flagged
+    whose = "a cell" if flagged == 1 else "cells"
+    return cards(
+        Card(
+            "Violations after",
+            f"{cleaning.violations_after:,}",
+            f"pairs of rows; {cleaning.violations_before:,} before",
+        ),
+        Card("Spent", *_money_card(cleaning)),
+        Card("Purchases", f"{len(cleaning.purchases):,}", f"in {counted(cleaning.rounds, 'round')}"),
+        Card(
+            "Cells written", f"{cleaning.written:,}", f"{counted(len(cleaning.repairs), 'class', 'classes')} repaired"
+        ),
+        Card("To be looked at", f"{flagged:,}", f"{whose} whose class or value is doubtful", flagged > 0),
+        Card("Classes unrepaired", f"{len(cleaning.unrepaired):,}", counted(left, "cell")),
+    )
+
+
+def _money_card(cleaning: Cleaning) -> tuple[str, str]:
+    """What was spent, cut to a few decimals where it is long; the note has all of them."""
+    exact, budget = credits_text(cleaning.spent_nanocredits), credits_words(cleaning.budget_nanocredits)
+    if len(exact) <= MOST_DIGITS:
+        return exact, f"of {budget}"
+    return f"{in_credits(cleaning.spent_nanocredits):,.3f}", f"of {budget}; exactly {exact}"
+
+
+def _money(cleaning: Cleaning) -> str:
+    """Per attribute and level of the value bought."""
+    prices, bought, written = Counter[tuple[str, int]](), Counter[tuple[str, int]](), Counter[tuple[str, int]]()
+    for purchase, repair in zip(cleaning.purchases, cleaning.repairs, strict=True):
+        key = purchase.attribute, purchase.level
+        prices[key] += purchase.price
+        bought[key] += 1
+        written[key] += len(repair.written)
+    total = cleaning.spent_nanocredits or 1
+    rows = [
+        (a, level, bought[a, level], written[a, level], credits_text(prices[a, level]), Bar(prices[a, level] / total))
+        for a, level in sorted(bought)
+    ]
+    heads = ("Attribute", "Level bought", "Purchases", "Cells", "Credits", "Share")
+    return section("Where the money went", table(heads, rows, empty="Nothing was bought."))
+
+
+def _levels(cleaning: Cleaning) -> str:
+    """Per attribute and level of the value written: with `refine`, it may lie below the one bought."""
+    values, cells = Counter[tuple[str, str]](), Counter[tuple[str, int]]()
+    for repair in cleaning.repairs:
+        values[repair.attribute, repair.new] += len(repair.written)
+    for (attribute, value), n in values.items():
+        cells[attribute, _level(value, cleaning.hierarchies.get(attribute))] += n
+    keys = sorted(key for key, n in cells.items() if n)
+    parts = shares([cells[key] for key in keys])
+    rows = [(a, level, cells[a, level], Bar(share)) for (a, level), share in zip(keys, parts, strict=True)]
+    heads = ("Attribute", "Level written", "Cells", "Share")
+    return section("Repairs by level", table(heads, rows, empty="No cell was written."))
+
+
+def _level(value: str, hierarchy: Hierarchy | None) -> int:
+    tree = (hierarchy or Hierarchy.flat(())).admit([value])
+    return int(tree.level[tree.code(value)])
+
+
+def _unrepaired(cleaning: Cleaning) -> str:
+    cells = Counter[str]()
+    for left in cleaning.unrepaired:
+        cells[left.reason] += len(left.rows)
+    most_first = sorted(cleaning.reasons.items(), key=lambda item: (-item[1], item[0]))
+    rows = [(reason, n, cells[reason], REASONS.get(reason, "")) for reason, n in most_first]
+    heads = ("Reason", "Classes", "Cells", "Which means")
+    return section("What was not repaired", table(heads, rows, empty="Every class was repaired."))
+
+
+def _score(score: Score) -> str:
+    told = {a: found for a, found in score.attributes.items() if found.is_telling}
+    heads = ("Attribute", "Error before", "Error after", "Wrong before", "Wrong after", "Written", "Right",
+             "Right, but general", "Precision", "Recall", "F1")  # fmt: skip
+    rows = [_score_row(a, found) for a, found in told.items()]
+    found = table(heads, rows, foot=_score_row("Total", score.total), empty="")
+    note = f'<p class="note">{MEASURES}</p>'
+    return section("Against the truth", found + note + _quarters(score))
+
+
+def _score_row(name: str, found: AttributeScore) -> tuple[object, ...]:
+    if found.counts is None:
+        return (name, "", f"{found.repair_error:,.3f}", *[""] * 8)
+    c = found.counts
+    ratios = ["–" if ratio is None else f"{ratio:.3f}" for ratio in (c.precision, c.recall, c.f1)]
+    counts = (c.wrong, c.wrong_after, c.changed, c.correct, c.general_correct)
+    return (name, f"{found.repair_error_before:,.3f}", f"{found.repair_error:,.3f}", *counts, *ratios)
+
+
+def _quarters(score: Score) -> str:
+    if score.total.counts is None:
+        return ""
+    counts = score.total.counts
+    ranges = ("0 – ¼", "¼ – ½", "½ – ¾", "¾ – 1")
+    rows = [(r, n, Bar(s)) for r, n, s in zip(ranges, counts.quarters, counts.quarter_shares, strict=True)]
+    return table(
+        ("Distance", "Cells", "Share"),
+        rows,
+        caption="Written cells by their distance to the truth; 1 is that of the root",
+        empty="",
+    )

@@ -1,0 +1,1 @@
+"""A provider whose relation is held as codes in memory."""

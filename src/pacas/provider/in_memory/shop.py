@@ -1,0 +1,127 @@
+"""A shop over a relation that is held in memory: every quote is found among arrays, most of them by one look."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from threading import Lock
+from typing import NamedTuple
+
+import numpy as np
+
+from pacas.core.query import GeneralizedQuery
+from pacas.protocol.marketplace import Columns
+from pacas.protocol.messages import Ladders, Offer, Quote, Reason, Refusal, Request
+from pacas.provider.in_memory.quote_cache import Book
+from pacas.provider.in_memory.sales import Sales
+from pacas.provider.in_memory.stock import Stock
+from pacas.provider.ledger.entry import Purchase
+from pacas.provider.matching import Matcher
+from pacas.provider.pricing.conflicts import Asked
+from pacas.provider.pricing.knowledge import ConflictSets
+from pacas.provider.shop.contract import check_request, offer_of
+from pacas.provider.shop.fingerprint import stock_digests
+from pacas.provider.shop.judging import REASONS, Ints, ladders_of
+from pacas.provider.terms import History
+
+FEW = 4
+"""Tuples up to which quotes that are kept are looked up one by one."""
+
+
+class HeldSale(NamedTuple):
+    """A request that may be answered: at which price, and what the answer rules out."""
+
+    price: int
+    row: int
+    """The first that it is about."""
+    slot: int = -1
+    sets: ConflictSets | None = None
+    """What it rules out, where no quotes are kept; else its slot says so."""
+
+
+class Held:
+    """What is sold from, in memory, and what has been sold of it."""
+
+    def __init__(self, stock: Stock, secret: bytes, state: Lock) -> None:
+        self.stock, self.terms, self._secret, self._state = stock, stock.terms, secret, state
+        self.offers: Mapping[str, Offer] = {a: inquiry.offer for a, inquiry in stock.inquiries.items()}
+        self.keeps_quotes = stock.terms.history is History.POOLED and all(
+            inquiry.matcher.by_slot is not None and not inquiry.has_edits for inquiry in stock.inquiries.values()
+        )
+
+    @cached_property
+    def sales(self) -> Sales:
+        """What has been sold; made ready when the ledger has been found to belong here."""
+        return Sales(self.stock)
+
+    @property
+    def rows(self) -> int:
+        return self.stock.rows
+
+    @property
+    def neighbours(self) -> int:
+        return len(self.stock.support)
+
+    @property
+    def total(self) -> int:
+        return self.stock.total
+
+    def fingerprint(self) -> dict[str, str]:
+        return stock_digests(self.stock, self._secret)
+
+    def ladders(self, attribute: str, tuples: Columns, buyer: str) -> Ladders:
+        offer_of(attribute, self.offers)
+        inquiry, book = self.stock.inquiries[attribute], self.sales.books.get(attribute)
+        if book is not None:
+            return self._read(book, inquiry.matcher, tuples, buyer)
+        asked = inquiry.ask(tuples)
+        with self._state:
+            return Ladders(self._ladders(asked, buyer))
+
+    def _read(self, book: Book, matcher: Matcher, tuples: Columns, buyer: str) -> Ladders:
+        """Where quotes are kept: looked up one by one, or all at once if they are many."""
+        slots = matcher.slots(tuples)
+        with self._state:
+            known = self.sales.known(buyer)
+            if 0 < len(slots) <= FEW:
+                return Ladders(np.array([book.ladder(slot, known, self.sales) for slot in slots.tolist()]))
+            return Ladders(book.ladders(slots, known, self.sales))
+
+    def judge(self, request: Request, buyer: str) -> HeldSale | Refusal:
+        check_request(request, self.offers)
+        inquiry, book = self.stock.inquiries[request.attribute], self.sales.books.get(request.attribute)
+        if book is not None:
+            return self._look_up(book, inquiry.matcher.slot(request.tuple), request.level, buyer)
+        asked = inquiry.ask({column: [value] for column, value in request.tuple.items()})
+        with self._state:
+            price = int(self._ladders(asked, buyer)[0, request.level])
+        return HeldSale(price, int(asked.sets.rows[0]), sets=asked.sets) if price >= 0 else Refusal(REASONS[price])
+
+    def _look_up(self, book: Book, slot: int, level: int, buyer: str) -> HeldSale | Refusal:
+        """The same where quotes are kept."""
+        with self._state:
+            price = book.quote(slot, level, self.sales.known(buyer), self.sales)
+        return HeldSale(price, int(book.rows(slot)[0]), slot=slot) if price >= 0 else Refusal(REASONS[price])
+
+    def _ladders(self, asked: Asked, buyer: str) -> Ints:
+        height = self.stock.inquiries[asked.sets.attribute].hierarchy.height
+        known, judged = self.sales.known(buyer), self.sales.judged(buyer)
+        return ladders_of(asked, self.stock.prices, known, judged, height, self.terms.max_matches)
+
+    def purchase(self, sale: HeldSale, request: Request, buyer: str, key: str) -> Purchase:
+        rows = None if sale.sets is None else tuple(sale.sets.rows.tolist())  # a slot is found again at once
+        answer = self.stock.inquiries[request.attribute].value(sale.row, request.level)
+        return Purchase(buyer, key, request, sale.price, answer, rows)
+
+    def add(self, sale: HeldSale, purchase: Purchase) -> None:
+        if sale.sets is None:
+            self.sales.add_slot(purchase, sale.slot)
+        else:
+            self.sales.add(purchase, sale.sets)
+
+    def quote_query(self, query: GeneralizedQuery, buyer: str) -> Quote | Refusal:
+        conflicts = self.stock.views.conflicts(query, self.sales.known(buyer))
+        with self._state:
+            if not self.sales.judged(buyer).safe_without(conflicts, self.stock.support):
+                return Refusal(Reason.UNSAFE)
+        return Quote(int(self.stock.weights[conflicts].sum()))

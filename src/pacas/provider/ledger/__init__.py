@@ -1,0 +1,1 @@
+"""What has been sold, durably and in order, and the accounts that may buy."""

@@ -1,0 +1,138 @@
+"""Accounts: who may ask over the wire, in which role, and how much each may spend.
+
+An account's name is the buyer's name in the ledger. Its token is 256 random bits, shown once when it is made; only the
+token's SHA-256 is kept, which is enough to know it again, and not enough to find it out.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from hashlib import sha256
+from threading import Lock
+from typing import Protocol
+
+from pacas.errors import InputError, did_you_mean
+from pacas.provider.ledger.entry import LARGEST, check_buyer
+
+TOKEN_BYTES = 32
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+
+
+class Role(StrEnum):
+    """What an account is for."""
+
+    CLIENT = "client"
+    """Asks for quotes, buys, and sees its own purchases."""
+    OPERATOR = "operator"
+    """Sees all accounts and the metrics; it may not buy."""
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """A name that may ask; `credit` is what it may spend in all, in nanocredits, or None for as much as it likes."""
+
+    name: str
+    role: Role
+    credit: int | None
+    revoked: bool
+    token_hash: str = field(repr=False)
+
+    def __post_init__(self) -> None:
+        check_buyer(self.name)
+        check_credit(self.credit)
+        if not _DIGEST.fullmatch(self.token_hash):
+            raise InputError("a token's hash must be a SHA-256 in lower-case hex")
+
+
+class Accounts(Protocol):
+    """Where accounts are kept: in the ledger's own database. It may be used from several threads."""
+
+    def add(self, account: Account) -> None:
+        """Add an account; one of that name which was revoked is replaced, and its purchases stay its own."""
+
+    def list(self) -> list[Account]:
+        """All accounts, by name in order."""
+
+    def by_token(self, token_hash: str) -> Account | None:
+        """The account whose token has this hash, revoked or not."""
+
+    def revoke(self, name: str) -> None:
+        """Let a token count no longer."""
+
+    def set_credit(self, name: str, credit: int | None) -> None:
+        """Set what an account may spend in all."""
+
+    def close(self) -> None:
+        """Let go of the store."""
+
+
+def new_token() -> str:
+    """A token that nobody can guess."""
+    return secrets.token_urlsafe(TOKEN_BYTES)
+
+
+def token_hash(token: str) -> str:
+    """What is kept of a token.
+
+    >>> token_hash("abc")[:8]
+    'ba7816bf'
+    """
+    return sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def check_credit(credit: int | None) -> None:
+    """An amount that every store keeps exactly, or None."""
+    if credit is not None and (type(credit) is not int or not 0 <= credit <= LARGEST):
+        raise InputError(f"a credit must be a whole number of nanocredits from 0 to {LARGEST}")
+
+
+def name_taken(name: str) -> InputError:
+    """The error for an account that is there already."""
+    return InputError(f"there is an account {name!r} already; choose another name, or revoke it first for a new token")
+
+
+def no_such_account(name: str, known: Iterable[str]) -> InputError:
+    """The error for an account that is not there."""
+    return InputError(f"there is no account {name!r}; {did_you_mean(name, known)}")
+
+
+class MemoryAccounts:
+    """Accounts that last as long as their process."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._by_name: dict[str, Account] = {}
+
+    def add(self, account: Account) -> None:
+        with self._lock:
+            before = self._by_name.get(account.name)
+            if before is not None and not before.revoked:
+                raise name_taken(account.name)
+            self._by_name[account.name] = account
+
+    def list(self) -> list[Account]:
+        with self._lock:
+            return [account for _, account in sorted(self._by_name.items())]
+
+    def by_token(self, token_hash: str) -> Account | None:
+        return next((account for account in self.list() if account.token_hash == token_hash), None)
+
+    def revoke(self, name: str) -> None:
+        with self._lock:
+            self._by_name[name] = replace(self._present(name), revoked=True)
+
+    def set_credit(self, name: str, credit: int | None) -> None:
+        with self._lock:
+            self._by_name[name] = replace(self._present(name), credit=credit)
+
+    def close(self) -> None:
+        pass
+
+    def _present(self, name: str) -> Account:
+        if name not in self._by_name:
+            raise no_such_account(name, sorted(self._by_name))
+        return self._by_name[name]

@@ -1,0 +1,366 @@
+"""The ledger: who bought what, in the order of the sales. Entries are added, and never changed or removed.
+
+A provider recomputes from it what every buyer has learned (D8), so an answer is given only after its purchase is in
+the ledger to stay.
+
+A provider opens its ledger before it sells. The seed of a ledger that is there already is the one to use:
+
+    with ledger.transaction():
+        stored = ledger.opening()
+        seed = stored.seed if stored else secrets.token_bytes(32)
+        ...  # the support set and the weights follow from the seed, and the fingerprint from all of them
+        ledger.open(fingerprint, seed)
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
+from itertools import islice
+from operator import attrgetter
+from threading import RLock
+from typing import Protocol
+
+from pacas.errors import KeyReusedError, LedgerBrokenError, LedgerChangedError, StorageError
+from pacas.protocol.messages import Request
+from pacas.provider.ledger.chain import (
+    EMPTY,
+    PAGE,
+    Head,
+    Records,
+    Total,
+    Verification,
+    Visit,
+    check_link,
+    checked_entry,
+    head_record,
+    known_entry,
+    last_head,
+    verify_chain,
+)
+from pacas.provider.ledger.entry import (
+    Entry,
+    Opening,
+    Purchase,
+    Record,
+    check_buyer,
+    check_key,
+    opening_record,
+    purchase_record,
+)
+
+
+class Store(Records, Protocol):
+    """Where records are: what a ledger asks of memory, or of a database."""
+
+    def record(self, sequence: int) -> Record | None:
+        """The record with this sequence number."""
+
+    def bought(self, buyer: str, idempotency_key: str) -> Record | None:
+        """The record of a buyer's purchase with this key."""
+
+    def bought_by(self, buyer: str, after: int, limit: int, *, few: bool) -> list[Record]:
+        """The first `limit` of a buyer's records after sequence number `after`, in order.
+
+        Look through the buyer's own records if they are few among all, else through all of them from there on.
+        """
+
+    def total(self, buyer: str) -> Total:
+        """What the buyer has bought so far."""
+
+    def write(self, record: Record, total: Total | None) -> None:
+        """Add a record, move the head record to it, and set its buyer's total; only inside a transaction."""
+
+
+class Ledger(ABC):
+    """An append-only chain of entries: an opening, and then the purchases.
+
+    It may be used from several threads, and appended to by several processes at a time, if its store can be shared.
+    """
+
+    _seed: bytes | None = None
+
+    @abstractmethod
+    def transaction(self) -> AbstractContextManager[None]:
+        """Hold off every other writer, of this process and of others: what is read inside stays true until the end.
+
+        What was appended inside is durable at its end, all of it, or not there at all if it ends in an exception.
+        A transaction inside another one joins it. It belongs to its thread; do not await inside.
+        """
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of the store. A closed ledger can't be used again."""
+
+    @abstractmethod
+    def _store(self) -> AbstractContextManager[Store]:
+        """The store, for this thread alone, with what the transaction around it has appended."""
+
+    @abstractmethod
+    def _snapshot(self) -> AbstractContextManager[Records]:
+        """The store as it is at one moment, without holding off writers."""
+
+    def opening(self) -> Opening | None:
+        """What the ledger was opened with, or None if it is new."""
+        with self._store() as store:
+            return _opening(store)
+
+    def open(self, fingerprint: Mapping[str, str], seed: bytes) -> Opening:
+        """Write the opening of a new ledger, or compare it with the one that is there.
+
+        A LedgerChangedError names the parts that differ.
+        """
+        now = Opening(fingerprint, seed)
+        with self.transaction(), self._store() as store:
+            head = last_head(store)
+            stored = _opening(store)
+            if stored is not None:
+                if changed := stored.changed(now):
+                    raise LedgerChangedError(changed)
+            elif head.entries:
+                raise LedgerBrokenError("entry 0 is missing", 0)
+            else:
+                store.write(opening_record(now), None)
+        self._seed = now.seed
+        return now
+
+    def append(self, purchase: Purchase, *, is_new: bool = False) -> Entry:
+        """Add a purchase; it is durable when this returns, unless a transaction goes on around it.
+
+        The same request with the same key is not added again: the entry it has is returned. A KeyReusedError says
+        that the key is another request's. With `is_new` the caller has looked, in the transaction around it, and found
+        none.
+        """
+        with self.transaction(), self._store() as store:
+            found = None if is_new else _bought(store, purchase.buyer, purchase.idempotency_key, purchase.request)
+            if found is not None:
+                return found
+            head = last_head(store)
+            if not head.entries:
+                raise StorageError("the ledger has no opening yet; open it before selling")
+            record = purchase_record(purchase, head.entries, head.hash, self._salt_seed(store))
+            store.write(record, store.total(purchase.buyer).plus(purchase.price))
+        return Entry(record.sequence, record.previous, record.hash, purchase)
+
+    def find(self, buyer: str, idempotency_key: str, request: Request | None = None) -> Entry | None:
+        """The buyer's purchase with this key, or None; a KeyReusedError if it was for another request."""
+        check_buyer(buyer)
+        check_key(idempotency_key)
+        with self._store() as store:
+            return _bought(store, buyer, idempotency_key, request)
+
+    def bought_by(self, buyer: str, after: int = 0, limit: int = PAGE) -> list[Entry]:
+        """A page of one buyer's purchases, in order: at most `limit`, after the sequence number `after`.
+
+        All pages together take time linear in the ledger's length, without an index that a purchase would have to
+        write: a buyer with m of n entries has them looked through again for every page only if m · m ≤ limit · n.
+        """
+        check_buyer(buyer)
+        with self._store() as store:
+            few = store.total(buyer).purchases ** 2 <= limit * head_record(store).entries
+            return [checked_entry(record) for record in store.bought_by(buyer, after, limit, few=few)]
+
+    def entries(self, start: int = 0) -> Iterator[Entry]:
+        """The entries from a sequence number on, in order, the chain checked on the way; a page of them in memory.
+
+        Ends with the last entry that is there when it gets to it, whichever process appended it.
+        """
+        before = self._before(start)
+        while before is not None:
+            with self._store() as store:
+                page = store.page(before.entries, PAGE)
+            for record in page:
+                check_link(record, before)
+                yield known_entry(record)
+                before = Head(record.sequence + 1, record.hash)
+            if not page:
+                return
+
+    def head(self) -> Head:
+        """How many entries there are, and the hash of the last, as the head record says."""
+        with self._store() as store:
+            return head_record(store)
+
+    def total(self, buyer: str) -> Total:
+        """What the buyer has bought so far."""
+        check_buyer(buyer)
+        with self._store() as store:
+            return store.total(buyer)
+
+    def totals(self) -> dict[str, Total]:
+        """What every buyer has bought so far, by name in order."""
+        with self._store() as store:
+            return dict(sorted(store.totals().items()))
+
+    def verify(self, noted: Head | None = None, visit: Visit | None = None) -> Verification:
+        """Check the whole chain, the head record and the totals, against a head noted earlier if one is given.
+
+        `visit` is shown each entry that holds, in order, all of them as they are at one moment.
+        """
+        with self._snapshot() as records:
+            return verify_chain(records, noted, visit)
+
+    def _salt_seed(self, store: Store) -> bytes:
+        """The seed, read from the opening once: entry 0 stays what it is."""
+        if self._seed is None:
+            opening = _opening(store)
+            if opening is None:
+                raise LedgerBrokenError("entry 0 is missing", 0)
+            self._seed = opening.seed
+        return self._seed
+
+    def _before(self, start: int) -> Head | None:
+        """The head as it was when entry `start` was the next one; None if there is nothing from there on."""
+        if start <= 0:
+            return EMPTY
+        with self._store() as store:
+            page = store.page(start - 1, 1)
+        if page and page[0].sequence != start - 1:
+            raise LedgerBrokenError(f"entry {start - 1} is missing", start - 1)
+        return Head(start, page[0].hash) if page else None
+
+
+def _opening(store: Store) -> Opening | None:
+    record = store.record(0)
+    if record is None:
+        return None
+    payload = checked_entry(record).payload
+    assert isinstance(payload, Opening)  # entry 0 can be nothing else
+    return payload
+
+
+def _bought(store: Store, buyer: str, idempotency_key: str, request: Request | None) -> Entry | None:
+    record = store.bought(buyer, idempotency_key)
+    if record is None:
+        return None
+    entry = checked_entry(record)
+    if request is not None and not _same(entry.purchase.request, request):
+        raise KeyReusedError.at(entry.sequence)
+    return entry
+
+
+def _same(one: Request, other: Request) -> bool:
+    return (dict(one.tuple), one.attribute, one.level) == (dict(other.tuple), other.attribute, other.level)
+
+
+class MemoryLedger(Ledger):
+    """A ledger that lasts as long as its process: for experiments, demonstrations and tests."""
+
+    def __init__(self) -> None:
+        self._lock = RLock()
+        self._kept = _MemoryStore()
+        self._in_transaction = False
+
+    def transaction(self) -> AbstractContextManager[None]:
+        return _MemoryTransaction(self)
+
+    def close(self) -> None:
+        pass
+
+    def _store(self) -> AbstractContextManager[Store]:
+        return _MemoryAccess(self)
+
+    def _snapshot(self) -> AbstractContextManager[Records]:
+        return _MemoryAccess(self)
+
+
+class _MemoryTransaction:
+    """A ledger's transaction; one inside another joins it. A class, as it is on the way of every sale."""
+
+    __slots__ = ("_before", "_ledger")
+
+    def __init__(self, ledger: MemoryLedger) -> None:
+        self._ledger = ledger
+
+    def __enter__(self) -> None:
+        ledger = self._ledger
+        ledger._lock.acquire()
+        self._before = None if ledger._in_transaction else ledger._kept.mark()
+        ledger._in_transaction = True
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        ledger = self._ledger
+        if self._before is not None:
+            ledger._in_transaction = False
+            if error is not None:
+                ledger._kept.go_back(self._before)
+        ledger._lock.release()
+
+
+class _MemoryAccess:
+    """A ledger's records, for one thread at a time."""
+
+    __slots__ = ("_ledger",)
+
+    def __init__(self, ledger: MemoryLedger) -> None:
+        self._ledger = ledger
+
+    def __enter__(self) -> _MemoryStore:
+        self._ledger._lock.acquire()
+        return self._ledger._kept
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        self._ledger._lock.release()
+
+
+class _MemoryStore:
+    """Records in a list, in order of their sequence numbers, and where to find each purchase."""
+
+    def __init__(self) -> None:
+        self.records: list[Record] = []
+        self._bought: dict[tuple[str, str], int] = {}
+        self._totals: dict[str, Total] = {}
+        self._head: Head | None = EMPTY
+
+    def record(self, sequence: int) -> Record | None:
+        found = self.page(sequence, 1)
+        return found[0] if found and found[0].sequence == sequence else None
+
+    def bought(self, buyer: str, idempotency_key: str) -> Record | None:
+        sequence = self._bought.get((buyer, idempotency_key))
+        return None if sequence is None else self.record(sequence)
+
+    def bought_by(self, buyer: str, after: int, limit: int, *, few: bool) -> list[Record]:
+        first = bisect_left(self.records, after + 1, key=attrgetter("sequence"))
+        return list(islice((r for r in islice(self.records, first, None) if r.buyer == buyer), limit))
+
+    def page(self, start: int, limit: int) -> list[Record]:
+        is_whole = 0 <= start < len(self.records) and self.records[start].sequence == start
+        first = start if is_whole else bisect_left(self.records, start, key=attrgetter("sequence"))
+        return self.records[first : first + limit]
+
+    def head(self) -> Head | None:
+        return self._head
+
+    def total(self, buyer: str) -> Total:
+        return self._totals.get(buyer, Total())
+
+    def totals(self) -> dict[str, Total]:
+        return dict(self._totals)
+
+    def damage(self) -> str | None:
+        return None
+
+    def write(self, record: Record, total: Total | None) -> None:
+        self.records.append(record)
+        self._head = Head(record.sequence + 1, record.hash)
+        if record.buyer is not None and record.idempotency_key is not None and total is not None:
+            self._bought[record.buyer, record.idempotency_key] = record.sequence
+            self._totals[record.buyer] = total
+
+    def mark(self) -> tuple[int, Head | None]:
+        """What to come back to."""
+        return len(self.records), self._head
+
+    def go_back(self, mark: tuple[int, Head | None]) -> None:
+        """Take back what was written since the mark."""
+        entries, self._head = mark
+        for record in reversed(self.records[entries:]):
+            if record.buyer is not None and record.idempotency_key is not None and record.price is not None:
+                del self._bought[record.buyer, record.idempotency_key]
+                purchases, spent = self._totals.pop(record.buyer)
+                if purchases > 1:
+                    self._totals[record.buyer] = Total(purchases - 1, spent - record.price)
+        del self.records[entries:]

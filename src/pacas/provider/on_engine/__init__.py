@@ -1,0 +1,1 @@
+"""A provider whose relation stays on the engine: rows are looked up as requests need them."""

@@ -1,0 +1,102 @@
+"""What is known of a relation that stays on the engine: values and how often each occurs, and what follows from them.
+
+All of it is small. With it the neighbours, weights and prices of any rows follow from these rows alone (`part.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacas.core.anonymity import Policy
+from pacas.engine.contract import Engine
+from pacas.provider.column import Column
+from pacas.provider.in_memory.stock import weight_runs
+from pacas.provider.on_engine.cover import Cover
+from pacas.provider.support.support_set import Generated
+from pacas.provider.support.weights import Weighing, check_weights
+from pacas.provider.terms import Terms
+
+Ints = NDArray[np.int64]
+
+NO_POLICY = -(1 << 62)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Whole:
+    """A relation by its terms, its number of rows, and its protected columns' values."""
+
+    terms: Terms
+    rows: int
+    columns: Mapping[str, Column]
+    """The protected ones; their rows come as parts."""
+    seed: bytes
+    cover: Cover
+
+    @property
+    def per_cell(self) -> int:
+        assert isinstance(self.terms.support, Generated)
+        return self.terms.support.per_cell
+
+    @cached_property
+    def of_a_cell(self) -> dict[str, int]:
+        """How many neighbours each cell of an attribute has, covering ones aside: none, if it has one value."""
+        return {a: self.per_cell * bool(column.domain.is_ground.sum() > 1) for a, column in self.columns.items()}
+
+    @cached_property
+    def counts(self) -> dict[str, int]:
+        """How many cell neighbours each attribute has."""
+        return {a: n * self.rows + self.cover.count(a) for a, n in self.of_a_cell.items()}
+
+    @cached_property
+    def first(self) -> dict[str | None, int]:
+        """The first number of each attribute's cell neighbours, and, under None, that of the edits."""
+        numbers = np.cumsum([0, *self.counts.values()]).tolist()
+        return dict(zip((*self.counts, None), numbers, strict=True))
+
+    @cached_property
+    def neighbours(self) -> int:
+        return sum(self.counts.values()) + len(self.cover.edit_rows)
+
+    @cached_property
+    def weighing(self) -> Weighing:
+        """What neighbours weigh, by their numbers."""
+        total, counts, factors = weight_runs(self.terms, self.counts, len(self.cover.edit_rows))
+        check_weights(total, counts, factors)
+        return Weighing(total, counts, factors)
+
+    @cached_property
+    def most_droppers(self) -> int:
+        """No pair is dropped by more neighbours: only those of R's one row that has it drop it."""
+        widest = max((len(policy.y) for policy in self.terms.policies), default=None)
+        return NO_POLICY if widest is None else widest * self.per_cell + self.cover.most_of_a_row
+
+    def bearing_on(self, attribute: str) -> tuple[tuple[Policy, ...], tuple[str, ...]]:
+        """The policies that a sale of an attribute bears on, and the attributes whose neighbours then matter.
+
+        Edits change several attributes, so where there are some, one policy leads to the next.
+        """
+        reached = {attribute}
+        while True:
+            policies = tuple(policy for policy in self.terms.policies if reached & set(policy.y))
+            more = {attribute}.union(*(policy.y for policy in policies))
+            if not len(self.cover.edit_rows) or more <= reached:
+                return policies, tuple(a for a in self.terms.protected if a in more)
+            reached = more
+
+
+def protected_columns(engine: Engine[Any], table: Any, terms: Terms) -> dict[str, Column]:
+    """The values of sold and Y columns, checked (D1, D3)."""
+    columns = {}
+    for attribute in terms.protected:
+        values, counts = engine.histogram(table, [attribute], {}).by_text()
+        hierarchy = terms.hierarchies.get(attribute)
+        ground = hierarchy.ground_labels if hierarchy else []
+        columns[attribute] = Column.counted(attribute, values, counts, hierarchy, ground)
+    terms.check_values(columns)
+    return columns

@@ -1,0 +1,231 @@
+"""What requests need of a relation that stays on the engine: the rows that they match, and these rows' X-groups.
+
+A request is judged on nothing else. Where a match is by equality of columns of X, as D5 has it, the X-groups lie within
+what is matched; otherwise they are a second look-up. What was found lately is kept, so that paying after asking for
+prices does not look again.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice, pairwise
+from threading import Lock
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from pacas.core.anonymity import Policy
+from pacas.engine.codes import coded_texts, linked_keys
+from pacas.engine.contract import Hierarchies, Index
+from pacas.engine.grouping import combine
+from pacas.provider.matching.groups import Groups, spread
+from pacas.provider.on_engine.covering import MOST_OF_A_GROUP
+from pacas.provider.on_engine.lookup_keys import Key, Lines
+
+Ints = NDArray[np.int64]
+
+WIDE = 1 << 12
+"""Look-ups that are made together for one tuple."""
+MOST_KEPT = 1_000_000
+"""Rows that are kept of what was found lately."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Found:
+    """Rows by number, ascending, with their texts; and per tuple the places of those that it matches.
+
+    Of a tuple that matches too many rows there are none.
+    """
+
+    rows: Ints
+    texts: pa.Table
+    keys: Mapping[Key, int]
+    matched: Groups
+    too_many: NDArray[np.bool_]
+    groups: Sequence[Ints] = ()
+    """Per policy whose X-groups reach beyond what is matched: the group of each row, −1 if it is in none."""
+
+    def select(self, keys: Sequence[Key]) -> Found:
+        """What some of the tuples need: the rows that they match, and those in the same groups."""
+        numbers = np.array([self.keys[key] for key in keys], dtype=np.int64)
+        starts, sizes = self.matched.offsets[numbers], np.diff(self.matched.offsets)[numbers]
+        places = self.matched.members[spread(starts, sizes)]
+        wanted = np.zeros(len(self.rows), dtype=np.bool_)
+        wanted[places] = True
+        for group in self.groups:
+            chosen = np.zeros(int(group.max(initial=-1)) + 2, dtype=np.bool_)
+            chosen[group[places]] = True
+            chosen[-1] = False  # where −1 looks
+            wanted |= chosen[group]
+        place = np.cumsum(wanted) - 1
+        offsets = np.concatenate([[0], np.cumsum(sizes)])
+        return Found(
+            self.rows[wanted],
+            self.texts.take(pa.array(np.flatnonzero(wanted))),
+            {key: i for i, key in enumerate(keys)},
+            Groups(offsets, place[places]),
+            self.too_many[numbers],
+        )
+
+    @classmethod
+    def joined(cls, parts: Sequence[Found]) -> Found:
+        """Several together, of different tuples."""
+        if len(parts) == 1:
+            return parts[0]
+        every = np.concatenate([part.rows for part in parts])
+        rows, first = np.unique(every, return_index=True)
+        matched = np.concatenate([part.rows[part.matched.members] for part in parts])
+        sizes = np.concatenate([np.diff(part.matched.offsets) for part in parts])
+        return cls(
+            rows,
+            pa.concat_tables([part.texts for part in parts]).take(pa.array(first)),
+            {key: i for i, key in enumerate(key for part in parts for key in part.keys)},
+            Groups(np.concatenate([[0], np.cumsum(sizes)]), np.searchsorted(rows, matched)),
+            np.concatenate([part.too_many for part in parts]),
+        )
+
+
+class Closures:
+    """All that one attribute's requests need, looked up."""
+
+    def __init__(
+        self,
+        lines: Lines,
+        index: Index,
+        linked: Sequence[tuple[Policy, Index | None]],
+        hierarchies: Hierarchies,
+        max_matches: int,
+        most_kept: int = MOST_KEPT,
+    ) -> None:
+        self.lines, self._index, self._linked, self._hierarchies = lines, index, linked, hierarchies
+        self._max_matches = max_matches
+        self._recent = _Recent(most_kept)
+
+    def of(self, keys: Sequence[Key]) -> Found:
+        """What some tuples need, each given once."""
+        kept = self._recent.get(keys)
+        missing = [key for key in keys if key not in kept]
+        parts = []
+        if missing:
+            parts.append(self._look_up(missing))
+            self._recent.put(parts[0])
+        of_part: dict[int, tuple[Found, list[Key]]] = {}
+        for key, found in kept.items():
+            of_part.setdefault(id(found), (found, []))[1].append(key)
+        for found, mine in of_part.values():
+            parts.append(found.select(mine))
+        return Found.joined(parts)
+
+    def rows(self, keys: Sequence[Key]) -> list[tuple[int, ...]]:
+        """The rows that each tuple matches, however many."""
+        table, of_key = self._matches(keys, None)
+        rows = table.column("row").to_numpy()
+        order = np.lexsort((rows, of_key))
+        ends = np.searchsorted(of_key[order], np.arange(len(keys) + 1))
+        return [tuple(rows[order[a:b]].tolist()) for a, b in pairwise(ends)]
+
+    def _look_up(self, keys: Sequence[Key]) -> Found:
+        table, of_key = self._matches(keys, self._max_matches)
+        too_many = np.bincount(of_key, minlength=len(keys)) > self._max_matches
+        few = ~too_many[of_key]
+        table, of_key = table.filter(pa.array(few)), of_key[few]
+        matched = table.column("row").to_numpy()
+        tables = [table, *self._x_groups(table)]
+        every = np.concatenate([t.column("row").to_numpy() for t in tables])
+        rows, first = np.unique(every, return_index=True)
+        texts = pa.concat_tables(tables).take(pa.array(first)).drop_columns(["row"])
+        order = np.lexsort((matched, of_key))
+        offsets = np.searchsorted(of_key[order], np.arange(len(keys) + 1))
+        places = np.searchsorted(rows, matched[order])
+        numbers = {key: i for i, key in enumerate(keys)}
+        groups = [self._groups(texts, policy) for policy, index in self._linked if index is not None]
+        return Found(rows, texts, numbers, Groups(offsets, places), too_many, groups)
+
+    def _matches(self, keys: Sequence[Key], most: int | None) -> tuple[pa.Table, Ints]:
+        """Each row that a tuple matches, and whose it is. Of one that matches more than `most`, as many at least."""
+        lines: list[tuple[str, ...]] = []
+        of_line: list[int] = []
+        tables, owners = [], []
+        for number, key in enumerate(keys):
+            left = self.lines.of(key)
+            first = list(islice(left, WIDE))
+            lines += first
+            of_line += [number] * len(first)
+            if len(first) == WIDE and (more := self._wide(first, left, most)):
+                del lines[-WIDE:], of_line[-WIDE:]
+                tables += more
+                owners += [np.full(len(table), number) for table in more]
+        found = self._find(lines, most)
+        owner = np.array(of_line, dtype=np.int64)[found.column("line").to_numpy()]
+        together = pa.concat_tables([found.drop_columns(["line"]), *tables])
+        return together, np.concatenate([owner, *owners]).astype(np.int64)
+
+    def _wide(self, first: list[tuple[str, ...]], left: Iterator[tuple[str, ...]], most: int | None) -> list[pa.Table]:
+        """A tuple that takes many look-ups: until there are enough rows."""
+        tables, count, lines = [], 0, first
+        while lines and (most is None or count <= most):
+            tables.append(self._find(lines, most).drop_columns(["line"]))
+            count += len(tables[-1])
+            lines = list(islice(left, WIDE))
+        return tables
+
+    def _find(self, lines: Sequence[tuple[str, ...]], most: int | None) -> pa.Table:
+        by = zip(*lines, strict=True) if lines else [()] * len(self.lines.by)
+        values = {a: pa.array(column, pa.string()) for a, column in zip(self.lines.by, by, strict=True)}
+        return self._index.find(pa.table(values), most)
+
+    def _x_groups(self, table: pa.Table) -> list[pa.Table]:
+        """The rows of the X-groups that rows are in, where these do not lie within what is matched."""
+        found = []
+        for policy, index in self._linked:
+            if index is not None and len(table):
+                groups = self._groups(table, policy)
+                _, first = np.unique(groups, return_index=True)
+                values = table.select(list(policy.x)).take(pa.array(first[groups[first] >= 0]))
+                found.append(index.find(values, MOST_OF_A_GROUP).drop_columns(["line"]))
+        return found
+
+    def _groups(self, texts: pa.Table, policy: Policy) -> Ints:
+        """The X-group of each row, −1 if it is in none."""
+        if not len(texts):
+            return np.empty(0, dtype=np.int64)
+        keys = [linked_keys(coded_texts(texts.column(a)), self._hierarchies.get(a)) for a in policy.x]
+        return combine(keys).key.astype(np.int64)
+
+
+class _Recent:
+    """What was found lately, by tuple; what was unused for longest is let go when there is too much."""
+
+    def __init__(self, most: int) -> None:
+        self._most, self._held = most, 0
+        self._found: OrderedDict[int, Found] = OrderedDict()
+        self._of_key: dict[Key, int] = {}
+        self._one_at_a_time = Lock()
+
+    def get(self, keys: Sequence[Key]) -> dict[Key, Found]:
+        with self._one_at_a_time:
+            kept = {key: self._found[self._of_key[key]] for key in keys if key in self._of_key}
+            for number in {self._of_key[key] for key in kept}:
+                self._found.move_to_end(number)
+            return kept
+
+    def put(self, found: Found) -> None:
+        number = id(found)
+        with self._one_at_a_time:
+            self._found[number] = found
+            self._of_key |= dict.fromkeys(found.keys, number)
+            self._held += _size(found)
+            while self._held > self._most:
+                old, gone = self._found.popitem(last=False)
+                self._held -= _size(gone)
+                for key in gone.keys:
+                    if self._of_key.get(key) == old:
+                        del self._of_key[key]
+
+
+def _size(found: Found) -> int:
+    """What keeping it costs, in rows; a tuple counts as one."""
+    return len(found.rows) + len(found.keys)

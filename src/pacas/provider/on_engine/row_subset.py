@@ -1,0 +1,99 @@
+"""Some rows of a relation that stays on the engine, with all that is needed to judge requests about them.
+
+A neighbour follows from its row's number and the seed (D6), so that rows bring their neighbours along. With all rows of
+the X-groups that requests touch, what the requests leave to these groups is counted as it is over the whole relation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from pacas.core.anonymity import Policy
+from pacas.engine.codes import coded_texts
+from pacas.provider.column import Column
+from pacas.provider.on_engine.relation_summary import Whole
+from pacas.provider.pricing.knowledge import Known, Levels
+from pacas.provider.pricing.prices import CellPrices, Prices
+from pacas.provider.safety.linked_values import LinkedValues
+from pacas.provider.safety.surviving import Beyond, Surviving
+from pacas.provider.support.cell_neighbours import CellNeighbours, cell_neighbours
+from pacas.provider.support.edits import Edits
+from pacas.provider.support.support_set import SupportSet
+
+Ints = NDArray[np.int64]
+Depths = Mapping[str, Levels]
+"""Per attribute: how many levels below the root each row's cell was bought."""
+
+
+class Part:
+    """Rows by their numbers, which ascend, and their texts; neighbours of some of the protected attributes."""
+
+    def __init__(self, whole: Whole, rows: Ints, texts: pa.Table, attributes: Sequence[str]) -> None:
+        self.rows, self._whole, self._attributes = rows, whole, attributes
+        self.columns = {a: self._column(a, texts.column(a)) for a in texts.column_names}
+        cells = {a: self._cells(a) for a in attributes}
+        more, self._edit_numbers = whole.cover.of_rows(rows, attributes)
+        self.support = SupportSet(cells, Edits.none()).with_more(more) if len(more) else SupportSet(cells, Edits.none())
+
+    def _column(self, attribute: str, texts: pa.ChunkedArray) -> Column:
+        if attribute in self._whole.columns:
+            return self._whole.columns[attribute].part(texts.to_pylist())
+        return Column(attribute, coded_texts(texts), self._whole.terms.hierarchies.get(attribute))
+
+    def _cells(self, attribute: str) -> CellNeighbours:
+        column = self.columns[attribute]
+        return cell_neighbours(
+            attribute, column.cells, column.domain, self._whole.per_cell, self._whole.seed, rows=self.rows
+        )
+
+    @cached_property
+    def heights(self) -> dict[str, int]:
+        return {a: self.columns[a].hierarchy.height for a in self._attributes}
+
+    def numbers(self, attribute: str) -> Ints:
+        """The numbers that the cell neighbours of an attribute have in the whole support set."""
+        first, sizes = self.support.cells[attribute].first, np.diff(self.support.cells[attribute].first)
+        before = self._whole.of_a_cell[attribute] * self.rows + self._whole.cover.before(attribute, self.rows)
+        within = np.arange(int(first[-1])) - np.repeat(first[:-1], sizes)
+        numbers: Ints = self._whole.first[attribute] + np.repeat(before, sizes) + within
+        return numbers
+
+    @property
+    def edit_numbers(self) -> Ints:
+        """The same for the edits."""
+        return self._whole.first[None] + self._edit_numbers
+
+    def prices(self, attribute: str) -> Prices:
+        """What requests for an attribute cost."""
+        weights = self._whole.weighing.of(self.numbers(attribute))
+        cells = CellPrices.of(self.support.cells[attribute], weights, self.heights[attribute])
+        return Prices({attribute: cells}, self._whole.weighing.of(self.edit_numbers))
+
+    def known(self, depths: Depths) -> Known:
+        """What follows from cells that were bought: which edits, too, are ruled out."""
+        edits = self.support.edits
+        known = Known(self.heights, len(self.rows), len(edits))
+        for attribute, depth in depths.items():
+            known.revealed[attribute][:] = depth
+        for attribute, changed in edits.values.items():
+            column, row = self.columns[attribute], edits.row[changed.patch]
+            ancestors = column.hierarchy.ancestors
+            apart = (ancestors[:, column.nodes[changed.code]] != ancestors[:, column.cells[row]]).sum(axis=0)
+            known.ruled_out[changed.patch[apart > known.level(attribute, row)]] = True
+        return known
+
+    def linked(self, policies: Sequence[Policy]) -> list[LinkedValues]:
+        """The X-groups of some policies, and what neighbours add to them and drop from them."""
+        return [LinkedValues(policy, self.columns, self.support.cells, self.support.edits) for policy in policies]
+
+    def surviving(self, depths: Depths, linked: Sequence[LinkedValues], beyond: Beyond) -> Surviving:
+        """What purchases have left, as far as these rows show it."""
+        support = self.support
+        return Surviving(
+            support.cells, support.edits, linked, self.heights, len(self.rows), known=self.known(depths), beyond=beyond
+        )

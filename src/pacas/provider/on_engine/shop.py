@@ -1,0 +1,221 @@
+"""A shop over a relation that is larger than memory: it stays on the engine, and requests look up what they need.
+
+Prices, refusals and answers are those of a relation in memory, with two exceptions on the safe side. What would leave
+so few neighbours in all that some X-group elsewhere could lose a value of its own is refused as unsafe. And an X-group
+that reaches beyond what is matched is judged by its first rows, if it has very many.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from threading import Lock
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pacas.core.query import GeneralizedQuery
+from pacas.engine.contract import Engine, Index
+from pacas.errors import InputError
+from pacas.protocol.marketplace import Columns
+from pacas.protocol.messages import Ladders, Offer, Quote, Reason, Refusal, Request, refused
+from pacas.provider.in_memory.stock import Tell
+from pacas.provider.ledger.entry import Purchase
+from pacas.provider.matching import listed_columns
+from pacas.provider.on_engine.cover import Cover
+from pacas.provider.on_engine.covering import cover
+from pacas.provider.on_engine.lookup_keys import Key, Lines, by_likeness
+from pacas.provider.on_engine.memory_limit import check_sellable
+from pacas.provider.on_engine.relation_summary import Whole, protected_columns
+from pacas.provider.on_engine.row_lookup import Closures
+from pacas.provider.on_engine.row_subset import Part
+from pacas.provider.on_engine.sparse_sales import SparseSales
+from pacas.provider.pricing.conflicts import Asked, Inquiry
+from pacas.provider.shop.contract import check_request, offer_of
+from pacas.provider.shop.fingerprint import generated_digest, terms_digests, weights_digest
+from pacas.provider.shop.judging import REASONS, Ints, ladders_of
+from pacas.provider.terms import History, Terms
+
+FIRST_KEYS = 256
+MOST_KEYS = 1 << 16
+MOST_ROWS = 1 << 18
+"""Tuples that are looked up together at first and at most, and about how many rows these may bring."""
+
+
+class EngineSale(NamedTuple):
+    """A request that may be answered."""
+
+    price: int
+    rows: tuple[int, ...]
+    value: str
+
+    def __repr__(self) -> str:  # no value: it is the provider's
+        return f"EngineSale(price={self.price})"
+
+
+class OnEngine:
+    """What is sold from, on the engine, and what has been sold of it."""
+
+    keeps_quotes = False
+
+    def __init__(self, engine: Engine[Any], table: Any, terms: Terms, secret: bytes, state: Lock, tell: Tell) -> None:
+        check_sellable(terms)
+        self.terms, self._state = terms, state
+        self.engine, self.table = engine, table
+        self._indexes: dict[tuple[tuple[str, ...], frozenset[str]], Index] = {}
+        tell("reading the relation")
+        columns = protected_columns(engine, table, terms)
+        lines = {a: self._lines(a) for a in terms.match}
+        tell("making the index")
+        indexes = {a: self._index(lines[a].by, by_likeness(terms.match[a])) for a in terms.match}
+        tell("making the support set")
+        bare = Whole(terms, len(table), columns, secret, Cover.none())
+        self.whole = Whole(terms, len(table), columns, secret, cover(bare, self.index_by))
+        tell("weighing the neighbours")
+        self.total = self.whole.weighing.total if self.whole.neighbours else 0
+        self.offers: Mapping[str, Offer] = {
+            a: Offer(a, lines[a].client_columns, columns[a].domain) for a in terms.match
+        }
+        self._closures = {a: self._closure(a, lines[a], indexes[a]) for a in terms.match}
+        self._found_again = {a for a in terms.match if self._is_found_again(a, lines[a])}
+        """The attributes whose purchases name no rows, as in memory: equality finds them again."""
+        self.sales = SparseSales(self.whole, self._rows)
+
+    def _is_found_again(self, attribute: str, lines: Lines) -> bool:
+        pooled = self.terms.history is History.POOLED
+        return pooled and lines.by_equality and not any(attribute in codes for codes in self.whole.cover.changes)
+
+    @property
+    def rows(self) -> int:
+        return self.whole.rows
+
+    @property
+    def neighbours(self) -> int:
+        return self.whole.neighbours
+
+    def fingerprint(self) -> dict[str, str]:
+        whole = self.whole
+        domains = {a: whole.columns[a].domain for a in self.terms.protected}
+        edits = len(whole.cover.edit_rows)
+        made = generated_digest(self.terms, whole.seed, whole.rows, domains, [*whole.counts.values(), edits])
+        return terms_digests(self.terms) | {"support set": made} | weights_digest(self.terms, whole.counts, edits)
+
+    # ---- judging ------------------------------------------------------------------------------------------------
+
+    def ladders(self, attribute: str, tuples: Columns, buyer: str) -> Ladders:
+        height = offer_of(attribute, self.offers).hierarchy.height
+        columns = listed_columns(self.offers[attribute].columns, tuples)
+        number: dict[Key, int] = {}
+        which = np.array([number.setdefault(key, len(number)) for key in zip(*columns, strict=True)], dtype=np.int64)
+        keys = list(number)
+        found = [np.empty((0, height + 1), dtype=np.int64)]
+        start, size = 0, FIRST_KEYS
+        while start < len(keys):
+            chunk = keys[start : start + size]
+            ladders, part, _ = self._judged(attribute, chunk, buyer)
+            found.append(ladders)
+            start += size
+            of_a_key = max(len(part.rows) / len(chunk), 1) if part else 1
+            size = max(FIRST_KEYS, min(16 * size, MOST_KEYS, int(MOST_ROWS / of_a_key)))
+        return Ladders(np.concatenate(found)[which])
+
+    def judge(self, request: Request, buyer: str) -> EngineSale | Refusal:
+        check_request(request, self.offers)
+        given = {column: [value] for column, value in request.tuple.items()}
+        columns = listed_columns(self.offers[request.attribute].columns, given)
+        (key,) = zip(*columns, strict=True)
+        ladders, part, asked = self._judged(request.attribute, [key], buyer)
+        price = int(ladders[0, request.level])
+        if price < 0 or part is None or asked is None:
+            return Refusal(REASONS[price])
+        rows = asked.sets.rows
+        column = part.columns[request.attribute]
+        node = column.hierarchy.ancestors[request.level, column.cells[rows[0]]]
+        return EngineSale(price, tuple(part.rows[rows].tolist()), str(column.hierarchy.label(node)))
+
+    def _judged(self, attribute: str, keys: Sequence[Key], buyer: str) -> tuple[Ints, Part | None, Asked | None]:
+        """Prices and refusals of tuples, each given once; the rows that they need, and which of these are asked."""
+        offer = self.offers[attribute]
+        height = offer.hierarchy.height
+        found = self._closures[attribute].of(keys)
+        if not len(found.rows):
+            return (
+                self._refused(np.full((len(keys), height + 1), _NO_MATCH), found.keys, found.too_many, keys),
+                None,
+                None,
+            )
+        policies, attributes = self.whole.bearing_on(attribute)
+        part = Part(self.whole, found.rows, found.texts, attributes)
+        edits, dependency = part.support.edits, self.terms.match[attribute]
+        inquiry = Inquiry(attribute, dependency, part.columns, edits, self.terms.hierarchies, self.terms.max_matches)
+        asked = inquiry.ask(dict(zip(offer.columns, map(list, zip(*keys, strict=True)), strict=True)))
+        with self._state:
+            sold = self.sales.judged(buyer)
+            beyond, depths = sold.beyond(), sold.depths(attributes, part.rows)
+            own = self.sales.known(buyer).depths(attributes, part.rows)
+        judged = part.surviving(depths, part.linked(policies), beyond)
+        ladders = ladders_of(asked, part.prices(attribute), part.known(own), judged, height, self.terms.max_matches)
+        return self._refused(ladders, found.keys, found.too_many, keys), part, asked
+
+    @staticmethod
+    def _refused(ladders: Ints, numbers: Mapping[Key, int], too_many: Any, keys: Sequence[Key]) -> Ints:
+        """With the tuples that match too many rows refused."""
+        ladders[too_many[[numbers[key] for key in keys]]] = _AMBIGUOUS
+        return ladders
+
+    def quote_query(self, query: GeneralizedQuery, buyer: str) -> Quote | Refusal:
+        raise InputError(
+            "a generalized query is priced only where the relation is held in memory; use DuckDB, with memory for it"
+        )
+
+    # ---- sales --------------------------------------------------------------------------------------------------
+
+    def purchase(self, sale: EngineSale, request: Request, buyer: str, key: str) -> Purchase:
+        rows = None if request.attribute in self._found_again else sale.rows
+        return Purchase(buyer, key, request, sale.price, sale.value, rows)
+
+    def add(self, sale: EngineSale, purchase: Purchase) -> None:
+        self.sales.add(purchase, sale.rows)
+
+    def _rows(self, attribute: str, tuples: Sequence[Mapping[str, str | None]]) -> list[tuple[int, ...]]:
+        columns = self.offers[attribute].columns
+        return self._closures[attribute].rows([tuple(t[c] for c in columns) for t in tuples])
+
+    # ---- look-ups -----------------------------------------------------------------------------------------------
+
+    def index_by(self, columns: Sequence[str]) -> Index:
+        """An index by all of the columns."""
+        return self._index(sorted(columns), [])
+
+    def sales_of(self, purchases: Sequence[Purchase]) -> SparseSales:
+        """What follows from some purchases."""
+        sales = SparseSales(self.whole, self._rows)
+        sales.replay(purchases)
+        return sales
+
+    def _index(self, by: Sequence[str], likeness: Sequence[str]) -> Index:
+        key = (tuple(by), frozenset(likeness))
+        if key not in self._indexes:
+            hierarchies = {a: h for a, h in self.terms.hierarchies.items() if a in by and a not in likeness}
+            self._indexes[key] = self.engine.index(self.table, list(by), list(self.terms.attributes), hierarchies)
+        return self._indexes[key]
+
+    def _lines(self, attribute: str) -> Lines:
+        distinct = {
+            c: [value for (value,) in self.engine.histogram(self.table, [c], {}).values if value is not None]
+            for c in by_likeness(self.terms.match[attribute])
+        }
+        return Lines(self.terms.match[attribute], distinct, self.terms.hierarchies)
+
+    def _closure(self, attribute: str, lines: Lines, index: Index) -> Closures:
+        policies, _ = self.whole.bearing_on(attribute)
+        linked = [
+            (
+                policy,
+                None if lines.by_equality and set(lines.by) <= set(policy.x) else self._index(sorted(policy.x), []),
+            )
+            for policy in policies
+        ]
+        return Closures(lines, index, linked, self.terms.hierarchies, self.terms.max_matches)
+
+
+_NO_MATCH, _AMBIGUOUS = refused(Reason.NO_MATCH), refused(Reason.AMBIGUOUS)

@@ -1,0 +1,1 @@
+"""Alg. 1: which neighbours an answer rules out, and what they weigh together."""

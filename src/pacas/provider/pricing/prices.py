@@ -1,0 +1,79 @@
+"""What a request costs: the weight of the neighbours that its answer rules out.
+
+Paper: Alg. 1. p = Σ w(T) over the neighbours T with G(T) ≠ G(R). For cell neighbours nothing is evaluated: a request
+for row r at level l rules out the neighbours of that cell whose divergence exceeds l, and a table holds their weight
+for each row and level. What a buyer has bought of a cell before is one level, the lowest; the price no longer counts
+what that has ruled out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacas.provider.pricing.knowledge import ConflictSets, Known
+from pacas.provider.support.cell_neighbours import CellNeighbours
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CellPrices:
+    """The prices of one attribute's cells: `weight[r, l]` is what neighbours of row r with divergence > l weigh."""
+
+    weight: Ints
+
+    @classmethod
+    def of(cls, neighbours: CellNeighbours, weights: Ints, height: int) -> CellPrices:
+        """From the weight of each neighbour, in nanocredits."""
+        running = np.concatenate([[0], np.cumsum(weights)])
+        first, end = neighbours.first[:-1], neighbours.first[1:]
+        within = np.zeros((height + 1, len(first)), dtype=np.int64)
+        rows = neighbours.rows
+        for level in range(height + 1):  # of each row's neighbours, sorted by divergence, the first so many are spared
+            within[level] = np.bincount(rows[neighbours.divergence <= level], minlength=len(first))
+        weight = running[end] - running[first + within]
+        return cls(np.ascontiguousarray(weight.T))
+
+
+class Prices:
+    """What requests cost, from the tables of all attributes and the weight of each edit."""
+
+    def __init__(self, cells: Mapping[str, CellPrices], edits: Ints) -> None:
+        self._cells, self._edits = cells, edits
+
+    def ladders(self, sets: ConflictSets, known: Known, height: int) -> Ints:
+        """Each request's price at all levels, for a buyer who knows what is `known`."""
+        prices = np.zeros((len(sets), height + 1), dtype=np.int64)
+        if sets.attribute in self._cells:
+            weight = self._cells[sets.attribute].weight
+            bought = weight[sets.rows, known.level(sets.attribute, sets.rows)]
+            cells = np.maximum(weight[sets.rows] - bought[:, None], 0)  # it falls with the level
+            prices += _sum_by_request(cells, sets.offsets)
+        alive = ~known.ruled_out[sets.edit]
+        request, divergence = sets.edit_request[alive], sets.edit_divergence[alive]
+        weights = self._edits[sets.edit[alive]]
+        for level in range(height + 1):
+            told = divergence > level
+            np.add.at(prices[:, level], request[told], weights[told])
+        return prices
+
+    def of_cell(self, attribute: str, row: int, level: int, known: Known, height: int) -> int:
+        """The price of one cell that no edit has to do with; this is the short way."""
+        if attribute not in self._cells:
+            return 0
+        weight = self._cells[attribute].weight
+        bought = height - int(known.revealed[attribute][row])
+        return 0 if level >= bought else int(weight[row, level]) - int(weight[row, bought])
+
+
+def _sum_by_request(values: Ints, offsets: Ints) -> Ints:
+    """The sum of each request's rows, which may be none."""
+    if len(values) == len(offsets) - 1 and (offsets[1:] > offsets[:-1]).all():
+        return values
+    running = np.concatenate([np.zeros((1, values.shape[1]), dtype=np.int64), np.cumsum(values, axis=0)])
+    total: Ints = running[offsets[1:]] - running[offsets[:-1]]
+    return total

@@ -1,0 +1,245 @@
+"""The neighbours that purchases have left, and whether a sale would leave enough of them.
+
+Paper: Alg. 2, lines after the price. `S_G` is never listed. For each pair of an X-group and a value it is counted how
+many surviving neighbours add or drop it (`linked.py`); a sale takes some of them away, and only the groups that these
+touch can get short. All groups are looked at once at the start, and again whenever so few neighbours are left that all
+of them might drop the same pair.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from pacas.provider.matching.groups import spread
+from pacas.provider.pricing.knowledge import ConflictSets, Ints, Known, without_edits
+from pacas.provider.safety.linked_values import LinkedValues
+from pacas.provider.safety.margins import Margins, Members
+from pacas.provider.support.cell_neighbours import CellNeighbours
+from pacas.provider.support.edits import Edits
+from pacas.provider.support.support_set import SupportSet
+
+
+class Beyond(NamedTuple):
+    """What is known of the whole, where only some of the relation's rows are looked at."""
+
+    alive: int
+    """How many neighbours are left in all, or a number that is not above it."""
+    most_droppers: int
+    """No pair is dropped by more neighbours than these."""
+    short: bool
+
+
+class Surviving:
+    """The neighbours that are left, and how many values each policy's X-groups still show.
+
+    It may be about some rows of a larger relation, with whole X-groups of those that are asked about, and what is
+    `beyond`. Nothing is then safe that would leave so few neighbours in all that a group elsewhere could lose a value
+    of its own: the groups elsewhere cannot be looked at.
+    """
+
+    def __init__(
+        self,
+        cells: Mapping[str, CellNeighbours],
+        edits: Edits,
+        linked: Sequence[LinkedValues],
+        heights: Mapping[str, int],
+        rows: int,
+        *,
+        known: Known | None = None,
+        beyond: Beyond | None = None,
+    ) -> None:
+        self._cells, self._edits, self._heights, self._rows = cells, edits, heights, rows
+        self._linked, self._beyond = linked, beyond
+        self.known = known or Known(heights, rows, len(edits))
+        per_row = [int(np.diff(c.first).max(initial=0)) for c in cells.values()]
+        self._most_of_a_cell = max(per_row, default=0)
+        self.recount()
+
+    # ---- the whole ------------------------------------------------------------------------------------------
+
+    def copy(self) -> Surviving:
+        """The same neighbours, to go another way from here."""
+        other = Surviving.__new__(Surviving)
+        other.__dict__.update(self.__dict__)
+        other.known = Known(self._heights, self._rows, len(self._edits))
+        for attribute, revealed in self.known.revealed.items():
+            other.known.revealed[attribute][:] = revealed
+        other.known.ruled_out[:] = self.known.ruled_out
+        other.margins = [margin.copy() for margin in self.margins]
+        return other
+
+    def recount(self) -> None:
+        """Count from scratch."""
+        self.alive = int((~self.known.ruled_out).sum())
+        self.margins = [Margins(linked) for linked in self._linked]
+        edits = np.flatnonzero(~self.known.ruled_out)
+        for margin in self.margins:
+            margin.count_edits(edits, 1)
+        for attribute, cells in self._cells.items():
+            rows = np.repeat(np.arange(self._rows), np.diff(cells.first))
+            number = np.flatnonzero(cells.divergence <= self.known.level(attribute, rows))
+            self.alive += len(number)
+            for margin in self.margins:
+                margin.count_cells(attribute, number, rows[number], cells.divergence[number], 1)
+        for margin in self.margins:
+            margin.show()
+        self._most_droppers = max((margin.most_droppers() for margin in self.margins), default=0)
+        self.short = any(not margin.holds(self.alive) for margin in self.margins)
+        if self._beyond is not None:
+            self.alive, self._most_droppers, self.short = self._beyond
+
+    def learn(self, learned: Sequence[tuple[ConflictSets, Ints]]) -> None:
+        """Take in many purchases, conflict sets and the level of each request; `recount` when all are in."""
+        for sets, levels in learned:
+            self.known.learn(sets, levels)
+
+    # ---- one attribute's requests ---------------------------------------------------------------------------
+
+    def steady(self, rows: int) -> bool:
+        """Are so many neighbours left that no sale of so many rows reaches a group that it does not touch?"""
+        return self.alive > self._most_droppers + rows * self._most_of_a_cell
+
+    def finest(self, sets: ConflictSets) -> Ints:
+        """The lowest level at which each request is safe, above the root if it is at none.
+
+        A coarser answer rules out fewer neighbours, so every higher level is safe, too.
+        """
+        height = self._heights[sets.attribute]
+        if self.short:
+            return np.full(len(sets), height + 1)
+        cells, edits = self._members(sets)
+        finest = np.zeros(len(sets), dtype=np.int64)
+        for margin in self.margins:
+            np.maximum(finest, margin.finest(sets, cells, edits), out=finest)
+        removed = np.bincount(np.concatenate([cells.request, edits.request]), minlength=len(sets))
+        for request in np.flatnonzero(self.alive - removed <= self._most_droppers).tolist():
+            if self._beyond is None:
+                finest[request] = self._finest_of_few(sets.attribute, cells, edits, request)
+            else:
+                finest[request] = max(finest[request], self._far_from_few(height, cells, edits, request))
+        return finest
+
+    def finest_of_few(self, attribute: str, rows: list[int]) -> int:
+        """The same for one request that few rows match and that no edit has to do with: the short way."""
+        cells, height = self._cells.get(attribute), self._heights[attribute]
+        if self.short or cells is None:
+            return height + 1 if self.short else 0
+        number, of_row, below = self._few(cells, rows)
+        if self.alive - len(number) <= self._most_droppers:
+            return int(self.finest(without_edits(attribute, np.array([0, len(rows)]), np.array(rows)))[0])
+        margins = [margin for margin in self.margins if attribute in margin.linked.added]
+        return max((m.finest_of_few(attribute, rows, number, of_row, below) for m in margins), default=0)
+
+    def _few(self, cells: CellNeighbours, rows: list[int]) -> tuple[list[int], list[int], list[int]]:
+        """The surviving neighbours of a few cells: their numbers, the place of the row, and below which level."""
+        height, revealed = self._heights[cells.attribute], self.known.revealed[cells.attribute]
+        number: list[int] = []
+        of_row: list[int] = []
+        below: list[int] = []
+        for place, row in enumerate(rows):
+            start, end = int(cells.first[row]), int(cells.first[row + 1])
+            if bought := int(revealed[row]):  # neighbours are in the order of their divergence
+                end = start + int(np.searchsorted(cells.divergence[start:end], height - bought, side="right"))
+            number += range(start, end)
+            of_row += [place] * (end - start)
+            below += cells.divergence[start:end].tolist()
+        return number, of_row, below
+
+    def touched(self, sold: str, rows: Ints, attribute: str) -> Ints:
+        """The rows whose requests for an attribute a sale without edits bears on: they share a group of a policy."""
+        touched = [rows] if attribute == sold else []
+        for linked in self.linking(sold, attribute):
+            groups = {group for group in linked.group[rows].tolist() if group >= 0}
+            touched += [linked.members.one(group) for group in groups]
+        return touched[0] if len(touched) == 1 else np.concatenate([_NONE, *touched])
+
+    def linking(self, attribute: str, other: str) -> list[LinkedValues]:
+        """The policies that link people to both attributes."""
+        return [m.linked for m in self.margins if attribute in m.linked.added and other in m.linked.added]
+
+    def apply(self, sets: ConflictSets, levels: Ints) -> None:
+        """Take away what sales have ruled out, each at its level."""
+        cells = self._cells.get(sets.attribute)
+        if cells is not None:
+            rows, lowest = sets.lowest(levels)
+            starts = cells.first[rows]
+            sizes = cells.first[rows + 1] - starts
+            number, bought = spread(starts, sizes), self.known.level(sets.attribute, rows)
+            divergence = cells.divergence[number]
+            gone = (divergence > np.repeat(lowest, sizes)) & (divergence <= np.repeat(bought, sizes))
+            number, rows, divergence = number[gone], np.repeat(rows, sizes)[gone], divergence[gone]
+            self.alive -= len(number)
+            for margin in self.margins:
+                margin.count_cells(sets.attribute, number, rows, divergence, -1)
+        if len(sets.edit):
+            told = sets.edit[sets.edit_divergence > levels[sets.edit_request]]
+            edits = np.unique(told[~self.known.ruled_out[told]])
+            self.alive -= len(edits)
+            for margin in self.margins:
+                margin.count_edits(edits, -1)
+        self.known.learn(sets, levels)
+
+    def safe_without(self, neighbours: Ints, support: SupportSet) -> bool:
+        """Would all groups still show enough values without these neighbours? Some may be gone already."""
+        first = support.first()
+        margins = [margin.copy() for margin in self.margins]
+        left = self.alive
+        for attribute, cells in support.cells.items():
+            number = neighbours - first[attribute]
+            number = number[(number >= 0) & (number < len(cells))]
+            rows = np.searchsorted(cells.first, number, side="right") - 1
+            alive = cells.divergence[number] <= self.known.level(attribute, rows)
+            number, rows = number[alive], rows[alive]
+            left -= len(number)
+            for margin in margins:
+                margin.count_cells(attribute, number, rows, cells.divergence[number], -1)
+        edits = neighbours[neighbours >= first[None]] - first[None]
+        edits = edits[~self.known.ruled_out[edits]]
+        for margin in margins:
+            margin.count_edits(edits, -1)
+        return all(margin.holds(left - len(edits)) for margin in margins)
+
+    def _members(self, sets: ConflictSets) -> tuple[Members, Members]:
+        """The surviving cell neighbours and edits of each conflict set."""
+        edits = Members(sets.edit_request, sets.edit, sets.edit_divergence)
+        edits = edits.where(~self.known.ruled_out[sets.edit])
+        cells = self._cells.get(sets.attribute)
+        if cells is None:
+            nothing = np.empty(0, dtype=np.int64)
+            return Members(nothing, nothing, np.empty(0, dtype=np.int8)), edits
+        starts = cells.first[sets.rows]
+        sizes = cells.first[sets.rows + 1] - starts
+        number = spread(starts, sizes)
+        request = np.repeat(np.repeat(np.arange(len(sets)), np.diff(sets.offsets)), sizes)
+        members = Members(request, number, cells.divergence[number])
+        return members.where(members.divergence <= np.repeat(self.known.level(sets.attribute, sets.rows), sizes)), edits
+
+    def _finest_of_few(self, attribute: str, cells: Members, edits: Members, request: int) -> int:
+        """By counting all groups: so few neighbours are left that R's own values may go, too."""
+        mine, my_edits = cells.where(cells.request == request), edits.where(edits.request == request)
+        for level in range(self._heights[attribute] + 1):
+            gone, gone_edits = (m.where(m.divergence > level) for m in (mine, my_edits))
+            left = self.alive - len(gone.number) - len(gone_edits.number)
+            if all(self._holds_without(margin, attribute, gone, gone_edits, left) for margin in self.margins):
+                return level
+        return self._heights[attribute] + 1
+
+    def _far_from_few(self, height: int, cells: Members, edits: Members, request: int) -> int:
+        """The lowest level at which a request leaves so many neighbours, or all, that groups elsewhere lose nothing."""
+        divergence = [members.divergence[members.request == request] for members in (cells, edits)]
+        gone = [int((np.concatenate(divergence) > level).sum()) for level in range(height + 1)]
+        return next(level for level, n in enumerate(gone) if n == 0 or self.alive - n > self._most_droppers)
+
+    def _holds_without(self, margin: Margins, attribute: str, gone: Members, edits: Members, left: int) -> bool:
+        after = margin.copy()
+        if len(gone.number):
+            rows = np.searchsorted(self._cells[attribute].first, gone.number, side="right") - 1
+            after.count_cells(attribute, gone.number, rows, gone.divergence, -1)
+        after.count_edits(edits.number, -1)
+        return after.holds(left)
+
+
+_NONE = np.empty(0, dtype=np.int64)

@@ -1,0 +1,104 @@
+"""Where requests are judged and what has been sold is known: over a relation in memory, or over one on the engine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Protocol, TypeVar
+
+from pacas.core.query import GeneralizedQuery
+from pacas.errors import InputError, did_you_mean
+from pacas.protocol.marketplace import Columns
+from pacas.protocol.messages import Ladders, Offer, Quote, Refusal, Request
+from pacas.provider.ledger.chain import Total
+from pacas.provider.ledger.entry import Purchase
+from pacas.provider.terms import Terms
+
+
+class Priced(Protocol):
+    """A request that may be answered."""
+
+    @property
+    def price(self) -> int: ...
+
+
+S = TypeVar("S", bound=Priced)
+
+
+class Ledgered(Protocol):
+    """The purchases that have been taken in."""
+
+    count: int
+
+    def totals(self) -> dict[str, Total]:
+        """What every buyer has bought and paid, by name in order."""
+        ...
+
+    def replay(self, purchases: Iterable[Purchase]) -> None:
+        """Take in many at once."""
+        ...
+
+
+class Shop(Protocol[S]):
+    """A provider's relation, made ready to sell from."""
+
+    terms: Terms
+    keeps_quotes: bool
+    """Whether a quote is one look, whatever is asked for."""
+
+    @property
+    def rows(self) -> int: ...
+
+    @property
+    def neighbours(self) -> int:
+        """|S|."""
+        ...
+
+    @property
+    def total(self) -> int:
+        """What everything costs together."""
+        ...
+
+    @property
+    def sales(self) -> Ledgered: ...
+
+    @property
+    def offers(self) -> Mapping[str, Offer]: ...
+
+    def fingerprint(self) -> dict[str, str]:
+        """A hex digest of each thing that prices and answers follow from."""
+        ...
+
+    def ladders(self, attribute: str, tuples: Columns, buyer: str) -> Ladders:
+        """Prices and refusals at all levels."""
+        ...
+
+    def judge(self, request: Request, buyer: str) -> S | Refusal:
+        """One request at its level."""
+        ...
+
+    def purchase(self, sale: S, request: Request, buyer: str, key: str) -> Purchase:
+        """What the ledger is told of a sale."""
+        ...
+
+    def add(self, sale: S, purchase: Purchase) -> None:
+        """Take in a purchase that was made here; whoever calls holds the lock of what was sold."""
+        ...
+
+    def quote_query(self, query: GeneralizedQuery, buyer: str) -> Quote | Refusal:
+        """The price of any generalized query."""
+        ...
+
+
+def check_request(request: Request, offers: Mapping[str, Offer]) -> None:
+    """The attribute is for sale, and has such a level."""
+    hierarchy = offer_of(request.attribute, offers).hierarchy
+    if not 0 <= request.level <= hierarchy.height:
+        hierarchy.check_level(request.level, f"the hierarchy of {request.attribute!r}")
+
+
+def offer_of(attribute: str, offers: Mapping[str, Offer]) -> Offer:
+    """What is offered of an attribute."""
+    try:
+        return offers[attribute]
+    except KeyError:
+        raise InputError(f"{attribute!r} is not for sale; {did_you_mean(attribute, offers)}") from None

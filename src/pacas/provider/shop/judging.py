@@ -1,0 +1,31 @@
+"""What requests are told: a price, or why not. The checks in their order (D4): no match, ambiguous, unsafe."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacas.protocol.messages import Reason, refused
+from pacas.provider.pricing.conflicts import Asked
+from pacas.provider.pricing.knowledge import Known
+from pacas.provider.pricing.prices import Prices
+from pacas.provider.safety.surviving import Surviving
+
+Ints = NDArray[np.int64]
+
+REASONS = {refused(reason): reason for reason in Reason}
+"""What a price below 0 stands for."""
+
+_UNSAFE, _AMBIGUOUS, _NO_MATCH = (refused(r) for r in (Reason.UNSAFE, Reason.AMBIGUOUS, Reason.NO_MATCH))
+
+
+def ladders_of(asked: Asked, prices: Prices, known: Known, judged: Surviving, height: int, max_matches: int) -> Ints:
+    """Prices and refusals at all levels, for a buyer who knows what is `known`, of each tuple that was asked about."""
+    ladders = prices.ladders(asked.sets, known, height)
+    level = np.arange(height + 1)
+    finest = judged.finest(asked.sets)
+    ladders[level < finest[:, None]] = _UNSAFE
+    ladders[level < asked.agree[:, None]] = _AMBIGUOUS
+    ladders[asked.matches > max_matches] = _AMBIGUOUS
+    ladders[asked.matches == 0] = _NO_MATCH
+    return ladders[asked.of]

@@ -1,0 +1,1 @@
+"""A provider's server as its client sees it: a marketplace like the provider itself."""

@@ -1,0 +1,189 @@
+"""A client's connection to a provider's server: kept alive, patient, and strict about whom it talks to.
+
+Every request may be sent again: quotes change nothing, and a purchase is charged once under its idempotency key. So
+whatever is lost on the way, the request or its answer, is simply asked for again.
+"""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pacas.errors import FileError, InputError, RemoteError
+from pacas.remote.address import Address
+from pacas.remote.errors import raise_for, retry_after
+from pacas.remote.retrying import Tries
+
+if TYPE_CHECKING:
+    import httpx
+
+Certificate = tuple[str | Path, str | Path]
+"""A client's certificate and its private key, two PEM files."""
+
+AT_FIRST = 3.0
+"""Seconds of patience with a server that has not answered yet: its address may be wrong."""
+CONNECTING = 10.0
+"""The most seconds for a connection to be made, and for the first answer to begin."""
+_LATER = frozenset({429, 502, 503, 504})
+"""Answers that say: not now."""
+_NO_TLS = frozenset({"WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "HTTP_REQUEST", "UNKNOWN_PROTOCOL"})
+"""What OpenSSL says of an answer that is no TLS, over its releases."""
+_OTHER_NAME = frozenset({62, 64})
+"""OpenSSL's numbers for a certificate that holds, but for another name or another IP address."""
+
+
+class Connection:
+    """Sends requests to one server, for any number of threads. The token is sent there and to nobody else."""
+
+    def __init__(
+        self,
+        address: Address,
+        token: str | None,
+        *,
+        timeout: float,
+        patience: float,
+        ca: str | Path | None,
+        client_certificate: Certificate | None,
+    ) -> None:
+        import httpx  # takes longer to load than most commands to run
+
+        self._http = httpx
+        self._address = address
+        self._patience = patience
+        self._has_answered = False
+        self._has_authority, self._has_certificate = ca is not None, client_certificate is not None
+        self._at_first = httpx.Timeout(min(timeout, CONNECTING))
+        self._client = httpx.Client(
+            headers={} if token is None else {"Authorization": f"Bearer {_checked(token)}"},
+            verify=_context(ca, client_certificate) if address.is_secure else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
+            timeout=httpx.Timeout(timeout, connect=min(timeout, CONNECTING)),
+            follow_redirects=False,
+            trust_env=not address.is_loopback,  # a proxy is not asked for what is here
+        )
+
+    def __repr__(self) -> str:
+        return f"Connection({self._address.url!r})"
+
+    def close(self) -> None:
+        self._client.close()
+
+    def ask(
+        self, method: str, path: str, content: bytes | None = None, headers: Mapping[str, str] | None = None
+    ) -> httpx.Response:
+        """A successful answer; anything else is an error of ours, with the server's own line where it has one."""
+        try:
+            request = self._client.build_request(method, self._address.url + path, content=content, headers=headers)
+        except (self._http.InvalidURL, UnicodeError):
+            raise InputError(f"{self._address.url} is no URL that can be asked") from None
+        tries = Tries(self._patience if self._has_answered else min(self._patience, AT_FIRST))
+        while True:
+            tries.count += 1
+            told = self._send(request)
+            if isinstance(told, self._http.Response):
+                self._has_answered, tries.patience = True, self._patience
+                if told.status_code not in _LATER:
+                    raise_for(told, self._address.url)
+                    return told
+            if not tries.again(retry_after(told) if isinstance(told, self._http.Response) else 0.0):
+                raise self._given_up(told, tries)
+
+    def _send(self, request: httpx.Request) -> httpx.Response | httpx.TransportError:
+        """One try: what came back, or why nothing did."""
+        http = self._http
+        try:
+            if not self._has_answered:
+                request.extensions["timeout"] = self._at_first.as_dict()
+            told: httpx.Response = self._client.send(request)
+            return told
+        except (http.TimeoutException, http.NetworkError, http.RemoteProtocolError) as error:
+            if (tls := _tls_fault(error)) is not None:
+                raise self._untrusted(tls) from None
+            fault: httpx.TransportError = error
+            return fault
+        except http.HTTPError as error:
+            raise RemoteError(f"{self._address.url} cannot be asked ({type(error).__name__})") from None
+
+    def _given_up(self, told: httpx.Response | httpx.TransportError, tries: Tries) -> RemoteError:
+        url = self._address.url
+        if isinstance(told, self._http.Response):
+            if told.status_code == 429:
+                wait = f"{retry_after(told):.0f} s"
+                return RemoteError(f"the provider at {url} asks to wait for {wait}, for too much was asked ({tries})")
+            return RemoteError(f"the provider at {url} is not ready ({told.status_code}; {tries}); try again later")
+        hung_up = isinstance(told, self._http.RemoteProtocolError | self._http.ReadError)
+        if hung_up and not self._has_answered:
+            return RemoteError(f"what is at {url} hangs up{self._why_it_may()} ({tries})")
+        return RemoteError(f"no provider answers at {url}; is it running? ({tries})")
+
+    def _why_it_may(self) -> str:
+        """Why somebody may hang up before the first answer."""
+        if not self._address.is_secure:
+            return " on plain http; does it want https://?"
+        return f"; {self._on_certificate()}"
+
+    def _on_certificate(self) -> str:
+        if self._has_certificate:
+            return "is it a certificate that it accepts (--cert)?"
+        return "does it ask for a certificate (--cert)?"
+
+    def _untrusted(self, fault: ssl.SSLError) -> RemoteError:
+        url = self._address.url
+        if isinstance(fault, ssl.SSLCertVerificationError):
+            reason = (fault.verify_message or "it cannot be verified").rstrip(".")
+            return RemoteError(f"the certificate of {url} is not trusted ({reason}); {self._on_trust(fault)}")
+        reason = (fault.reason or "no reason given").lower().replace("_", " ")
+        hint = "does it speak plain http?" if fault.reason in _NO_TLS else self._on_certificate()
+        return RemoteError(f"no secure connection to {url} ({reason}); {hint}")
+
+    def _on_trust(self, fault: ssl.SSLCertVerificationError) -> str:
+        if fault.verify_code in _OTHER_NAME:
+            return "is the address the one that it is for?"
+        if self._has_authority:
+            return "is its authority the one in the --ca file?"
+        return "if its authority is a private one, give it with --ca"
+
+
+def _tls_fault(error: BaseException | None) -> ssl.SSLError | None:
+    """What TLS has against the other side, if that is why a request failed; a connection that was cut is no such."""
+    while error is not None:
+        if isinstance(error, ssl.SSLError) and not isinstance(error, ssl.SSLEOFError | ssl.SSLZeroReturnError):
+            return error
+        error = error.__cause__ or error.__context__
+    return None
+
+
+def _checked(token: str) -> str:
+    if not token.isascii() or not token.isprintable() or not token or " " in token:
+        raise InputError("the token is no token: one has letters, digits, '-' and '_' only")
+    return token
+
+
+def _context(ca: str | Path | None, client_certificate: Certificate | None) -> ssl.SSLContext:
+    """Whom to trust, and how to prove who we are."""
+    import httpx
+
+    context: Any = httpx.create_ssl_context() if ca is None else _trusting(ca)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    if client_certificate is not None:
+        certificate, key = client_certificate
+        try:
+            context.load_cert_chain(certificate, key, password=lambda: "")  # never asks for one at the terminal
+        except (OSError, ValueError) as error:  # an SSLError is an OSError
+            raise FileError(f"{certificate} and {key} are no client certificate ({_why(error)})") from None
+    found: ssl.SSLContext = context
+    return found
+
+
+def _trusting(ca: str | Path) -> ssl.SSLContext:
+    try:
+        return ssl.create_default_context(cafile=str(ca))
+    except (OSError, ValueError) as error:
+        raise FileError(f"{ca} holds no certificates of an authority ({_why(error)}); give a PEM file") from None
+
+
+def _why(error: Exception) -> str:
+    if isinstance(error, ssl.SSLError):
+        return (error.reason or "not PEM").lower().replace("_", " ")
+    return getattr(error, "strerror", None) or "not PEM"

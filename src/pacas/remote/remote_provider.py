@@ -1,0 +1,228 @@
+"""A provider at the other end of a wire, as its client sees it: a `Marketplace` like the provider itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from threading import Lock
+from types import MappingProxyType
+from typing import TypeVar
+from urllib.parse import quote as escaped
+from urllib.parse import urlencode
+
+import numpy as np
+from pydantic import ValidationError
+from pydantic_core import PydanticSerializationError
+
+from pacas.core.hierarchy import Hierarchy
+from pacas.errors import HierarchyError, InputError, RemoteError, did_you_mean
+from pacas.protocol.marketplace import Columns
+from pacas.protocol.messages import Answer, Ladders, Offer, Quote, Reason, Refusal, Request
+from pacas.provider.ledger.entry import check_key
+from pacas.remote.address import Address
+from pacas.remote.arrow import bodies, prices_of, table_of
+from pacas.remote.connection import Certificate, Connection
+from pacas.remote.errors import no_provider
+from pacas.remote.statement import PastPurchase, Statement
+from pacas.wire import shapes as wire
+
+TIMEOUT = 30.0
+"""Seconds that a server may take for one answer."""
+PATIENCE = 90.0
+"""Seconds for which a request is tried again while a server that has answered before does not."""
+
+Told = TypeVar("Told", bound=wire.Told)
+
+
+class RemoteProvider:
+    """A provider's server, and the account that a token opens there. It satisfies `Marketplace`.
+
+    Certificates are always verified; `ca` names a file with those of a private authority. What is lost on the way is
+    asked for again, `patience` seconds long: a purchase is charged once under its key. Use it in a `with`, or `close`
+    it. `insecure` allows plain HTTP to another machine.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        token: str | None = None,
+        *,
+        timeout: float = TIMEOUT,
+        patience: float = PATIENCE,
+        ca: str | Path | None = None,
+        client_certificate: Certificate | None = None,
+        insecure: bool = False,
+    ) -> None:
+        address = Address.parse(url, insecure=insecure)
+        self.url = address.url
+        self._connection = Connection(
+            address, token, timeout=timeout, patience=patience, ca=ca, client_certificate=client_certificate
+        )
+        self._lock = Lock()
+        self._offers: Mapping[str, Offer] | None = None
+        self._limits: wire.Limits
+
+    def __repr__(self) -> str:
+        return f"RemoteProvider({self.url!r})"
+
+    def __enter__(self) -> RemoteProvider:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._connection.close()
+
+    # ---- the marketplace --------------------------------------------------------------------------------------
+
+    def catalogue(self) -> Mapping[str, Offer]:
+        """What is for sale; asked for once."""
+        with self._lock:
+            if self._offers is None:
+                told = self._ask(wire.Catalogue, "GET", "/v1/catalogue")
+                try:
+                    offers = {one.attribute: _offer(one) for one in told.attributes}
+                except HierarchyError:
+                    raise no_provider(self.url) from None
+                self._limits, self._offers = told.limits, MappingProxyType(offers)
+            return self._offers
+
+    def quote(self, request: Request) -> Quote | Refusal:
+        """AskPrice: what a request costs this account now, or that it is refused."""
+        asked = self._request(request)
+        body = _json(wire.QuotesBody(requests=[wire.QuoteRequest(**asked.model_dump())]))
+        match self._ask(wire.QuotesAnswer, "POST", "/v1/quotes", body).quotes:
+            case [wire.Price() as told]:
+                return Quote(told.price)
+            case [wire.Refused() as told]:
+                return Refusal(Reason(told.refused))
+        raise no_provider(self.url)
+
+    def quote_batch(self, attribute: str, tuples: Columns) -> Ladders:
+        """AskPrice for many tuples at all levels, in as many calls as the server's limits ask for."""
+        offer = self._offer(attribute)
+        _check_columns(offer, tuples)
+        table = table_of({column: tuples[column] for column in offer.columns})
+        levels = offer.hierarchy.height + 1
+        ladders = [np.empty((0, levels), dtype=np.int64)]
+        for rows, body in bodies(table, self._limits.max_batch, self._limits.max_body_bytes):
+            told = self._connection.ask("POST", f"/v1/quotes/{escaped(attribute, safe='')}", body, _ARROW)
+            prices = prices_of(told.content, rows, levels)
+            if prices is None:
+                raise no_provider(self.url)
+            ladders.append(prices)
+        return Ladders(ladders[-1] if len(ladders) == 2 else np.concatenate(ladders))
+
+    def pay(self, request: Request, ceiling: int, key: str) -> Answer | Refusal:
+        """Pay: buy at the price of this moment, if it is at most `ceiling` nanocredits; the answer has a receipt."""
+        check_key(key)
+        if not key.isascii() or key != key.strip():
+            raise InputError("over HTTP an idempotency key has ASCII characters only, and no space at its ends")
+        asked = self._request(request)
+        body = _json(wire.PurchaseBody(request=asked, ceiling=_amount(ceiling)))
+        told = self._ask(wire.PurchaseAnswer, "POST", "/v1/purchases", body, {"Idempotency-Key": key}).purchase
+        if isinstance(told, wire.Refused):
+            return Refusal(Reason(told.refused))
+        self._check_bought(told, asked, key)
+        return _answer(told)
+
+    def account_name(self) -> str:
+        """The name of the account that the token opens."""
+        return self._ask(wire.AccountAnswer, "GET", "/v1/account?limit=1").account
+
+    def account(self) -> Statement:
+        """The account that the token opens: what it may spend, has spent, and has bought, however much that is."""
+        pages = list(self._pages())
+        now = pages[-1]
+        purchases = (PastPurchase(one.id, one.request.request(), _answer(one)) for p in pages for one in p.purchases)
+        return Statement(now.account, now.role, now.credit, now.spent, now.remaining, tuple(purchases))
+
+    # ---- asking -----------------------------------------------------------------------------------------------
+
+    def _offer(self, attribute: str) -> Offer:
+        offers = self.catalogue()
+        if attribute not in offers:
+            raise InputError(f"{attribute!r} is not for sale; {did_you_mean(attribute, offers)}")
+        return offers[attribute]
+
+    def _request(self, request: Request) -> wire.PurchaseRequest:
+        """What is sent: the columns that the match needs, and no more. A mistake in it need not travel."""
+        offer = self._offer(request.attribute)
+        offer.hierarchy.check_level(request.level, f"the hierarchy of {request.attribute!r}")
+        _check_columns(offer, request.tuple)
+        needed = {column: request.tuple[column] for column in offer.columns}
+        try:
+            return wire.PurchaseRequest(tuple=needed, attribute=request.attribute, level=request.level)
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_input=False)[0]
+            raise InputError(f"the request cannot be sent: {first['msg'].lower()}") from None
+
+    def _ask(
+        self, shape: type[Told], method: str, path: str, body: bytes | None = None, more: Mapping[str, str] = {}
+    ) -> Told:
+        headers = dict(more) if body is None else {"Content-Type": wire.JSON, **more}
+        response = self._connection.ask(method, path, body, headers)
+        try:
+            return shape.model_validate_json(response.content)
+        except ValidationError:
+            raise no_provider(self.url) from None
+
+    def _pages(self) -> Iterator[wire.AccountAnswer]:
+        after: str | None = None
+        while True:
+            query = "" if after is None else "?" + urlencode({"after": after})
+            page = self._ask(wire.AccountAnswer, "GET", f"/v1/account{query}")
+            yield page
+            if page.next is None:
+                return
+            if page.next == after:
+                raise no_provider(self.url)
+            after = page.next
+
+    def _check_bought(self, bought: wire.Bought, asked: wire.PurchaseRequest, key: str) -> None:
+        """The answer is to what was asked, and the receipt is for that answer."""
+        receipt = bought.receipt
+        sold = (receipt.answer, receipt.price, receipt.idempotency_key, receipt.tuple, receipt.attribute, receipt.level)
+        if sold != (bought.answer, bought.price, key, asked.tuple, asked.attribute, bought.level) or (
+            bought.level != asked.level
+        ):
+            raise RemoteError(f"{self.url} has sold something else than was asked for, or gave a receipt for another")
+
+
+_ARROW = {"Content-Type": wire.ARROW, "Accept": wire.ARROW}
+
+
+def _offer(told: wire.OfferedAttribute) -> Offer:
+    """An attribute that is for sale; where its values are not told, each one is a leaf under the root (D1)."""
+    hierarchy = Hierarchy.flat([]) if told.hierarchy is None else told.hierarchy.hierarchy()
+    if hierarchy.height != told.height:
+        raise HierarchyError.no_such_level(told.height, hierarchy.height)
+    return Offer(told.attribute, tuple(told.columns), hierarchy)
+
+
+def _answer(bought: wire.Bought) -> Answer:
+    return Answer(bought.answer, bought.level, bought.price, bought.receipt.signed())
+
+
+def _check_columns(offer: Offer, given: Iterable[str]) -> None:
+    names = list(given)
+    for column in offer.columns:
+        if column not in names:
+            raise InputError(
+                f"the match needs column {column!r}, which the client's tuple does not have; "
+                f"{did_you_mean(column, names)}"
+            )
+
+
+def _amount(ceiling: int) -> int:
+    if ceiling < 0:
+        raise InputError("a ceiling must not be negative; 0 buys what is free")
+    return min(ceiling, wire.LARGEST)
+
+
+def _json(body: wire.Sent) -> bytes:
+    try:
+        return body.model_dump_json().encode()
+    except (PydanticSerializationError, UnicodeError):
+        raise InputError("the request holds text that is not valid Unicode") from None

@@ -1,0 +1,66 @@
+"""Who is calling: tokens, checked in constant time, and what each role may do."""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Callable
+from time import monotonic
+
+from pacas.provider.ledger.accounts import Account, Accounts, Role, token_hash
+from pacas.server.call import Call
+from pacas.server.failures import Failure
+from pacas.server.workers import Worker
+from pacas.wire.error_code import ErrorCode
+
+STALE = 0.1
+"""Seconds for which an account is believed to be what it was; never for a sale."""
+LONGEST_TOKEN = 1000
+
+
+class Authentication:
+    """Finds the account of a token. Tokens are known by their SHA-256 only."""
+
+    def __init__(self, accounts: Accounts, store: Worker, clock: Callable[[], float] = monotonic) -> None:
+        self._accounts, self._store, self._clock = accounts, store, clock
+        self._seen: dict[str, tuple[Account, float]] = {}
+
+    async def account(self, call: Call, role: Role | None = None) -> Account:
+        """The caller's account, as it was 100 ms ago or later; a Failure if it has none, or another role."""
+        if (account := self.recent(call, role)) is not None:
+            return account
+        digest, asked = digest_of(call), self._clock()
+        account = await self._store.run(self.now, digest)
+        self._seen[digest] = account, asked
+        return _admitted(account, call, role)
+
+    def recent(self, call: Call, role: Role | None = None) -> Account | None:
+        """The same without waiting, or None if the store was not asked in the last 100 ms."""
+        seen = self._seen.get(digest_of(call))
+        if seen is None or self._clock() - seen[1] > STALE:
+            return None
+        return _admitted(seen[0], call, role)
+
+    def now(self, digest: str) -> Account:
+        """The account of a token as it is at this moment; it asks the store, so not from the event loop."""
+        account = self._accounts.by_token(digest)
+        if account is None or not hmac.compare_digest(account.token_hash, digest) or account.revoked:
+            self._seen.pop(digest, None)
+            raise Failure.unauthorized()
+        return account
+
+
+def _admitted(account: Account, call: Call, role: Role | None) -> Account:
+    """An account that has the role which is needed, if any; the log will name it in either case."""
+    call.scope["account"] = account.name
+    if role is not None and account.role is not role:
+        raise Failure(ErrorCode.FORBIDDEN, f"this needs an account of the role {role.value!r}")
+    return account
+
+
+def digest_of(call: Call) -> str:
+    """The hash of the token that a call brings."""
+    scheme, _, token = call.header(b"authorization").partition(b" ")
+    token = token.strip()
+    if scheme.lower() != b"bearer" or not token or len(token) > LONGEST_TOKEN:
+        raise Failure.unauthorized()
+    return token_hash(token.decode("latin-1"))

@@ -1,0 +1,56 @@
+"""A call as ASGI brings it, with what our endpoints ask of it and nothing more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from urllib.parse import parse_qsl
+
+from starlette.types import Receive, Scope
+
+from pacas.server.failures import Failure
+from pacas.wire.error_code import ErrorCode
+
+MOST_PARAMETERS = 100
+
+
+class Call:
+    """A call's headers and parameters, and its body as it comes."""
+
+    __slots__ = ("_headers", "receive", "scope")
+
+    def __init__(self, scope: Scope, receive: Receive) -> None:
+        self.scope, self.receive = scope, receive
+        headers = scope["headers"]
+        self._headers: dict[bytes, bytes] = dict(headers)
+        if len(self._headers) < len(headers):
+            self._headers = _joined(headers)
+
+    def header(self, name: bytes) -> bytes:
+        """A header by its name in lower case; empty if it is not there.
+
+        If it came more than once, a line break stands between: no value has one, so that of two neither is believed.
+        """
+        return self._headers.get(name, b"")
+
+    def parameter(self, name: str) -> str:
+        """A part of the path."""
+        value: str = self.scope["path_params"][name]
+        return value
+
+    def query(self, name: str, default: str) -> str:
+        """A parameter behind the question mark; of several with one name the last counts, and others do not."""
+        text: str = self.scope["query_string"].decode("latin-1")
+        try:
+            given = dict(parse_qsl(text, keep_blank_values=True, max_num_fields=MOST_PARAMETERS))
+        except ValueError:  # too many
+            raise Failure(
+                ErrorCode.UNPROCESSABLE, f"more than {MOST_PARAMETERS} parameters; give those that count"
+            ) from None
+        return given.get(name, default)
+
+
+def _joined(headers: Iterable[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
+    joined: dict[bytes, bytes] = {}
+    for name, value in headers:
+        joined[name] = joined[name] + b"\n" + value if name in joined else value
+    return joined

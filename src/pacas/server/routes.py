@@ -1,0 +1,186 @@
+"""The paths of the service, and what each of them does."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Sequence
+from typing import Any
+
+from fastapi import Response
+from pydantic import ValidationError
+from pydantic_core import to_json
+
+from pacas.errors import InputError
+from pacas.provider.ledger.accounts import Account, Role
+from pacas.provider.ledger.entry import Entry
+from pacas.server.call import Call
+from pacas.server.failures import Failure
+from pacas.server.limits import read_body
+from pacas.server.metrics import MEDIA_TYPE as METRICS
+from pacas.server.service import Service
+from pacas.server.settings import MEBIBYTE
+from pacas.wire.error_code import ErrorCode
+from pacas.wire.shapes import ARROW, JSON, LONGEST_NAME, KeyAnswer, Status
+
+PAGE, LARGEST_PAGE = 100, 1000
+PAGE_BYTES = 4 * MEBIBYTE
+"""A page of purchases ends before it is larger than this, unless it has but one."""
+DOTS = (".", "..")
+"""What stands in a path for something else, so that no purchase could be asked about under such a key."""
+_CURSOR = re.compile(r"[0-9]{1,18}", re.ASCII)
+
+
+class Routes:
+    """What each path does; `openapi.py` says which is which."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+        self._catalogue = service.catalogue().model_dump_json().encode()
+        self._key = KeyAnswer(public_key=service.signing.public_key).model_dump_json().encode()
+        self._ok = Status().model_dump_json().encode()
+
+    async def catalogue(self, call: Call) -> Response:
+        await self._service.authentication.account(call)
+        return _json(self._catalogue)
+
+    async def quotes(self, call: Call) -> Response:
+        account = self._service.authentication.recent(call, Role.CLIENT) or await self._client(call)
+        body = await self._body(call, JSON)
+        quoting, workers = self._service.quoting, self._service.workers
+        try:
+            if quoting.is_quick and len(body) <= workers.AT_ONCE:
+                return _json(quoting.json(body, account.name))
+            return _json(await workers.quotes.run(quoting.json, body, account.name))
+        except ValidationError as error:
+            raise Failure.of(error) from None
+
+    async def quotes_arrow(self, call: Call) -> Response:
+        account = await self._client(call)
+        attribute = call.parameter("attribute")[:LONGEST_NAME]
+        body = await self._body(call, ARROW)
+        quoting = self._service.quoting
+        return Response(
+            await self._service.workers.quotes.run(quoting.arrow, attribute, body, account.name), media_type=ARROW
+        )
+
+    async def buy(self, call: Call) -> Response:
+        account = await self._client(call)
+        key = call.header(b"idempotency-key").decode("latin-1")
+        if not key:
+            message = "the header Idempotency-Key is missing: a key of your own, the same when you try again"
+            raise Failure(ErrorCode.BAD_REQUEST, message)
+        if not key.isascii():
+            raise Failure(ErrorCode.UNPROCESSABLE, "the header Idempotency-Key must hold ASCII characters only")
+        if key in DOTS:
+            raise Failure(ErrorCode.UNPROCESSABLE, f"the header Idempotency-Key must not be {key!r}: no path ends so")
+        body = await self._body(call, JSON)
+        try:
+            return _json(to_json(await self._service.selling.answer(body, key, account)))
+        except ValidationError as error:
+            raise Failure.of(error) from None
+
+    async def purchase(self, call: Call) -> Response:
+        account = await self._client(call)
+        return _json(await self._service.workers.store.run(self._purchase, call.parameter("id"), account.name))
+
+    async def account(self, call: Call) -> Response:
+        account = await self._service.authentication.account(call)
+        after, limit = _page(call)
+        return _json(await self._service.workers.store.run(self._account, account, after, limit))
+
+    async def accounts(self, call: Call) -> Response:
+        await self._service.authentication.account(call, Role.OPERATOR)
+        return _json(await self._service.workers.store.run(self._accounts))
+
+    async def key(self, call: Call) -> Response:
+        return _json(self._key)
+
+    async def health(self, call: Call) -> Response:
+        return _json(self._ok)
+
+    async def ready(self, call: Call) -> Response:
+        if not self._service.is_ready:
+            raise Failure.unavailable()
+        return _json(self._ok)
+
+    async def metrics(self, call: Call) -> Response:
+        await self._service.authentication.account(call, Role.OPERATOR)
+        totals = await self._service.workers.store.run(self._service.provider.ledger.totals)
+        text = self._service.metrics.text(sum(total.spent for total in totals.values()))
+        return Response(text, media_type=METRICS)
+
+    def _body(self, call: Call, media_type: str) -> Awaitable[bytes]:
+        return read_body(call, media_type.encode(), self._service.settings.max_body_bytes)
+
+    def _client(self, call: Call) -> Awaitable[Account]:
+        return self._service.authentication.account(call, Role.CLIENT)
+
+    # ---- what is asked of the store -----------------------------------------------------------------------------
+
+    def _purchase(self, key: str, buyer: str) -> bytes:
+        try:
+            entry = self._service.provider.ledger.find(buyer, key)
+        except InputError:  # what can be nobody's key
+            entry = None
+        if entry is None:
+            raise Failure(ErrorCode.NOT_FOUND, "this account has no purchase with this id")
+        return to_json(self._service.purchases.with_request(entry))
+
+    def _account(self, account: Account, after: int, limit: int) -> bytes:
+        ledger = self._service.provider.ledger
+        total = ledger.total(account.name)
+        entries = ledger.bought_by(account.name, after, limit + 1)
+        purchases = self._first(entries[:limit])
+        return to_json(
+            {
+                "account": account.name,
+                "role": account.role.value,
+                "credit": account.credit,
+                "spent": total.spent,
+                "remaining": None if account.credit is None else max(0, account.credit - total.spent),
+                "purchases": purchases,
+                "next": str(entries[len(purchases) - 1].sequence) if len(entries) > len(purchases) else None,
+            }
+        )
+
+    def _first(self, entries: Sequence[Entry]) -> list[dict[str, Any]]:
+        """As many of them as go on a page."""
+        purchases: list[dict[str, Any]] = []
+        size = 0
+        for entry in entries:
+            purchase = self._service.purchases.with_request(entry)
+            size += len(to_json(purchase))
+            if purchases and size > PAGE_BYTES:
+                break
+            purchases.append(purchase)
+        return purchases
+
+    def _accounts(self) -> bytes:
+        totals = self._service.provider.ledger.totals()
+        return to_json([_line(account, *totals.get(account.name, (0, 0))) for account in self._service.accounts.list()])
+
+
+def _line(account: Account, purchases: int, spent: int) -> dict[str, Any]:
+    return {
+        "account": account.name,
+        "role": account.role.value,
+        "credit": account.credit,
+        "spent": spent,
+        "purchases": purchases,
+        "revoked": account.revoked,
+    }
+
+
+def _page(call: Call) -> tuple[int, int]:
+    """Where a page of purchases begins, and how long it is."""
+    after = call.query("after", "0")
+    limit = call.query("limit", str(PAGE))
+    if not _CURSOR.fullmatch(after):
+        raise Failure(ErrorCode.UNPROCESSABLE, "after: give what `next` was on the page before")
+    if not _CURSOR.fullmatch(limit) or not 1 <= int(limit) <= LARGEST_PAGE:
+        raise Failure(ErrorCode.UNPROCESSABLE, f"limit: give a whole number from 1 to {LARGEST_PAGE:,}")
+    return int(after), int(limit)
+
+
+def _json(content: bytes) -> Response:
+    return Response(content, media_type=JSON)

@@ -1,0 +1,130 @@
+"""Pay over the wire: purchases one after the other, each in the ledger before it is answered."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from time import monotonic
+from typing import Any
+
+from pacas.protocol.messages import Refusal
+from pacas.provider.ledger.accounts import Account, Role
+from pacas.provider.ledger.entry import check_key
+from pacas.provider.provider import Provider
+from pacas.server.authentication import Authentication
+from pacas.server.failures import Failure
+from pacas.server.limits import QuoteLimit, check_requests
+from pacas.server.metrics import Metrics
+from pacas.server.needed_columns import NeededColumns
+from pacas.server.settings import ServiceSettings
+from pacas.server.wording import Purchases, Wording
+from pacas.server.workers import Workers
+from pacas.wire.error_code import ErrorCode
+from pacas.wire.shapes import PurchaseBody, PurchasesBody, purchases_reader
+
+PART = 200
+"""Of many purchases, so many are looked up or checked at once: other buyers come in between."""
+LAST = 3.0
+"""Seconds before the end of a service at which calls of many are answered, as far as they have come."""
+
+Keyed = tuple[PurchaseBody, str]
+"""What is to be bought, and the purchase's idempotency key."""
+
+
+class Selling:
+    """Answers purchases. Who buys, and with what credit, is looked up anew for each of them."""
+
+    def __init__(
+        self,
+        provider: Provider,
+        settings: ServiceSettings,
+        wording: Wording,
+        purchases: Purchases,
+        metrics: Metrics,
+        limit: QuoteLimit,
+        authentication: Authentication,
+        workers: Workers,
+    ) -> None:
+        self._provider, self._authentication = provider, authentication
+        self._wording, self._purchases, self._metrics, self._workers = wording, purchases, metrics, workers
+        self._limit, self._most, self._read = limit, settings.batch, purchases_reader(settings.batch)
+        self._needed = NeededColumns(provider.catalogue())
+        self._deadline = math.inf
+
+    def stop(self, seconds: float) -> None:
+        """The service ends in so many seconds; a call of many begins no further purchase that could outlast it."""
+        self._deadline = monotonic() + seconds - LAST
+
+    async def answer(self, body: bytes, key: str, account: Account) -> dict[str, Any]:
+        """Pay for one purchase, or for many in their order."""
+        asked = await self._workers.read(self._asked, body)
+        if isinstance(asked, PurchaseBody):
+            check_key(key)
+            return {"purchase": await self._workers.sales.run(self._one, asked, key, account)}
+        check_key(f"{key}/{len(asked.purchases)}")
+        return {"purchases": await self._many([(one, f"{key}/{i}") for i, one in enumerate(asked.purchases)], account)}
+
+    def _asked(self, body: bytes) -> PurchaseBody | PurchasesBody:
+        check_requests(body, self._most)
+        asked = self._read(body)
+        for one in (asked,) if isinstance(asked, PurchaseBody) else asked.purchases:
+            self._needed.check(one.request.attribute, one.request.tuple.keys())
+        return asked
+
+    def _one(self, asked: PurchaseBody, key: str, account: Account) -> dict[str, Any]:
+        self._limit.take(account.name, len(self._new([(asked, key)], account)))
+        return self._sell(asked, key, account)
+
+    async def _many(self, asked: Sequence[Keyed], account: Account) -> list[dict[str, Any]]:
+        """Pay for all, or for none where the limit or a mistake in one of them is known to be in the way."""
+        new: list[Keyed] = []
+        for part in self._parts(asked):
+            new += await self._workers.store.run(self._new, part, account)
+        self._limit.take(account.name, len(new))
+        for part in self._parts(new):
+            await self._workers.store.run(self._check, part, account)
+        told = []
+        for one, key in asked:  # one by one: other buyers come in between
+            self._go_on()
+            told.append(await self._workers.sales.run(self._sell, one, key, account))
+        return told
+
+    def _parts(self, asked: Sequence[Keyed]) -> Iterator[Sequence[Keyed]]:
+        for start in range(0, len(asked), PART):
+            self._go_on()
+            yield asked[start : start + PART]
+
+    def _go_on(self) -> None:
+        if monotonic() > self._deadline:
+            raise Failure.stopping()
+
+    def _new(self, asked: Sequence[Keyed], account: Account) -> list[Keyed]:
+        """Those that were not bought before. They count: each tells as much as a quote, and may be as free."""
+        find = self._provider.ledger.find
+        return [(one, key) for one, key in asked if find(account.name, key, one.request.request()) is None]
+
+    def _check(self, asked: Sequence[Keyed], account: Account) -> None:
+        """Nothing that is known to fail is left for the middle of many purchases."""
+        for one, _ in asked:
+            self._provider.quote(one.request.request(), buyer=account.name)
+
+    def _sell(self, asked: PurchaseBody, key: str, account: Account) -> dict[str, Any]:
+        now = self._buyer(account)
+
+        def credit() -> int | None:
+            """Read again when no other writer can come in between: to wait for one may have taken seconds."""
+            return self._buyer(account).credit
+
+        sold = self._provider.sell(asked.request.request(), asked.ceiling, key, buyer=now.name, credit=credit)
+        if isinstance(sold, Refusal):
+            self._metrics.refused_to_sell()
+            return self._wording.refusal(sold)
+        self._metrics.sold()
+        return self._purchases.bought(sold)
+
+    def _buyer(self, account: Account) -> Account:
+        """The account as it is at this moment, if it may still buy."""
+        now = self._authentication.now(account.token_hash)
+        if now.role is not Role.CLIENT:
+            raise Failure(ErrorCode.FORBIDDEN, "this account may not buy")
+        return now

@@ -1,0 +1,116 @@
+"""The provider as a service: what all endpoints share."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from time import monotonic
+from typing import Any
+
+from structlog.typing import FilteringBoundLogger
+
+from pacas.errors import StorageError
+from pacas.provider.ledger.accounts import Accounts
+from pacas.provider.provider import Provider
+from pacas.server.authentication import Authentication
+from pacas.server.limits import QuoteLimit
+from pacas.server.logs import place
+from pacas.server.metrics import Metrics
+from pacas.server.quoting import Quoting
+from pacas.server.selling import Selling
+from pacas.server.settings import ServiceSettings
+from pacas.server.wording import Purchases, Wording
+from pacas.server.workers import Workers
+from pacas.wire.shapes import Catalogue, Limits, OfferedAttribute, PublishedHierarchy
+from pacas.wire.signatures import SigningKey
+
+REFRESH = 0.05
+"""Seconds between two looks at what other processes have sold."""
+PATIENCE = 5.0
+"""Seconds without news from the ledger after which the service is not ready."""
+
+
+class Service:
+    """A provider, its accounts and its key, and the parts that answer calls."""
+
+    def __init__(
+        self,
+        provider: Provider,
+        accounts: Accounts,
+        settings: ServiceSettings,
+        signing: SigningKey,
+        log: FilteringBoundLogger,
+    ) -> None:
+        self.provider, self.accounts, self.settings, self.signing, self.log = provider, accounts, settings, signing, log
+        self.metrics, self.workers = Metrics(), Workers()
+        self.authentication = Authentication(accounts, self.workers.store)
+        self.purchases = Purchases(signing)
+        wording = Wording(settings.reasons)
+        limit = QuoteLimit(settings.quotes_per_minute)
+        self.quoting = Quoting(provider, settings, wording, self.metrics, limit)
+        self.selling = Selling(
+            provider, settings, wording, self.purchases, self.metrics, limit, self.authentication, self.workers
+        )
+        self._entries = provider.ledger.head().entries
+        self._heard: float | None = monotonic()
+
+    def stop(self, seconds: float) -> None:
+        """The end comes in so many seconds: what was accepted is finished, as far as it can be by then."""
+        self.selling.stop(seconds)
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the ledger can be reached."""
+        return self._heard is not None and monotonic() - self._heard < PATIENCE
+
+    def catalogue(self) -> Catalogue:
+        """What is for sale. Hierarchies that are nothing but the data's own values are not published."""
+        own = self.provider.shop.terms.hierarchies
+        attributes = [
+            OfferedAttribute(
+                attribute=attribute,
+                columns=list(offer.columns),
+                height=offer.hierarchy.height,
+                hierarchy=PublishedHierarchy.of(own[attribute]) if attribute in own else None,
+            )
+            for attribute, offer in self.provider.catalogue().items()
+        ]
+        limits = Limits(
+            max_body_bytes=self.settings.max_body_bytes,
+            max_batch=self.settings.batch,
+            quotes_per_minute=self.settings.quotes_per_minute,
+        )
+        return Catalogue(attributes=attributes, limits=limits, reasons=self.settings.reasons)
+
+    @asynccontextmanager
+    async def running(self, app: Any) -> AsyncIterator[None]:
+        """Look after the provider while calls are answered; at the end, let what was begun come to its end."""
+        refreshing = asyncio.create_task(self._refresh_for_ever())
+        try:
+            yield
+        finally:
+            refreshing.cancel()
+            await asyncio.gather(refreshing, return_exceptions=True)
+            await asyncio.to_thread(self.workers.finish)
+
+    async def _refresh_for_ever(self) -> None:
+        while True:
+            try:
+                await self.workers.store.run(self._refresh)
+                if self._heard is None:
+                    self.log.info("ledger is back")
+                self._heard = monotonic()
+            except Exception as error:
+                if self._heard is not None:
+                    problem = {"problem": str(error)} if isinstance(error, StorageError) else {"place": place(error)}
+                    self.log.error("ledger is away", error=type(error).__name__, **problem)
+                self._heard = None
+            await asyncio.sleep(REFRESH)
+
+    def _refresh(self) -> None:
+        """Take in what other processes have sold, if the ledger has grown."""
+        entries = self.provider.ledger.head().entries
+        if entries != self._entries:
+            self.provider.refresh()
+            self._entries = entries

@@ -1,0 +1,150 @@
+"""Ledgers in PostgreSQL, for providers on several machines; each in a schema of its own.
+
+Every purchase is a transaction of its own, durable before it counts. Writers wait for each other by an advisory lock,
+readers for nobody. A connection that was lost is one error; the next use makes another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, closing, contextmanager
+from threading import Lock
+
+import psycopg
+
+from pacas.provider.ledger.chain import Records
+from pacas.provider.ledger.ledger import Store
+from pacas.storage.postgres.faults import LOST, fault, problem
+from pacas.storage.postgres.place import PostgresPlace
+from pacas.storage.postgres.session import Session, close_soon, what_failed
+from pacas.storage.postgres.tables import PREPARE, PostgresTables
+from pacas.storage.transaction import PATIENCE, UNDONE, DatabaseLedger
+
+
+class PostgresLedger(DatabaseLedger):
+    """A ledger in a schema of a PostgreSQL database; the schema is made if it is not there."""
+
+    def __init__(self, url: str, *, patience: float = PATIENCE) -> None:
+        super().__init__()
+        self._place = PostgresPlace.parse(url)
+        self._session = Session(self._place, patience)
+        self._known_tables: PostgresTables | None = None
+        self._reading = Lock()
+        self._second = Session(self._place, patience, make=False)
+        self._is_undone = False
+
+    def __repr__(self) -> str:
+        return f"PostgresLedger({str(self._place)!r})"
+
+    def close(self) -> None:
+        close_soon(self._lock, self._session)
+        close_soon(self._reading, self._second)
+
+    def _store(self) -> AbstractContextManager[Store]:
+        return _Access(self)
+
+    @contextmanager
+    def _snapshot(self) -> Iterator[Records]:
+        with closing(self._session.another()) as connection:
+            try:
+                connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+                tables = PostgresTables(connection, self._place.lock)
+                tables.head()  # the moment is that of the first read
+                yield tables
+            except psycopg.Error as error:
+                raise fault(self._place, LOST if connection.closed else problem(error)) from None
+
+    def _tables(self) -> PostgresTables:
+        """The tables, over the connection that there is now."""
+        connection = self._session.connection
+        if self._known_tables is None or self._known_tables.connection is not connection:
+            try:
+                connection.execute(PREPARE.encode())
+            except psycopg.Error as error:
+                failed = what_failed(self._session, error)
+                self._session.drop()
+                raise failed from None
+            self._known_tables = PostgresTables(connection, self._place.lock)
+        return self._known_tables
+
+    def _begin(self) -> None:
+        if self._depth == 0:
+            self._session.drop_if_busy()
+            self._tables().begin()
+            self._is_undone = False
+        else:
+            self._check_not_undone()
+
+    def _commit(self) -> None:
+        self._check_not_undone()
+        assert self._known_tables is not None  # those that the transaction began with
+        try:
+            self._known_tables.commit()
+        except psycopg.Error as error:
+            raise self._failed(error) from None
+
+    def _roll_back(self) -> None:
+        """Undo what was begun; if not even that can be said to the server, it will do so when the connection ends."""
+        if self._is_undone or self._known_tables is None:
+            return
+        self._is_undone = True
+        try:
+            self._known_tables.roll_back()
+        except psycopg.Error:
+            self._session.drop()
+
+    def _failed(self, error: psycopg.Error) -> Exception:
+        """A statement failed, and with it the whole transaction around it."""
+        failed = what_failed(self._session, error)
+        self._roll_back()
+        return failed
+
+    def _check_not_undone(self) -> None:
+        self._session.check_process()
+        if self._is_undone:
+            raise fault(self._place, UNDONE)
+
+
+class _Access:
+    """A ledger's tables, for one thread at a time; PostgreSQL's errors as ours.
+
+    While another thread has a transaction, or waits for one, what it has not committed is read past by the second
+    connection, which is made when it is first needed.
+    """
+
+    __slots__ = ("_is_first", "_ledger")
+
+    def __init__(self, ledger: PostgresLedger) -> None:
+        self._ledger = ledger
+
+    def __enter__(self) -> Store:
+        ledger = self._ledger
+        self._is_first = ledger._lock.acquire(blocking=False)
+        return self._first() if self._is_first else self._second()
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        ledger = self._ledger
+        try:
+            if isinstance(error, psycopg.Error):
+                raise (ledger._failed(error) if self._is_first else what_failed(ledger._second, error)) from None
+        finally:
+            (ledger._lock if self._is_first else ledger._reading).release()
+
+    def _first(self) -> Store:
+        ledger = self._ledger
+        try:
+            if ledger._depth:
+                ledger._check_not_undone()
+            return ledger._tables()
+        except BaseException:
+            ledger._lock.release()
+            raise
+
+    def _second(self) -> Store:
+        ledger = self._ledger
+        ledger._reading.acquire()
+        try:
+            return PostgresTables(ledger._second.connection, ledger._place.lock)
+        except BaseException:
+            ledger._reading.release()
+            raise

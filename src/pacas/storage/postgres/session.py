@@ -1,0 +1,203 @@
+"""A connection to the database that a ledger is in, set up as a ledger needs it, and made again after it was lost."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from typing import Any, Protocol
+
+import psycopg
+from psycopg.pq import TransactionStatus
+from psycopg.sql import SQL, Composed, Identifier, Literal
+
+from pacas.storage.postgres.connection import GRACE, BoundedConnection
+from pacas.storage.postgres.faults import LOST, fault, problem, refusal
+from pacas.storage.postgres.place import PostgresPlace
+from pacas.storage.postgres.tables import CREATE, LAYOUT
+from pacas.storage.transaction import FORKED
+
+_DEFAULTS = {
+    "connect_timeout": 10,
+    "tcp_user_timeout": 30_000,
+    "keepalives_idle": 30,
+    "keepalives_interval": 10,
+    "keepalives_count": 3,
+    "application_name": "pacas",
+}
+_SETTINGS = SQL("""
+    SET client_encoding = 'UTF8';
+    SET search_path = {schema};
+    SET lock_timeout = {patience};
+    SET statement_timeout = {limit};
+    SET enable_seqscan = off;
+    SET jit = off;
+    SET plan_cache_mode = force_generic_plan;
+    SET tcp_keepalives_idle = 30;
+    SET default_transaction_isolation = 'read committed';
+    SELECT set_config('synchronous_commit', 'on', false)
+    WHERE current_setting('synchronous_commit') NOT IN ('on', 'remote_apply')
+""")
+"""A commit returns when it will outlast a crash; who is gone does not hold off others for long."""
+_FOUND = SQL("""
+    SELECT current_setting('server_encoding'),
+        to_regnamespace({schema}) IS NOT NULL,
+        to_regclass({layout}) IS NOT NULL,
+        (SELECT count(*) FROM pg_class WHERE relnamespace = to_regnamespace({schema}))
+""")
+
+
+class _Lock(Protocol):
+    """A lock of either kind."""
+
+    def acquire(self, blocking: bool = ..., timeout: float = ...) -> bool: ...
+
+    def release(self) -> None: ...
+
+
+class Session:
+    """A connection that is there when it is asked for, unless PostgreSQL is away. For one thread at a time."""
+
+    def __init__(self, place: PostgresPlace, patience: float, *, make: bool = True) -> None:
+        self.place = place
+        self._patience = patience
+        self._process = os.getpid()
+        self._is_closed = False
+        self._connection = connect(place, patience, make=True) if make else None
+
+    @property
+    def connection(self) -> BoundedConnection:
+        """The connection, made anew if the last one was lost."""
+        if self._is_closed:
+            raise fault(self.place, "is closed")
+        self.check_process()
+        if self._connection is None:
+            self._connection = connect(self.place, self._patience)
+        return self._connection
+
+    def another(self) -> BoundedConnection:
+        """A connection of its own, for its caller to close."""
+        if self._is_closed:
+            raise fault(self.place, "is closed")
+        return connect(self.place, self._patience)
+
+    def check_process(self) -> None:
+        if os.getpid() != self._process:
+            raise fault(self.place, FORKED)
+
+    def dropped_if_lost(self) -> bool:
+        """Let go of a connection that is of no more use."""
+        if self._connection is None or self._connection.closed:
+            self.drop()
+            return True
+        return False
+
+    def drop_if_busy(self) -> None:
+        """Let go of a connection that was left in the middle of something, as by an interrupt."""
+        busy = (TransactionStatus.ACTIVE, TransactionStatus.INTRANS, TransactionStatus.INERROR)
+        if self._connection is not None and self._connection.info.transaction_status in busy:
+            self.drop()
+
+    def drop(self) -> None:
+        """Let go of the connection; the next use makes another."""
+        lost, self._connection = self._connection, None
+        if lost is not None:
+            with suppress(psycopg.Error):
+                lost.close()
+
+    def give_up(self) -> None:
+        """Close, from any thread: one that waits for the server waits no longer."""
+        self._is_closed = True
+        if (connection := self._connection) is not None:
+            connection.is_given_up = True
+
+    def close(self) -> None:
+        self._is_closed = True
+        if os.getpid() == self._process:
+            self.drop()
+
+
+def connect(place: PostgresPlace, patience: float, *, make: bool = False) -> BoundedConnection:
+    """A connection to a ledger, every commit of it durable. Nothing is written to a schema that is no ledger."""
+    try:
+        given: dict[str, Any] = {**_DEFAULTS, **place.parameters}
+        connection = BoundedConnection.connect(**given, autocommit=True)
+    except (psycopg.Error, UnicodeError) as error:
+        why = refusal(error) if isinstance(error, psycopg.Error) else "has a name that is no text"
+        raise fault(place, why) from None
+    try:
+        connection.limit = patience + 2 * GRACE
+        connection.execute(_settings(place, patience))
+        if not _is_there(connection, place):
+            if not make:
+                raise fault(place, "is no longer there; restore a copy")
+            _make(connection, place)
+        _check_layout(connection, place)
+    except psycopg.Error as error:
+        failed = fault(place, LOST if connection.closed else problem(error))
+        connection.close()
+        raise failed from None
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _settings(place: PostgresPlace, patience: float) -> Composed:
+    milliseconds = max(1, int(patience * 1000))
+    limit = milliseconds + int(GRACE * 1000)
+    return _SETTINGS.format(schema=Identifier(place.ledger), patience=Literal(milliseconds), limit=Literal(limit))
+
+
+def _is_there(connection: psycopg.Connection[Any], place: PostgresPlace) -> bool:
+    names = {"schema": Literal(place.ledger), "layout": Literal(f"{place.ledger}.layout")}
+    row = connection.execute(_FOUND.format(**names)).fetchone()
+    assert row is not None
+    encoding, has_schema, has_layout, things = row
+    if encoding != "UTF8":
+        raise fault(place, f"needs a database in UTF8, and this one is in {encoding}; createdb --encoding UTF8")
+    if has_schema and things and not has_layout:
+        raise _not_ours(place)
+    return bool(has_layout)
+
+
+def _make(connection: psycopg.Connection[Any], place: PostgresPlace) -> None:
+    """A new, empty ledger, which is there whole or not at all; one that another process made first is kept."""
+    with connection.transaction():
+        connection.execute(f"SELECT pg_advisory_xact_lock({place.lock})")
+        if _is_there(connection, place):
+            return
+        row = connection.execute("SELECT to_regnamespace(%s) IS NULL", (place.ledger,)).fetchone()
+        if row == (True,):
+            connection.execute(SQL("CREATE SCHEMA {}").format(Identifier(place.ledger)))
+        connection.execute(CREATE.encode())
+
+
+def _check_layout(connection: psycopg.Connection[Any], place: PostgresPlace) -> None:
+    try:
+        row = connection.execute("SELECT application, version FROM layout").fetchone()
+    except psycopg.errors.UndefinedColumn:
+        row = None
+    if row is None or row[0] != "pacas":
+        raise _not_ours(place)
+    if row[1] != LAYOUT:
+        raise fault(place, f"has the layout {row[1]}, and this release reads layout {LAYOUT}")
+
+
+def _not_ours(place: PostgresPlace) -> Exception:
+    return fault(place, "is a schema of something else; nothing was written to it, name another with ?ledger=")
+
+
+def what_failed(session: Session, error: psycopg.Error) -> Exception:
+    """The error for a statement that failed; a connection that was lost is let go of."""
+    return fault(session.place, LOST if session.dropped_if_lost() else problem(error))
+
+
+def close_soon(lock: _Lock, session: Session) -> None:
+    """Close a session when the thread that uses it is done, or has waited for the server for too long."""
+    if not lock.acquire(timeout=GRACE):
+        session.give_up()
+        lock.acquire()
+    try:
+        session.close()
+    finally:
+        lock.release()

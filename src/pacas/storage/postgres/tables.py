@@ -1,0 +1,195 @@
+"""A ledger's tables in PostgreSQL and the few statements that read and write them: those of SQLite, and `layout`.
+
+A round trip to the server takes longer than what is done there, so a purchase has two of them: one begins its
+transaction, holds off other writers and reads all that a sale needs; one writes and commits. For that, statements are
+sent together, with their values quoted by libpq. U+0000, which PostgreSQL does not store, is in none of them: names are
+printable, and JSON escapes it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import psycopg
+
+from pacas.provider.ledger.chain import EMPTY, Head, Total
+from pacas.provider.ledger.entry import Record
+from pacas.storage.account_table import CREATE_ACCOUNT
+from pacas.storage.tables import OF_ONE_BUYER
+
+LAYOUT = 1
+CREATE = f"""
+    CREATE TABLE entry (
+        sequence BIGINT PRIMARY KEY,
+        previous TEXT COLLATE "C" NOT NULL,
+        hash TEXT COLLATE "C" NOT NULL,
+        buyer TEXT COLLATE "C",
+        idempotency_key TEXT COLLATE "C",
+        price BIGINT,
+        details TEXT COLLATE "C" NOT NULL,
+        UNIQUE (buyer, idempotency_key)
+    );
+    CREATE TABLE head (one BIGINT PRIMARY KEY CHECK (one = 1), entries BIGINT NOT NULL, hash TEXT NOT NULL);
+    CREATE TABLE total (buyer TEXT COLLATE "C" PRIMARY KEY, purchases BIGINT NOT NULL, spent BIGINT NOT NULL);
+    {CREATE_ACCOUNT};
+    INSERT INTO head VALUES (1, {EMPTY.entries}, '{EMPTY.hash}');
+    CREATE TABLE layout (application TEXT NOT NULL, version BIGINT NOT NULL);
+    INSERT INTO layout VALUES ('pacas', {LAYOUT})
+"""
+
+_COLUMNS = ", ".join(Record._fields)
+_ENTRY = f"SELECT {_COLUMNS} FROM entry"
+_OF = {name: ", ".join(f"{name}.{column}" for column in Record._fields) for name in ("last", "bought")}
+PREPARE = f"""
+    PREPARE pacas_look (text, text) AS
+    SELECT head.entries, head.hash, total.purchases, total.spent, {_OF["last"]}, {_OF["bought"]}
+    FROM head
+    LEFT JOIN LATERAL (
+        SELECT * FROM entry WHERE sequence >= head.entries - 1 ORDER BY sequence LIMIT 2
+    ) last ON true
+    LEFT JOIN entry bought ON bought.buyer = $1 AND bought.idempotency_key = $2
+    LEFT JOIN total ON total.buyer = $1
+    ORDER BY last.sequence;
+
+    PREPARE pacas_sell (bigint, text, text, text, text, bigint, text, bigint, bigint) AS
+    WITH added AS (INSERT INTO entry ({_COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7)),
+    counted AS (
+        INSERT INTO total VALUES ($4, $8, $9)
+        ON CONFLICT (buyer) DO UPDATE SET purchases = excluded.purchases, spent = excluded.spent
+    )
+    UPDATE head SET entries = $1 + 1, hash = $3
+"""
+"""The two statements of a purchase, planned once for a connection."""
+
+
+class _Known(NamedTuple):
+    """What a transaction has read: it stays true to its end."""
+
+    head: Head
+    last: list[Record]
+    """The records from the last that the head counts on, two at most."""
+    totals: dict[str, Total]
+
+
+class PostgresTables:
+    """The tables, over one connection. In a transaction, what can wait is sent with the next statement."""
+
+    def __init__(self, connection: psycopg.Connection[Any], lock: int) -> None:
+        self.connection = connection
+        self._cursor = psycopg.ClientCursor(connection)
+        self._begin = f"BEGIN; SELECT pg_advisory_xact_lock({lock}); "
+        self._waiting = ""
+        self._is_open = False
+        self._known: _Known | None = None
+
+    # ---- transactions ----------------------------------------------------------------------------------------------
+
+    def begin(self) -> None:
+        """Begin a transaction with the next statement: who has read nothing relies on nothing."""
+        self._waiting, self._known, self._is_open = self._begin, None, True
+
+    def commit(self) -> None:
+        """Write what waits, and end the transaction, durably."""
+        if self._waiting != self._begin:
+            self._send(f"{self._waiting}COMMIT")
+            if self._cursor.statusmessage != "COMMIT":
+                raise psycopg.errors.InFailedSqlTransaction
+        self._end()
+
+    def roll_back(self) -> None:
+        """Undo the transaction, if there is one."""
+        was_begun = self._is_open and not self._waiting.startswith(self._begin)
+        self._end()
+        if was_begun:
+            self._send("ROLLBACK")
+
+    def _end(self) -> None:
+        self._waiting, self._known, self._is_open = "", None, False
+
+    # ---- reading ---------------------------------------------------------------------------------------------------
+
+    def record(self, sequence: int) -> Record | None:
+        return _first(self._records(f"{_ENTRY} WHERE sequence = %s", sequence))
+
+    def bought(self, buyer: str, idempotency_key: str) -> Record | None:
+        if self._is_open:
+            return self._look(buyer, idempotency_key)
+        return _first(self._records(f"{_ENTRY} WHERE buyer = %s AND idempotency_key = %s", buyer, idempotency_key))
+
+    def bought_by(self, buyer: str, after: int, limit: int, *, few: bool) -> list[Record]:
+        return self._records(f"{_ENTRY} WHERE {OF_ONE_BUYER[few].replace('?', '%s')}", buyer, after, limit)
+
+    def page(self, start: int, limit: int) -> list[Record]:
+        if self._known is not None and (start, limit) == (self._known.head.entries - 1, 2):
+            return self._known.last
+        return self._records(f"{_ENTRY} WHERE sequence >= %s ORDER BY sequence LIMIT %s", start, limit)
+
+    def head(self) -> Head | None:
+        if self._known is not None:
+            return self._known.head
+        rows = self._rows("SELECT entries, hash FROM head")
+        return Head._make(rows[0]) if rows else None
+
+    def total(self, buyer: str) -> Total:
+        if self._known is not None and buyer in self._known.totals:
+            return self._known.totals[buyer]
+        rows = self._rows("SELECT purchases, spent FROM total WHERE buyer = %s", buyer)
+        return Total._make(rows[0]) if rows else Total()
+
+    def totals(self) -> dict[str, Total]:
+        rows = self._rows("SELECT buyer, purchases, spent FROM total")
+        return {buyer: Total(purchases, spent) for buyer, purchases, spent in rows}
+
+    def damage(self) -> str | None:
+        return None  # PostgreSQL checks its own pages, if it is told to
+
+    # ---- writing ---------------------------------------------------------------------------------------------------
+
+    def write(self, record: Record, total: Total | None) -> None:
+        if total is None:
+            self._wait_with(f"INSERT INTO entry ({_COLUMNS}) VALUES (%s, %s, %s, %s, %s, %s, %s)", *record)
+            self._wait_with("UPDATE head SET entries = %s, hash = %s", record.sequence + 1, record.hash)
+        else:
+            self._wait_with("EXECUTE pacas_sell (%s, %s, %s, %s, %s, %s, %s, %s, %s)", *record, *total)
+        if self._known is not None:
+            totals = self._known.totals
+            if record.buyer is not None and total is not None:
+                totals[record.buyer] = total
+            self._known = _Known(Head(record.sequence + 1, record.hash), [record], totals)
+
+    # ---- statements ------------------------------------------------------------------------------------------------
+
+    def _look(self, buyer: str, idempotency_key: str) -> Record | None:
+        """Read all that a sale to this buyer needs, and give what was bought with the key."""
+        rows = self._rows("EXECUTE pacas_look (%s, %s)", buyer, idempotency_key)
+        if not rows:
+            return None  # the head record is missing, and whoever asks for it will say so
+        fields = len(Record._fields)
+        last = [Record._make(row[4 : 4 + fields]) for row in rows if row[4] is not None]
+        head, total, bought = Head._make(rows[0][:2]), rows[0][2:4], rows[0][4 + fields :]
+        totals = {} if self._known is None else self._known.totals
+        totals[buyer] = Total() if total[0] is None else Total._make(total)
+        self._known = _Known(head, last, totals)
+        return None if bought[0] is None else Record._make(bought)
+
+    def _records(self, statement: str, *values: object) -> list[Record]:
+        return list(map(Record._make, self._rows(statement, *values)))
+
+    def _rows(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
+        """The rows of a statement, sent with what waits."""
+        text, self._waiting = self._waiting + self._cursor.mogrify(statement, values), ""
+        self._send(text)
+        return self._cursor.fetchall()
+
+    def _send(self, text: str) -> None:
+        """Send statements together, and be left with the result of the last."""
+        self._cursor.execute(text.encode())
+        while self._cursor.nextset():
+            pass
+
+    def _wait_with(self, statement: str, *values: object) -> None:
+        self._waiting += self._cursor.mogrify(statement, values) + "; "
+
+
+def _first(records: list[Record]) -> Record | None:
+    return records[0] if records else None

@@ -1,0 +1,1 @@
+"""Ledgers and accounts in a SQLite file."""

@@ -1,0 +1,242 @@
+"""Ledgers in SQLite files.
+
+Every purchase is a transaction of its own, synced to disk before it counts (WAL, synchronous=FULL). Several processes
+may share a file: writers wait for each other, readers for nobody.
+
+A file's descriptor must never be opened here by other means than SQLite's: closing it would release the locks that
+SQLite holds on the file for the whole process.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
+from pathlib import Path
+from threading import Lock
+from time import monotonic, sleep
+
+from pacas.provider.ledger.chain import Records
+from pacas.provider.ledger.ledger import Store
+from pacas.storage.new_file import made_once
+from pacas.storage.sqlite.faults import damaged, fault, faults_as_storage_errors, is_busy
+from pacas.storage.tables import CREATE, SqliteTables
+from pacas.storage.transaction import FORKED, PATIENCE, UNDONE, DatabaseLedger
+
+APPLICATION_ID = int.from_bytes(b"PACS", "big")
+"""What SQLite keeps in the file's header to say whose file it is."""
+SCHEMA_VERSION = 1
+CHECKPOINT = 2000
+"""Pages of the log after which they are copied into the file: seldom, as a sale waits for it, but not so seldom that
+the log grows for long. From then on it is written over, and a sync that has no new length to record takes less."""
+LOOK = 0.001
+"""Seconds between two looks at whether another process still writes."""
+SMALLEST = 512
+"""The bytes of SQLite's smallest page: a file with fewer was cut, as a ledger is never seen before it is whole."""
+
+
+class SqliteLedger(DatabaseLedger):
+    """A ledger in a SQLite file that only its owner can read; the file is made if it is not there."""
+
+    def __init__(self, path: Path, *, patience: float = PATIENCE) -> None:
+        super().__init__()
+        self._path = path
+        self._patience = patience
+        self._connection = open_file(path, patience)
+        self._tables = SqliteTables(self._connection)
+        self._reading = Lock()
+        self._second = connect_again(path, patience)
+        self._second_tables = SqliteTables(self._second)
+
+    def __repr__(self) -> str:
+        return f"SqliteLedger({self._path.name!r})"
+
+    def close(self) -> None:
+        with self._lock, self._reading:
+            self._connection.close()
+            self._second.close()
+
+    def _store(self) -> AbstractContextManager[Store]:
+        return _Access(self)
+
+    @contextmanager
+    def _snapshot(self) -> Iterator[Records]:
+        with closing(_connect(self._path, self._patience)) as connection, faults_as_storage_errors(self._path):
+            connection.execute("BEGIN")
+            tables = SqliteTables(connection)
+            tables.head()  # the moment is that of the first read
+            yield tables
+
+    def _begin(self) -> None:
+        self._check_process()
+        if self._depth == 0:
+            with faults_as_storage_errors(self._path):
+                self._begin_alone()
+        elif not self._connection.in_transaction:
+            raise fault(self._path, UNDONE)
+
+    def _begin_alone(self) -> None:
+        """Begin when no other process writes, and look often: who sells many leaves but short gaps between them.
+
+        SQLite's own waiting comes to 0.1 s between two looks, and would miss nearly all of them.
+        """
+        execute, last = self._connection.execute, monotonic() + self._patience
+        execute("PRAGMA busy_timeout = 0")
+        try:
+            while not self._has_begun(monotonic() < last):
+                sleep(LOOK)
+        finally:
+            execute(f"PRAGMA busy_timeout = {int(self._patience * 1000)}")
+
+    def _has_begun(self, may_wait: bool) -> bool:
+        try:
+            self._connection.execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError as error:
+            if may_wait and is_busy(error):
+                return False
+            raise
+        return True
+
+    def _commit(self) -> None:
+        if not self._connection.in_transaction:
+            raise fault(self._path, UNDONE)
+        with faults_as_storage_errors(self._path, self._roll_back):
+            self._connection.execute("COMMIT")
+
+    def _roll_back(self) -> None:
+        with suppress(sqlite3.Error):  # after some faults SQLite has done so already
+            self._connection.execute("ROLLBACK")
+
+    def _check_process(self) -> None:
+        if os.getpid() != self._process:
+            raise fault(self._path, FORKED)
+
+
+class _Access:
+    """A ledger's tables, for one thread at a time; SQLite's errors as ours.
+
+    While another thread has a transaction, or waits for one, what it has not committed is read past by the second
+    connection.
+    """
+
+    __slots__ = ("_faults", "_ledger", "_lock")
+
+    def __init__(self, ledger: SqliteLedger) -> None:
+        self._ledger = ledger
+
+    def __enter__(self) -> Store:
+        ledger = self._ledger
+        is_first = ledger._lock.acquire(blocking=False)
+        self._lock = ledger._lock if is_first else ledger._reading
+        if not is_first:
+            self._lock.acquire()
+        self._faults = faults_as_storage_errors(ledger._path, ledger._roll_back if is_first else None)
+        try:
+            ledger._check_process()
+        except BaseException:
+            self._lock.release()
+            raise
+        return ledger._tables if is_first else ledger._second_tables
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        try:
+            self._faults.__exit__(kind, error, trace)
+        finally:
+            self._lock.release()
+
+
+def open_file(path: Path, patience: float = PATIENCE) -> sqlite3.Connection:
+    """A connection to a ledger's file, which is made if it is not there."""
+    if not os.path.lexists(path):
+        _create(path)
+    return _connect(path, patience)
+
+
+def _connect(path: Path, patience: float) -> sqlite3.Connection:
+    """A connection to a ledger's file, every commit synced to disk. Nothing is written to a file that is no ledger."""
+    _check_file(path)
+    connection = _open(path, patience)
+    try:
+        with faults_as_storage_errors(path):
+            _check_ledger(connection, path)
+            _sync_fully(connection)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def connect_again(path: Path, patience: float = PATIENCE) -> sqlite3.Connection:
+    """One more connection to a ledger's file that was found whole."""
+    connection = _open(path, patience)
+    try:
+        with faults_as_storage_errors(path):
+            _sync_fully(connection)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _open(path: Path, patience: float) -> sqlite3.Connection:
+    with faults_as_storage_errors(path):
+        return sqlite3.connect(
+            f"{path.absolute().as_uri()}?mode=rw",
+            uri=True,
+            timeout=patience,
+            isolation_level=None,
+            check_same_thread=False,
+        )
+
+
+def _check_file(path: Path) -> None:
+    try:
+        size = path.stat().st_size if path.is_file() else None
+    except OSError as error:
+        raise fault(path, f"cannot be opened ({error.strerror})") from None
+    if size is None:
+        raise fault(path, "is not a file; ledger.url names the file to keep it in")
+    if size < SMALLEST:
+        raise fault(path, "is cut short: what it held is lost; restore a copy, or remove it to begin a new ledger")
+
+
+def _check_ledger(connection: sqlite3.Connection, path: Path) -> None:
+    """The file is a whole database, and one of ours."""
+    (application,) = connection.execute("PRAGMA application_id").fetchone()
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if application != APPLICATION_ID:
+        raise fault(path, "is a SQLite database of something else; nothing was written to it")
+    if version != SCHEMA_VERSION:
+        raise fault(path, f"has the layout {version}, and this release reads layout {SCHEMA_VERSION}")
+    (found,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+    if found != "ok":
+        raise damaged(path)
+
+
+def _sync_fully(connection: sqlite3.Connection) -> None:
+    """A commit returns when it will outlast a crash of the machine."""
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT}")
+    connection.execute("PRAGMA fullfsync = ON")  # macOS: the disk's own cache, too
+
+
+def _create(path: Path) -> None:
+    """A new, empty ledger, which stands there whole or not at all; one that another process made first is kept."""
+    try:
+        with made_once(path) as made:
+            _fill(made)
+    except OSError as error:
+        raise fault(path, f"cannot be made in its folder ({error.strerror})") from None
+
+
+def _fill(path: Path) -> None:
+    with faults_as_storage_errors(path), closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        _sync_fully(connection)
+        connection.execute("BEGIN")
+        for statement in CREATE:
+            connection.execute(statement)
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+        connection.execute("COMMIT")

@@ -1,0 +1,62 @@
+"""Files with receipts in them: one receipt, a purchase that has one, or many of either, as a provider gives them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from pydantic import ValidationError
+
+from pacas.errors import FileError
+from pacas.protocol.receipt import SignedReceipt
+from pacas.wire.receipt_document import ReceiptDocument
+
+SHAPE = "give a receipt, or a purchase or list of purchases that have them, as a provider answers"
+
+
+def read_receipts(content: bytes, name: str) -> list[SignedReceipt]:
+    """The receipts of a file, in order. Purchases that were refused have none; a file without any is an error."""
+    try:
+        document = json.loads(content.decode("utf-8-sig"), object_pairs_hook=_object)
+    except RecursionError:
+        raise FileError(f"{name} is nested too deeply to be read") from None
+    except ValueError:  # not UTF-8, or not JSON, or a key twice
+        raise FileError(f"{name} is not JSON, or cut short; {SHAPE}") from None
+    found = [_receipt(one, number, name) for number, one in enumerate(_found(document), start=1)]
+    if not found:
+        raise FileError(f"{name} has no receipt in it; {SHAPE}")
+    return found
+
+
+def _found(document: Any) -> Iterator[Any]:
+    match document:
+        case list():
+            for one in document:
+                yield from _found(one)
+        case {"signature": _}:
+            yield document
+        case {"receipt": inner} | {"purchase": inner} | {"purchases": inner}:
+            yield from _found(inner)
+        case {"refused": _}:
+            return
+        case _:
+            yield None
+
+
+def _receipt(document: Any, number: int, name: str) -> SignedReceipt:
+    if document is None:
+        raise FileError(f"{name}: number {number} in it is no receipt; {SHAPE}")
+    try:
+        return ReceiptDocument.model_validate(document).signed()
+    except ValidationError as error:
+        problem = error.errors(include_url=False, include_input=False)[0]
+        member = str(problem["loc"][0])
+        raise FileError(f"{name}: receipt {number} is not whole: {member!r}: {problem['msg'].lower()}") from None
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a key stands twice")  # which of the two was signed?
+    return found

@@ -1,0 +1,259 @@
+"""The JSON that crosses the wire, and what it means: the only module that knows its shapes.
+
+All money is whole nanocredits (10⁻⁹ credit). What a client sends is read strictly: no key but those that are known, no
+value of another type. What a server sends may gain keys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Discriminator, FailFast, Field, StringConstraints, Tag, TypeAdapter
+from pydantic import create_model as model_of
+
+from pacas.core.hierarchy import Hierarchy
+from pacas.formats.hierarchies.arx import level_zero_rows
+from pacas.protocol.messages import Request
+from pacas.wire.error_code import ErrorCode
+from pacas.wire.receipt_document import ReceiptDocument
+
+LARGEST = 2**63 - 1
+LONGEST_NAME = 1000
+LONGEST_TEXT = 10_000
+MOST_COLUMNS = 1000
+
+JSON = "application/json"
+ARROW = "application/vnd.apache.arrow.stream"
+
+Name = Annotated[str, StringConstraints(max_length=LONGEST_NAME)]
+Text = Annotated[str, StringConstraints(max_length=LONGEST_TEXT)]
+Amount = Annotated[int, Field(ge=0, le=LARGEST, description="In nanocredits.")]
+Level = Annotated[int, Field(ge=0, le=LARGEST, description="0 is ground.")]
+Tuple = Annotated[
+    dict[Name, Text | None], Field(max_length=MOST_COLUMNS, description="The client's tuple: just the match columns.")
+]
+
+
+class Sent(BaseModel):
+    """What a client sends."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, hide_input_in_errors=True)
+
+
+class Told(BaseModel):
+    """What a server answers."""
+
+    model_config = ConfigDict(strict=True, extra="ignore", frozen=True, hide_input_in_errors=True)
+
+
+# ---- what a client sends --------------------------------------------------------------------------------------------
+
+
+class QuoteRequest(Sent):
+    """A value to be quoted, at one level or, without one, at all of them."""
+
+    tuple: Tuple
+    attribute: Name
+    level: Level | None = None
+
+    def request(self, level: int) -> Request:
+        return Request(self.tuple, self.attribute, level)
+
+
+class QuotesBody(Sent):
+    """Any number of requests, up to the catalogue's `max_batch`."""
+
+    requests: Annotated[list[QuoteRequest], FailFast()]
+
+
+def quotes_reader(most: int) -> Callable[[bytes], QuotesBody]:
+    """Reads a QuotesBody, and no further than to the first request that is one too many."""
+    requests = Annotated[list[QuoteRequest], FailFast(), Field(max_length=most)]
+    body = model_of("QuotesBody", __base__=QuotesBody, requests=(requests, ...))
+    return TypeAdapter(body).validator.validate_json  # without what pydantic's own methods do before they call this
+
+
+class PurchaseRequest(Sent):
+    """A value to be bought, at a level."""
+
+    tuple: Tuple
+    attribute: Name
+    level: Level
+
+    def request(self) -> Request:
+        return Request(self.tuple, self.attribute, self.level)
+
+
+class PurchaseBody(Sent):
+    """One purchase, and the most that it may cost."""
+
+    request: PurchaseRequest
+    ceiling: Amount
+
+
+class PurchasesBody(Sent):
+    """Several purchases, paid in order. The key of each is that of the call, a slash, and its place from 0."""
+
+    purchases: Annotated[list[PurchaseBody], FailFast()]
+
+
+def _one_or_many(given: Any) -> str:
+    many = "purchases" in given if isinstance(given, dict) else isinstance(given, PurchasesBody)
+    return "many" if many else "one"
+
+
+def purchases_reader(most: int) -> Callable[[bytes], PurchaseBody | PurchasesBody]:
+    """Reads a PurchaseBody or a PurchasesBody, and no further than to the first purchase that is one too many."""
+    purchases = Annotated[list[PurchaseBody], FailFast(), Field(max_length=most)]
+    many: Any = model_of("PurchasesBody", __base__=PurchasesBody, purchases=(purchases, ...))
+    either: Any = Annotated[PurchaseBody, Tag("one")] | Annotated[many, Tag("many")]
+    return TypeAdapter(Annotated[either, Discriminator(_one_or_many)]).validator.validate_json
+
+
+# ---- what a server answers ------------------------------------------------------------------------------------------
+
+
+class ErrorDetail(Told):
+    """What went wrong."""
+
+    code: ErrorCode
+    message: str = Field(description="For people, in one line.")
+
+
+class ErrorBody(Told):
+    """The one shape of all errors."""
+
+    error: ErrorDetail
+
+
+class Price(Told):
+    """What a request costs."""
+
+    price: Amount
+
+
+class Refused(Told):
+    """A request that is not answered at any price."""
+
+    refused: Literal["no_match", "ambiguous", "unsafe", "ceiling", "credit", "refused"] = Field(
+        description='"refused", unless the catalogue says that this provider gives its reasons.'
+    )
+
+
+class Ladder(Told):
+    """A request's quotes at all levels, from ground to root."""
+
+    levels: list[Price | Refused]
+
+
+class QuotesAnswer(Told):
+    """The quotes, in the order of the requests."""
+
+    quotes: list[Price | Refused | Ladder]
+
+
+class Bought(Told):
+    """A purchase: what was bought, for how much, and the provider's word for it."""
+
+    id: str = Field(description="Its idempotency key: GET /v1/purchases/{id} tells of it again.")
+    price: Amount
+    level: Level
+    answer: str
+    receipt: ReceiptDocument
+
+
+class PurchaseAnswer(Told):
+    """The answer to one purchase."""
+
+    purchase: Bought | Refused
+
+
+class PurchasesAnswer(Told):
+    """The answers to several, in order."""
+
+    purchases: list[Bought | Refused]
+
+
+class PastPurchase(Bought):
+    """A purchase, with the request that it was for."""
+
+    request: PurchaseRequest
+
+
+class PublishedHierarchy(Told):
+    """An attribute's generalization hierarchy."""
+
+    levels: list[list[str]] = Field(description="A path per value of level 0: the value, its ancestors, the root.")
+    numeric: bool = Field(default=False, description="Whether values are compared as numbers: 51 and 51.0 are one.")
+
+    @classmethod
+    def of(cls, hierarchy: Hierarchy) -> PublishedHierarchy:
+        return cls(levels=[list(row) for row in level_zero_rows(hierarchy)], numeric=hierarchy.numeric)
+
+    def hierarchy(self) -> Hierarchy:
+        return Hierarchy.from_rows(self.levels, numeric=self.numeric)
+
+
+class OfferedAttribute(Told):
+    """An attribute that is for sale."""
+
+    attribute: str
+    columns: list[str] = Field(description="What a tuple must have, and nothing else.")
+    height: int = Field(description="The level of the root.")
+    hierarchy: PublishedHierarchy | None = Field(
+        description="null where it has no levels but its values, which are not told, and the root."
+    )
+
+
+class Limits(Told):
+    """How much may be asked."""
+
+    max_body_bytes: int
+    max_batch: int = Field(description="Requests in one call.")
+    quotes_per_minute: int = Field(description="Tuples that an account may ask about, refusals included.")
+
+
+class Catalogue(Told):
+    """What is for sale, and on what terms."""
+
+    attributes: list[OfferedAttribute]
+    limits: Limits
+    reasons: bool = Field(description="Whether refusals say why.")
+    currency: Literal["nanocredits"] = "nanocredits"
+
+
+class AccountAnswer(Told):
+    """The caller's account, and a page of its purchases in the order in which they were made."""
+
+    account: str
+    role: Literal["client", "operator"]
+    credit: Amount | None = Field(description="The most that may be spent, in nanocredits; null: no limit.")
+    spent: Amount
+    remaining: Amount | None
+    purchases: list[PastPurchase]
+    next: str | None = Field(description="`after` for the next page; null on the last.")
+
+
+class AccountLine(Told):
+    """An account, as an operator sees it."""
+
+    account: str
+    role: Literal["client", "operator"]
+    credit: Amount | None
+    spent: Amount
+    purchases: int
+    revoked: bool
+
+
+class KeyAnswer(Told):
+    """The key that receipts are verified with."""
+
+    algorithm: Literal["Ed25519"] = "Ed25519"
+    public_key: str = Field(description="In PEM.")
+
+
+class Status(Told):
+    """Whether the service is there."""
+
+    status: Literal["ok"] = "ok"

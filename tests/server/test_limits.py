@@ -1,0 +1,181 @@
+"""Limits: how large a body, how many requests in a call, how many tuples in a minute."""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Iterator
+
+import pyarrow as pa
+import pytest
+from example_shop import OpenShop, Shop, error_of, med
+
+from pacas.protocol.messages import Request
+from pacas.server.failures import Failure
+from pacas.server.limits import QuoteLimit, check_requests
+from pacas.server.settings import ServiceSettings
+from pacas.wire.error_code import ErrorCode
+from pacas.wire.shapes import ARROW
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_the_bucket_fills_up_as_time_goes_by() -> None:
+    clock = Clock()
+    limit = QuoteLimit(60, clock)
+    limit.take("ann", 50)
+    limit.take("ann", 10)
+    with pytest.raises(Failure) as full:
+        limit.take("ann", 5)
+    assert full.value.code is ErrorCode.RATE_LIMITED
+    assert full.value.headers == {"Retry-After": "5"}
+    limit.take("bob", 60)
+    clock.now += 4.9
+    with pytest.raises(Failure):
+        limit.take("ann", 5)
+    clock.now += 0.2
+    limit.take("ann", 5)
+    clock.now += 1e6
+    limit.take("ann", 60)
+    with pytest.raises(Failure):
+        limit.take("ann", 1)
+
+
+def test_a_call_over_the_limit_counts_nothing() -> None:
+    limit = QuoteLimit(60, Clock())
+    with pytest.raises(Failure):
+        limit.take("ann", 61)
+    limit.take("ann", 60)
+
+
+def test_each_tuple_counts_whatever_is_answered(open_shop: OpenShop) -> None:
+    shop = open_shop(quotes_per_minute=10)
+    assert shop.quotes(*[med("male", "45")] * 9).status_code == 200
+    answer = shop.quotes(med("male", "51", 1), med("male", "51", 1))
+    status, code, message = error_of(answer)
+    assert (status, code) == (429, "rate_limited")
+    assert 1 <= int(answer.headers["retry-after"]) <= 12
+    assert "10 tuples a minute" in message
+    assert shop.quotes(med("male", "51", 1), who="bob").status_code == 200, "each account has its own"
+    assert shop.quotes(med("male", "45", 1)).status_code == 200
+    table = pa.table({"GEN": ["male"] * 9, "AGE": ["51"] * 9})
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    arrow = shop.call("POST", "/v1/quotes/MED", headers={"Content-Type": ARROW}, content=bytes(sink.getvalue()))
+    assert error_of(arrow)[0] == 429
+
+
+def test_a_purchase_counts_as_a_question_refused_or_not(open_shop: OpenShop) -> None:
+    shop = open_shop(quotes_per_minute=3)
+    for i in range(2):
+        assert "refused" in shop.buy(f"k{i}", med("male", "51", 1), ceiling=0).json()["purchase"]
+    assert "answer" in shop.buy("k2", med("male", "51", 1)).json()["purchase"]
+    answer = shop.buy("k3", med("male", "51", 1), ceiling=0)
+    assert error_of(answer)[:2] == (429, "rate_limited") and answer.headers["retry-after"]
+    assert error_of(shop.quotes(med("male", "51", 1)))[0] == 429
+
+
+def test_what_was_bought_before_is_told_again_whatever_the_limit_says(open_shop: OpenShop) -> None:
+    shop = open_shop(quotes_per_minute=3)
+    one = shop.buy("one", med("male", "51", 2)).json()
+    many = shop.buy_many("many", med("male", "51", 2), med("male", "51", 1)).json()
+    assert error_of(shop.quotes(med("male", "51", 1)))[0] == 429
+    for _ in range(3):
+        assert shop.buy("one", med("male", "51", 2)).json() == one
+        assert shop.buy_many("many", med("male", "51", 2), med("male", "51", 1)).json() == many
+    assert error_of(shop.buy("one", med("male", "51", 1)))[0] == 409
+    assert shop.provider.ledger.total("ann").purchases == 3
+
+
+def test_of_many_purchases_that_the_limit_refuses_none_is_made(open_shop: OpenShop) -> None:
+    shop = open_shop(quotes_per_minute=4)
+    assert shop.quotes(med("male", "51", 1), med("male", "51", 1)).status_code == 200
+    asked = [med("male", "51", 2)] * 3
+    answer = shop.buy_many("m", *asked)
+    assert error_of(answer)[:2] == (429, "rate_limited")
+    assert 1 <= int(answer.headers["retry-after"]) <= 15, "one more than are left"
+    assert shop.provider.ledger.total("ann").purchases == 0
+    assert shop.buy_many("m", *asked[:2]).status_code == 200, "what was refused is not counted"
+
+
+def test_of_many_purchases_only_those_not_made_before_count(open_shop: OpenShop) -> None:
+    shop = open_shop(quotes_per_minute=4)
+    asked = [med("male", "51", 2)] * 4
+    for i in range(2):  # as a call leaves it that was cut in the middle
+        shop.provider.sell(Request(asked[i]["tuple"], "MED", 2), 10**10, f"m/{i}", buyer="ann")
+    assert shop.quotes(med("male", "51", 1), med("male", "51", 1)).status_code == 200
+    told = shop.buy_many("m", *asked).json()["purchases"]
+    assert [one["id"] for one in told] == ["m/0", "m/1", "m/2", "m/3"]
+    assert error_of(shop.quotes(med("male", "51", 1)))[0] == 429
+
+
+def test_a_batch_may_be_no_longer_than_is_allowed(open_shop: OpenShop) -> None:
+    shop = open_shop(max_batch=3)
+    assert shop.quotes(*[med("male", "51", 1)] * 3).status_code == 200
+    status, code, message = error_of(shop.quotes(*[med("male", "51", 1)] * 4))
+    assert (status, code, message) == (
+        413,
+        "too_large",
+        "more than the 3 requests that one call may have; send fewer",
+    )
+    assert error_of(shop.buy_many("k", *[med("male", "51", 1)] * 4))[0] == 413
+    assert shop.provider.ledger.total("ann").purchases == 0
+
+
+def test_requests_are_counted_before_a_body_is_taken_apart() -> None:
+    odd = {"tuple": {"tuple": "tuple", 'say "tuple": {': '"tuple":{'}, "attribute": "tuple", "level": 1}
+    for space in ((",", ":"), (" , ", " : ")):
+        body = json.dumps({"requests": [odd] * 3}, separators=space).encode()
+        check_requests(body, 3)
+        with pytest.raises(Failure, match="more than the 2 requests"):
+            check_requests(body, 2)
+        with pytest.raises(Failure):
+            check_requests(body + b"no JSON", 2)
+
+
+def test_a_batch_is_never_longer_than_a_minute_allows() -> None:
+    assert ServiceSettings(quotes_per_minute=5, max_batch=10).batch == 5
+    assert ServiceSettings(quotes_per_minute=50, max_batch=10).batch == 10
+
+
+def test_a_body_that_says_it_is_too_large(open_shop: OpenShop) -> None:
+    shop = open_shop(max_body_bytes=2000)
+    assert shop.quotes(*[med("male", "51", 1)] * 20).status_code == 200
+    status, code, message = error_of(shop.quotes(*[med("male", "51", 1)] * 40))
+    assert (status, code) == (413, "too_large")
+    assert "2,000 bytes" in message
+
+
+def test_a_body_that_does_not_say_is_counted_as_it_comes(open_shop: OpenShop) -> None:
+    shop = open_shop(max_body_bytes=2000)
+
+    def parts() -> Iterator[bytes]:
+        for _ in range(50):
+            yield b" " * 100
+
+    headers = {"Content-Type": "application/json"}
+    assert error_of(shop.call("POST", "/v1/quotes", headers=headers, content=parts()))[:2] == (413, "too_large")
+    assert shop.quotes(med("male", "51", 1)).status_code == 200
+
+
+def test_a_client_that_leaves_in_the_middle_harms_nobody(shop: Shop) -> None:
+    host, port = shop.url.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port))) as connection:
+        connection.sendall(
+            b"POST /v1/quotes HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer token-of-ann\r\n"
+            b'Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n{"requests"'
+        )
+    for _ in range(500):
+        if any(line.get("status") == 499 for line in shop.log_lines()):
+            break
+        shop.quotes(med("male", "51", 1))
+    else:
+        raise AssertionError("the call that was left is not in the log")
+    assert "failed" not in {line["event"] for line in shop.log_lines()}

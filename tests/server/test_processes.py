@@ -1,0 +1,97 @@
+"""Several server processes over one ledger, in SQLite and in PostgreSQL, are one provider."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from example_shop import med
+from running_service import with_account
+from served_process import ServedProcess, served_process
+
+from pacas.cli.demo.files import write_files
+from pacas.provider.ledger.accounts import Role
+from pacas.storage.url import open_accounts, open_ledger
+
+ANN, BOB, EVE, OLGA = (f"token-of-{name}" for name in ("ann", "bob", "eve", "olga"))
+TRIES = 5000
+REQUEST = med("male", "51", 1)
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Where the ledger is kept."""
+    return "sqlite:///shop.db" if request.param == "sqlite" else str(request.getfixturevalue("postgres_url"))
+
+
+@pytest.fixture
+def servers(tmp_path: Path, url: str) -> Iterator[tuple[ServedProcess, ServedProcess]]:
+    """Two processes that sell the running example from one ledger."""
+    write_files(tmp_path)
+    file = tmp_path / "provider.toml"
+    text, count = re.subn(r'(?m)^url = ".*"$', f'url = "{url}"', file.read_text())
+    file.write_text(text if count else f'{text}\n[ledger]\nurl = "{url}"\n')
+    with closing(open_accounts(url, tmp_path)) as accounts:
+        for name in ("ann", "bob", "eve"):
+            with_account(accounts, name, credit=10**9)
+        with_account(accounts, "olga", role=Role.OPERATOR)
+    with served_process(tmp_path, "one") as one, served_process(tmp_path, "two") as two:
+        yield one, two
+
+
+def credits_sold(server: ServedProcess) -> str:
+    (line,) = re.findall(r"(?m)^pacas_credits_sold_total (.*)$", server.call("GET", "/metrics", OLGA).text)
+    return str(line)
+
+
+def test_what_one_process_sells_the_other_knows(
+    servers: tuple[ServedProcess, ServedProcess], url: str, tmp_path: Path
+) -> None:
+    one, two = servers
+    assert one.quote(ANN, REQUEST) == two.quote(ANN, REQUEST) == {"price": 700_000_000}
+    bought = one.buy(ANN, "k", REQUEST)
+    assert bought["answer"] == "NSAID"
+    for _ in range(TRIES):
+        if two.quote(ANN, REQUEST) == {"price": 0}:
+            break
+    else:
+        raise AssertionError("the other process never hears of the purchase")
+    assert two.buy(ANN, "k", REQUEST) == bought, "a key is the same key everywhere"
+    assert two.call("GET", "/v1/purchases/k", ANN).json()["receipt"] == bought["receipt"]
+    other = two.call(
+        "POST",
+        "/v1/purchases",
+        ANN,
+        headers={"Idempotency-Key": "k"},
+        json={"request": med("male", "51", 2), "ceiling": 0},
+    )
+    assert other.status_code == 409
+    assert {credits_sold(server) for server in servers} == {"0.7"}, "a retry at another process is no sale"
+    accounts = [server.call("GET", "/v1/account", ANN).json() for server in servers]
+    assert accounts[0] == accounts[1]
+    assert (accounts[0]["spent"], accounts[0]["remaining"]) == (700_000_000, 300_000_000)
+    with closing(open_ledger(url, tmp_path)) as ledger:
+        assert ledger.total("ann").purchases == 1
+    check_credit(one, two)
+    check_odd_key(two, one)
+    assert "failed" not in one.log + two.log
+
+
+def check_credit(one: ServedProcess, two: ServedProcess) -> None:
+    """What is left of an account's credit does not depend on who is asked."""
+    assert "answer" in one.buy(BOB, "a", REQUEST)
+    dearer = two.buy(BOB, "b", med("female", "45", 1))
+    spent = two.call("GET", "/v1/account", BOB).json()["spent"]
+    assert spent <= 10**9
+    assert ("refused" in dearer) == (spent == 700_000_000)
+
+
+def check_odd_key(one: ServedProcess, two: ServedProcess) -> None:
+    """A key is kept as it was sent, whatever the store thinks of it."""
+    bought = one.buy(EVE, "odd \\ 'key' %s", REQUEST)
+    assert bought["receipt"]["idempotency_key"] == "odd \\ 'key' %s"
+    assert two.call("GET", "/v1/purchases/odd%20%5C%20'key'%20%25s", EVE).json()["request"] == REQUEST
+    assert two.buy(EVE, "odd \\ 'key' %s", REQUEST) == bought

@@ -1,0 +1,192 @@
+"""Receipts: what is signed holds, and nothing else does."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+from base64 import b64decode, b64encode
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, generate_private_key
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import BestAvailableEncryption, Encoding, NoEncryption, PrivateFormat
+
+from pacas.errors import FileError, InputError
+from pacas.protocol.receipt import Receipt, SignedReceipt
+from pacas.wire.receipt_document import ReceiptDocument
+from pacas.wire.signatures import SigningKey, key_id, signed_bytes, verify
+
+RECEIPT = Receipt(
+    account="ann",
+    attribute="MED",
+    tuple={"GEN": "männlich", "AGE": None},
+    level=1,
+    answer="NSAID",
+    price=700_000_000,
+    idempotency_key="run:0",
+    sequence=3,
+    hash="ab" * 32,
+)
+KEY = SigningKey(Ed25519PrivateKey.from_private_bytes(bytes(range(32))))
+
+
+@pytest.fixture
+def signed() -> SignedReceipt:
+    return KEY.sign(RECEIPT)
+
+
+def test_what_was_signed_holds(signed: SignedReceipt) -> None:
+    assert verify(signed, KEY.public_key)
+    assert signed.key_id == KEY.key_id == key_id(KEY.public_key)
+    assert len(signed.key_id) == 16
+
+
+def test_the_same_receipt_is_signed_alike_in_whatever_order_its_tuple_stands(signed: SignedReceipt) -> None:
+    turned = replace(RECEIPT, tuple={"AGE": None, "GEN": "männlich"})
+    assert KEY.sign(turned).signature == signed.signature
+
+
+def test_what_is_signed_is_one_text_that_is_written_down() -> None:
+    assert signed_bytes(RECEIPT, "0123456789abcdef").decode() == (
+        'pacas receipt 1\n{"account":"ann","answer":"NSAID","attribute":"MED","hash":"' + "ab" * 32 + '",'
+        '"idempotency_key":"run:0","key_id":"0123456789abcdef","level":1,"price":700000000,"sequence":3,'
+        '"tuple":{"AGE":null,"GEN":"männlich"}}'
+    )
+
+
+ALTERED: dict[str, list[Any]] = {
+    "account": ["bob", "Ann", "ann "],
+    "attribute": ["DIAG"],
+    "tuple": [{}, {"GEN": "männlich"}, {"GEN": "männlich", "AGE": ""}, {"GEN": "x", "AGE": None}],
+    "level": [0, 2],
+    "answer": ["ibuprofen", "nsaid", ""],
+    "price": [0, 700_000_001],
+    "idempotency_key": ["run:1"],
+    "sequence": [4],
+    "hash": ["ac" * 32],
+}
+
+
+def test_every_member_of_a_receipt_is_tried() -> None:
+    assert set(ALTERED) == {field.name for field in fields(Receipt)}
+
+
+@pytest.mark.parametrize(("member", "value"), [(name, value) for name, values in ALTERED.items() for value in values])
+def test_an_altered_receipt_does_not_hold(signed: SignedReceipt, member: str, value: Any) -> None:
+    assert not verify(replace(signed, receipt=replace(RECEIPT, **{member: value})), KEY.public_key)
+
+
+def test_another_key_or_another_name_of_the_key_does_not_hold(signed: SignedReceipt) -> None:
+    other = SigningKey.generate()
+    assert not verify(signed, other.public_key)
+    assert not verify(replace(signed, key_id=other.key_id), other.public_key)
+    assert not verify(replace(signed, key_id=other.key_id), KEY.public_key)
+    assert not verify(replace(other.sign(RECEIPT), key_id=KEY.key_id), KEY.public_key)
+
+
+def test_every_altered_bit_of_a_signature_is_noticed(signed: SignedReceipt) -> None:
+    raw = b64decode(signed.signature)
+    for bit in range(8 * len(raw)):
+        altered = bytearray(raw)
+        altered[bit // 8] ^= 1 << bit % 8
+        assert not verify(replace(signed, signature=b64encode(altered).decode()), KEY.public_key)
+
+
+def test_a_signature_that_is_damaged_does_not_hold(signed: SignedReceipt) -> None:
+    text = signed.signature
+    for damaged in ("", text[:-4], text[:-1], text[1:], text + "A", text[:40] + " " + text[41:], "ä" + text[1:], "!"):
+        assert not verify(replace(signed, signature=damaged), KEY.public_key)
+    unread = (
+        text[:-3]
+        + "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"[
+            "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".index(text[-3]) + 1
+        ]
+        + "=="
+    )
+    assert b64decode(unread) == b64decode(text), "only bits that nobody reads are altered"
+    assert not verify(replace(signed, signature=unread), KEY.public_key)
+
+
+def test_text_that_is_no_unicode_does_not_hold(signed: SignedReceipt) -> None:
+    assert not verify(replace(signed, receipt=replace(RECEIPT, answer="\ud800")), KEY.public_key)
+
+
+@pytest.mark.parametrize("pem", ["", "no key", KEY.public_key[:60], KEY.public_key.replace("PUBLIC", "PRIVATE")])
+def test_a_public_key_that_is_none_is_bad_input(signed: SignedReceipt, pem: str) -> None:
+    with pytest.raises(InputError, match="not a public Ed25519 key"):
+        verify(signed, pem)
+
+
+def test_a_receipt_is_the_same_after_it_was_a_document(signed: SignedReceipt) -> None:
+    text = ReceiptDocument.of(signed).model_dump_json()
+    assert ReceiptDocument.model_validate_json(text).signed() == signed
+
+
+def test_reprs_hold_neither_keys_nor_values(signed: SignedReceipt) -> None:
+    for shown in (repr(signed), repr(KEY), repr(ReceiptDocument.of(signed))):
+        assert "NSAID" not in shown and "männlich" not in shown and signed.signature not in shown
+    assert repr(KEY) == f"SigningKey({KEY.key_id})"
+
+
+# ---- the file ----------------------------------------------------------------------------------------------------
+
+
+def test_a_key_is_made_once_readable_by_its_owner_and_read_again(tmp_path: Path, signed: SignedReceipt) -> None:
+    path = tmp_path / "provider.key.pem"
+    made = SigningKey.load_or_create(path)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert os.listdir(tmp_path) == ["provider.key.pem"]
+    again = SigningKey.load_or_create(path)
+    assert again.public_key == made.public_key != KEY.public_key
+    assert verify(again.sign(RECEIPT), made.public_key)
+
+
+def test_several_processes_that_make_a_key_at_once_end_with_one(tmp_path: Path) -> None:
+    script = (
+        "import sys, pathlib\n"
+        "from pacas.wire.signatures import SigningKey\n"
+        "print('ready', flush=True)\n"
+        "sys.stdin.readline()\n"
+        "print(SigningKey.load_or_create(pathlib.Path(sys.argv[1])).key_id)\n"
+    )
+    path = tmp_path / "provider.key.pem"
+    command = [sys.executable, "-c", script, str(path)]
+    racing = [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(4)]
+    for process in racing:
+        assert process.stdout is not None and process.stdout.readline() == "ready\n"
+    for process in racing:
+        assert process.stdin is not None
+        process.stdin.write("go\n")
+        process.stdin.flush()
+    made = {process.communicate()[0].strip() for process in racing}
+    assert made == {SigningKey.load_or_create(path).key_id}
+    assert os.listdir(tmp_path) == ["provider.key.pem"]
+
+
+def test_a_file_that_is_no_such_key_is_an_error_and_stays_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "provider.key.pem"
+    own = Ed25519PrivateKey.generate()
+    for content in (
+        b"",
+        b"no key",
+        KEY.public_key.encode(),
+        own.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, BestAvailableEncryption(b"secret")),
+        own.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())[:70],
+        generate_private_key(SECP256R1()).private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()),
+    ):
+        path.write_bytes(content)
+        with pytest.raises(FileError, match="is not a private Ed25519 key in PEM"):
+            SigningKey.load_or_create(path)
+        assert path.read_bytes() == content
+
+
+def test_a_key_that_cannot_be_made_or_read_is_one_clear_line(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match="cannot be made in its folder"):
+        SigningKey.load_or_create(tmp_path / "nowhere" / "provider.key.pem")
+    with pytest.raises(FileError, match="cannot be read"):
+        SigningKey.load_or_create(tmp_path)
