@@ -23,7 +23,8 @@ from pacas.server.logs import make_log
 from pacas.server.openapi import DOCUMENT
 from pacas.server.routes import LARGEST_PAGE, PAGE, PAGE_BYTES
 from pacas.server.settings import MEBIBYTE, ServiceSettings
-from pacas.wire import signatures as signing
+from pacas.server.signing_key import SigningKey
+from pacas.wire import signatures
 from pacas.wire.error_code import ErrorCode
 from pacas.wire.shapes import LONGEST_NAME, LONGEST_TEXT, MOST_COLUMNS
 
@@ -103,7 +104,7 @@ class Wire:
         accounts = MemoryAccounts()
         accounts.add(Account("ann", Role.CLIENT, None, False, token_hash(TOKEN)))
         self._app = create_app(
-            provider, accounts, ServiceSettings(), signing.SigningKey.generate(), log=make_log(io.StringIO())
+            provider, accounts, ServiceSettings(), SigningKey.generate(), log=make_log(io.StringIO())
         )
 
     def call(self, method: str, path: str, body: Any = None, **headers: str) -> Any:
@@ -214,7 +215,7 @@ def _shape(name: str, schema: Any) -> Iterator[str]:
 
 def _what_is_signed() -> str:
     """The paragraph of the signing module that others need to verify a receipt by themselves."""
-    return next(part for part in (signing.__doc__ or "").split("\n\n") if part.startswith("**What is signed"))
+    return next(part for part in (signatures.__doc__ or "").split("\n\n") if part.startswith("**What is signed"))
 
 
 def _type(schema: Any) -> str:

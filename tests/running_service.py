@@ -16,7 +16,7 @@ from pacas.server.app import create_app
 from pacas.server.logs import make_log
 from pacas.server.serving import Server, http_of
 from pacas.server.settings import ServiceSettings
-from pacas.wire.signatures import SigningKey
+from pacas.server.signing_key import SigningKey
 
 KEY = SigningKey.generate()
 

@@ -10,8 +10,8 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from pacas.protocol.receipt import Receipt
+from pacas.server.signing_key import SigningKey
 from pacas.wire.receipt_document import ReceiptDocument
-from pacas.wire.signatures import SigningKey
 
 KEY = SigningKey(Ed25519PrivateKey.from_private_bytes(bytes(range(32))))
 OTHER = SigningKey(Ed25519PrivateKey.from_private_bytes(bytes(32)))

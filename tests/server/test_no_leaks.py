@@ -203,7 +203,7 @@ def test_a_store_that_breaks_tells_nothing(tmp_path: Path) -> None:
         ("pacas.provider.ledger.ledger.MemoryLedger.bought_by", OSError),
         ("pacas.provider.ledger.ledger.MemoryLedger.head", ZeroDivisionError),
         ("pacas.provider.ledger.accounts.MemoryAccounts.by_token", AssertionError),
-        ("pacas.wire.signatures.SigningKey.sign", pa.ArrowInvalid),
+        ("pacas.server.signing_key.SigningKey.sign", pa.ArrowInvalid),
     ],
 )
 def test_an_error_deep_inside_tells_nothing(place: str, kind: type[Exception], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,8 +18,9 @@ from cryptography.hazmat.primitives.serialization import BestAvailableEncryption
 
 from pacas.errors import FileError, InputError
 from pacas.protocol.receipt import Receipt, SignedReceipt
+from pacas.server.signing_key import SigningKey
 from pacas.wire.receipt_document import ReceiptDocument
-from pacas.wire.signatures import SigningKey, key_id, signed_bytes, verify
+from pacas.wire.signatures import key_id, signed_bytes, verify
 
 RECEIPT = Receipt(
     account="ann",
@@ -149,7 +150,7 @@ def test_a_key_is_made_once_readable_by_its_owner_and_read_again(tmp_path: Path,
 def test_several_processes_that_make_a_key_at_once_end_with_one(tmp_path: Path) -> None:
     script = (
         "import sys, pathlib\n"
-        "from pacas.wire.signatures import SigningKey\n"
+        "from pacas.server.signing_key import SigningKey\n"
         "print('ready', flush=True)\n"
         "sys.stdin.readline()\n"
         "print(SigningKey.load_or_create(pathlib.Path(sys.argv[1])).key_id)\n"

@@ -16,7 +16,7 @@ from pacas.server.openapi import DESCRIPTION, add_routes
 from pacas.server.routes import Routes
 from pacas.server.service import Service
 from pacas.server.settings import ServiceSettings
-from pacas.wire.signatures import SigningKey
+from pacas.server.signing_key import SigningKey
 
 
 def create_app(

@@ -20,10 +20,10 @@ from pacas.server.metrics import Metrics
 from pacas.server.quoting import Quoting
 from pacas.server.selling import Selling
 from pacas.server.settings import ServiceSettings
+from pacas.server.signing_key import SigningKey
 from pacas.server.wording import Purchases, Wording
 from pacas.server.workers import Workers
 from pacas.wire.shapes import Catalogue, Limits, OfferedAttribute, PublishedHierarchy
-from pacas.wire.signatures import SigningKey
 
 REFRESH = 0.05
 """Seconds between two looks at what other processes have sold."""

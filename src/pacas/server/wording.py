@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from pacas.protocol.messages import REASONS, Quote, Reason, Refusal, Request, refused
 from pacas.protocol.receipt import Receipt
 from pacas.provider.ledger.entry import Entry
+from pacas.server.signing_key import SigningKey
 from pacas.wire.receipt_document import ReceiptDocument
-from pacas.wire.signatures import SigningKey
 
 Prices = NDArray[np.int64]
 

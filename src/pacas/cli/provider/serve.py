@@ -21,8 +21,8 @@ from pacas.server.app import create_app
 from pacas.server.logs import make_log
 from pacas.server.serving import ListeningAddress, Tls, serve
 from pacas.server.settings import ServiceSettings
+from pacas.server.signing_key import SigningKey
 from pacas.storage.url import open_accounts
-from pacas.wire.signatures import SigningKey
 
 HOST, PORT = "127.0.0.1", 8321
 
