@@ -17,7 +17,7 @@ from pacas.engine.contract import Engine
 from pacas.errors import InputError
 from pacas.formats.provider.provider_file import ProviderFile, read_provider_file
 from pacas.formats.provider.terms import make_provider
-from pacas.provider.ledger.entry import check_buyer
+from pacas.protocol.names import check_buyer
 from pacas.provider.ledger.ledger import Ledger
 from pacas.provider.provider import LOCAL, Provider
 from pacas.storage.url import ledger_path, open_ledger

@@ -186,6 +186,11 @@ class Hierarchy:
             if self.labels[c] is not None:
                 yield tuple(str(self.labels[a]) for a in self.ancestors[:, c])
 
+    def level_zero_rows(self) -> list[tuple[str, ...]]:
+        """One row per label of level 0: the ground values, and the general ones that stand there as well."""
+        codes = [c for c, level in enumerate(self.level) if level == 0 and self.labels[c] is not None]
+        return [tuple(str(self.labels[a]) for a in self.ancestors[:, c]) for c in codes]
+
     # ---- the generalization relation ----------------------------------------------------------------------
 
     def check_level(self, level: int, where: str = "the hierarchy") -> None:

@@ -15,7 +15,7 @@ from typing import Any
 from pacas.errors import HierarchyError, InputError, did_you_mean
 from pacas.formats.json_lines import MISTAKES, LineReader
 from pacas.protocol.messages import Offer, Request
-from pacas.provider.ledger.entry import check_key
+from pacas.protocol.names import check_key
 
 SHAPE = '{"tuple": {…}, "attribute": "MED", "level": 1}'
 KEYS = ("tuple", "attribute", "level", "key")

@@ -20,9 +20,10 @@ from pacas.engine.questions import Data, as_source, engine_for
 from pacas.errors import InputError, LedgerBrokenError, did_you_mean
 from pacas.protocol.marketplace import Columns
 from pacas.protocol.messages import Answer, Ladders, Offer, Quote, Reason, Refusal, Request
+from pacas.protocol.names import check_buyer
 from pacas.provider.in_memory.shop import Held
 from pacas.provider.in_memory.stock import Stock, Tell, take_stock
-from pacas.provider.ledger.entry import Entry, Purchase, check_buyer
+from pacas.provider.ledger.entry import Entry, Purchase
 from pacas.provider.ledger.ledger import Ledger, MemoryLedger
 from pacas.provider.on_engine.memory_limit import too_large
 from pacas.provider.on_engine.shop import OnEngine

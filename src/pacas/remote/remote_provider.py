@@ -18,7 +18,7 @@ from pacas.core.hierarchy import Hierarchy
 from pacas.errors import HierarchyError, InputError, RemoteError, did_you_mean
 from pacas.protocol.marketplace import Columns
 from pacas.protocol.messages import Answer, Ladders, Offer, Quote, Reason, Refusal, Request
-from pacas.provider.ledger.entry import check_key
+from pacas.protocol.names import check_key
 from pacas.remote.address import Address
 from pacas.remote.arrow import bodies, prices_of, table_of
 from pacas.remote.connection import Certificate, Connection

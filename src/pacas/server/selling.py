@@ -8,8 +8,8 @@ from time import monotonic
 from typing import Any
 
 from pacas.protocol.messages import Refusal
+from pacas.protocol.names import check_key
 from pacas.provider.ledger.accounts import Account, Role
-from pacas.provider.ledger.entry import check_key
 from pacas.provider.provider import Provider
 from pacas.server.authentication import Authentication
 from pacas.server.failures import Failure

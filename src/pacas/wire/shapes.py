@@ -13,7 +13,6 @@ from pydantic import BaseModel, ConfigDict, Discriminator, FailFast, Field, Stri
 from pydantic import create_model as model_of
 
 from pacas.core.hierarchy import Hierarchy
-from pacas.formats.hierarchies.arx import level_zero_rows
 from pacas.protocol.messages import Request
 from pacas.wire.error_code import ErrorCode
 from pacas.wire.receipt_document import ReceiptDocument
@@ -189,7 +188,7 @@ class PublishedHierarchy(Told):
 
     @classmethod
     def of(cls, hierarchy: Hierarchy) -> PublishedHierarchy:
-        return cls(levels=[list(row) for row in level_zero_rows(hierarchy)], numeric=hierarchy.numeric)
+        return cls(levels=[list(row) for row in hierarchy.level_zero_rows()], numeric=hierarchy.numeric)
 
     def hierarchy(self) -> Hierarchy:
         return Hierarchy.from_rows(self.levels, numeric=self.numeric)

@@ -38,7 +38,7 @@ def parse(text: str, path: Path) -> RawHierarchy:
 
 
 def write(hierarchy: Hierarchy) -> str:
-    rows = level_zero_rows(hierarchy)
+    rows = hierarchy.level_zero_rows()
     marked = any(mark in label for row in rows for label in row for mark in MARKED)
     bom = rows and rows[0][0].startswith("\ufeff")
     out = io.StringIO()
@@ -47,12 +47,6 @@ def write(hierarchy: Hierarchy) -> str:
     )
     writer.writerows(rows)
     return out.getvalue()
-
-
-def level_zero_rows(hierarchy: Hierarchy) -> list[tuple[str, ...]]:
-    """One row per label of level 0: the ground values, and the general ones that stand there as well."""
-    codes = [c for c, level in enumerate(hierarchy.level) if level == 0 and hierarchy.labels[c] is not None]
-    return [tuple(str(hierarchy.labels[a]) for a in hierarchy.ancestors[:, c]) for c in codes]
 
 
 # ---- which separator? ---------------------------------------------------------------------------------------------

@@ -15,7 +15,6 @@ from pacas.core.hierarchy import Hierarchy
 from pacas.core.lint import HierarchyRow
 from pacas.errors import FileError, did_you_mean
 
-from .arx import level_zero_rows
 from .raw import RawHierarchy, pad
 from .source import at
 
@@ -95,7 +94,7 @@ def label(value: Any, where: str) -> str:
 
 
 def write(hierarchy: Hierarchy) -> str:
-    rows = level_zero_rows(hierarchy)
+    rows = hierarchy.level_zero_rows()
     ground = set(hierarchy.ground_labels)
     if any(row[0] != row[1] for row in rows):  # reading repeats a leaf up to the longest path: no need to write it
         rows = [_once(row) if row[0] in ground else row for row in rows]

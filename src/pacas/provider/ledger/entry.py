@@ -32,12 +32,12 @@ from pydantic_core import PydanticSerializationError, to_json
 
 from pacas.errors import InputError
 from pacas.protocol.messages import Request
+from pacas.protocol.names import check_buyer, check_key, check_name
 
 GENESIS = "0" * 64
 """The previous hash of entry 0."""
 LARGEST = 2**63 - 1
 """The largest number that every store keeps exactly."""
-NAME_LENGTH = 256
 
 _DIGEST = re.compile(r"(?:[0-9a-f]{2})+")
 _ENTRY, _SALT = sha256(b"pacas ledger entry 1\n"), sha256(b"pacas ledger salt\n")
@@ -53,7 +53,7 @@ class Opening:
 
     def __post_init__(self) -> None:
         for name, digest in self.fingerprint.items():
-            _check_name(name, "a part of the fingerprint")
+            check_name(name, "a part of the fingerprint")
             if not _DIGEST.fullmatch(digest):
                 raise InputError(f"the fingerprint of {name} must be a hex digest in lower case")
         object.__setattr__(self, "fingerprint", dict(self.fingerprint))
@@ -119,16 +119,6 @@ class Entry(NamedTuple):
         if not isinstance(self.payload, Purchase):
             raise InputError(f"entry {self.sequence} is the opening, not a purchase")
         return self.payload
-
-
-def check_buyer(buyer: str) -> None:
-    """A buyer's name that every store can look up."""
-    _check_name(buyer, "a buyer")
-
-
-def check_key(idempotency_key: str) -> None:
-    """An idempotency key that every store can look up."""
-    _check_name(idempotency_key, "an idempotency key")
 
 
 def opening_record(opening: Opening) -> Record:
@@ -207,11 +197,6 @@ def _salt(seed: bytes, sequence: int) -> str:
 
 def _gaps(rows: tuple[int, ...]) -> list[int]:
     return [*rows[:1], *map(sub, rows[1:], rows)]
-
-
-def _check_name(name: str, what: str) -> None:
-    if not 1 <= len(name) <= NAME_LENGTH or not name.isprintable():
-        raise InputError(f"{what} must be 1 to {NAME_LENGTH} printable characters")
 
 
 def _check_number(number: int, what: str) -> None:

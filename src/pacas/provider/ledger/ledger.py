@@ -25,6 +25,7 @@ from typing import Protocol
 
 from pacas.errors import KeyReusedError, LedgerBrokenError, LedgerChangedError, StorageError
 from pacas.protocol.messages import Request
+from pacas.protocol.names import check_buyer, check_key
 from pacas.provider.ledger.chain import (
     EMPTY,
     PAGE,
@@ -45,8 +46,6 @@ from pacas.provider.ledger.entry import (
     Opening,
     Purchase,
     Record,
-    check_buyer,
-    check_key,
     opening_record,
     purchase_record,
 )

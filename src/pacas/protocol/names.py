@@ -1,0 +1,23 @@
+"""The names that buyers and purchases go by: every provider takes them, and every store can look them up."""
+
+from __future__ import annotations
+
+from pacas.errors import InputError
+
+NAME_LENGTH = 256
+
+
+def check_buyer(buyer: str) -> None:
+    """Raise an InputError unless this can be a buyer's name."""
+    check_name(buyer, "a buyer")
+
+
+def check_key(idempotency_key: str) -> None:
+    """Raise an InputError unless this can be an idempotency key."""
+    check_name(idempotency_key, "an idempotency key")
+
+
+def check_name(name: str, what: str) -> None:
+    """Raise an InputError unless a text has 1 to 256 characters, all of them printable."""
+    if not 1 <= len(name) <= NAME_LENGTH or not name.isprintable():
+        raise InputError(f"{what} must be 1 to {NAME_LENGTH} printable characters")
