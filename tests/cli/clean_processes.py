@@ -25,7 +25,7 @@ import pandas as pd  # noqa: F401  # DuckDB looks for it, and would load it in e
 from pacas.cli.clean import run as clean_run
 from pacas.cli.main import _commands, run
 from pacas.formats.journal.journal import Journal
-from pacas.formats.relations import patched_csv
+from pacas.formats.relations import changed_csv
 from pacas.provider.provider import Provider
 from pacas.storage.sqlite.ledger import SqliteLedger
 
@@ -92,7 +92,7 @@ def _arm(moments: Moments) -> None:
     moments.around(Journal, "settled")
     moments.around(Journal, "finish")
     moments.around(clean_run, "write_cleaned")
-    moments.around(patched_csv, "_patched")  # some of the output is written then
+    moments.around(changed_csv, "_patched")  # some of the output is written then
     moments.around(os, "replace")
     write = os.write
 

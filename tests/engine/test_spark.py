@@ -159,7 +159,7 @@ def test_a_check_finds_what_the_embedded_engine_finds(engine: Any) -> None:
 def test_answers_that_are_too_large_for_one_piece_come_in_batches(
     engine: Any, opened: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pacas.engine.spark.sql.BATCH", 100)
+    monkeypatch.setattr("pacas.engine.spark.spark_sql.BATCH", 100)
     table = people()
     duck = DuckEngine(threads=1)
     expected = duck.mixed_groups(duck.open(Relation.of(table)), [["A"], ["B"]], "C", {})

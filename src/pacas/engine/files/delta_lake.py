@@ -83,7 +83,7 @@ def is_delta(folder: Path) -> bool:
 def has_reader(engine: Engine[Any]) -> bool:
     """Whether an engine reads Delta tables itself: Spark does, with Delta's package on its class path."""
     session = getattr(engine, "session", None)
-    return session is not None and bool(import_module("..spark.tables", __package__).has_delta(session))
+    return session is not None and bool(import_module("..spark.scan", __package__).has_delta(session))
 
 
 def read_log(folder: Path) -> DeltaLog:

@@ -27,17 +27,17 @@ from pacas.engine.contract import Deltas, Hierarchies, KeyedFrame, NewCells, Sou
 from pacas.engine.files.digest import source_digest
 from pacas.engine.spark.errors import reading
 from pacas.engine.spark.index import SparkIndex
-from pacas.engine.spark.numbering import BUCKET
 from pacas.engine.spark.placed import Placed
-from pacas.engine.spark.repair import repaired, write_folder
+from pacas.engine.spark.repaired_frame import repaired, write_folder
+from pacas.engine.spark.row_numbers import BUCKET
 from pacas.engine.spark.rows import all_rows, chosen_rows
 from pacas.engine.spark.session import LOCAL, check_session, start_session
 from pacas.engine.spark.source import Sources, private_folder
-from pacas.engine.spark.sql import SparkSql, release
+from pacas.engine.spark.spark_sql import SparkSql, release
 from pacas.engine.sql.answer_statement import Outline, Recode, answer_sql
 from pacas.engine.sql.change_statement import change_sql, changing_columns
 from pacas.engine.sql.group_statements import mixed_groups
-from pacas.engine.sql.linked_statements import as_group_histogram, pairs_sql
+from pacas.engine.sql.histogram_statements import as_group_histogram, pairs_sql
 from pacas.engine.sql.statements import (
     as_histogram,
     changed_sql,

@@ -17,7 +17,7 @@ from pyspark.sql import functions as F
 from pyspark.storagelevel import StorageLevel
 
 from pacas.engine.contract import Hierarchies
-from pacas.engine.spark.sql import SparkSql, release
+from pacas.engine.spark.spark_sql import SparkSql, release
 from pacas.engine.sql.group_statements import linked_sql
 from pacas.engine.sql.statements import ROW, Opened, column_name
 

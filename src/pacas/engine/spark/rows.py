@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from pacas.engine.spark.sql import SparkSql
+from pacas.engine.spark.spark_sql import SparkSql
 from pacas.engine.sql.statements import ROW, Opened, column_name, rows_sql
 from pacas.errors import InputError
 

@@ -27,11 +27,11 @@ from pacas.engine.contract import Deltas, KeyedFrame, RelationFile, RelationFold
 from pacas.engine.duck.source import create_deltas, create_table, drop_deltas, start_duckdb
 from pacas.engine.files.delta_lake import is_delta
 from pacas.engine.files.watched_files import Files
-from pacas.engine.spark.keyed import KeyedFrames
-from pacas.engine.spark.numbering import BUCKET
+from pacas.engine.spark.keyed_frames import KeyedFrames
 from pacas.engine.spark.placed import Placed, texts
+from pacas.engine.spark.row_numbers import BUCKET
+from pacas.engine.spark.scan import scan_folder, scan_table
 from pacas.engine.spark.session import is_local
-from pacas.engine.spark.tables import scan_folder, scan_table
 from pacas.engine.sql.statements import ROW, column_name, literal
 from pacas.errors import InputError, SchemaError
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pacas.core.relation import Relation
 from pacas.engine.contract import RelationFile
-from pacas.formats.relations.patched_csv import Change, NotAsExpected, patch
+from pacas.formats.relations.changed_csv import Change, NotAsExpected, patch
 from pacas.formats.relations.relations import PARQUET, create_text, kind_to_write, write_relation
 from pacas.formats.replacing import replacing
 

@@ -13,8 +13,8 @@ from pyspark.sql.types import DataType
 
 from pacas.engine.contract import KeyedFrame
 from pacas.engine.files.watched_files import Files, changed
-from pacas.engine.spark.numbering import BUCKET, Numbered, numbered
 from pacas.engine.spark.placed import Placed, local_files, texts
+from pacas.engine.spark.row_numbers import BUCKET, Numbered, numbered
 from pacas.engine.spark.text import is_plain, quoted
 from pacas.engine.sql.statements import column_name
 
