@@ -18,7 +18,7 @@ import pytest
 from engines import ONE_JAVA
 
 from pacas.cli.engines import opened_engine
-from pacas.engine.choosing import EngineChoice, spark_engine
+from pacas.engine.choosing import EngineChoice, spark_engine, spark_engine_type
 from pacas.engine.contract import Engine
 from pacas.errors import InputError
 
@@ -352,6 +352,7 @@ def test_a_master_that_cannot_be_reached(pacas: Any, monkeypatch: pytest.MonkeyP
     assert said == f"the Spark master {master} cannot be reached; is it running, and is its address right?"
 
 
+@with_spark
 def test_client_and_provider_on_two_masters() -> None:
     class Conf:
         def get(self, name: str) -> str:
@@ -361,10 +362,8 @@ def test_client_and_provider_on_two_masters() -> None:
     class Session:
         conf = Conf()
 
-    class Running:
-        session = Session()
-
-    running: Any = Running()
+    running = object.__new__(spark_engine_type())
+    running.session = Session()
     with opened_engine(EngineChoice("spark"), running) as engine:
         assert engine is running
     with opened_engine(EngineChoice("spark", "local[2]"), running) as engine:

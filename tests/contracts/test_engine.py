@@ -41,6 +41,13 @@ def opened(engine: Engine, **columns: Sequence[str | None]) -> Table:
     return engine.open(Relation.of({name: pa.array(values, pa.string()) for name, values in columns.items()}))
 
 
+def test_serves_where_an_engine_of_its_kind_is_asked_for_and_no_other(engine: Engine) -> None:
+    asked = {name: engine.serves(name) for name in ("duckdb", "spark")}
+    assert asked == {"duckdb": not is_spark(engine), "spark": is_spark(engine)}
+    assert engine.serves("duckdb", memory="1GB") is False
+    assert engine.finds_tables == is_spark(engine)
+
+
 # ---- open: tables in memory ------------------------------------------------------------------------------------------
 
 PLAIN: dict[str, list[str | None]] = {"GEN": ["male", "female", None], "AGE": ["51", "45", "32"]}

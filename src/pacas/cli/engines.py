@@ -10,8 +10,6 @@ import typer
 
 from pacas.engine.choosing import EngineChoice
 from pacas.engine.contract import Engine
-from pacas.engine.duck.engine import DuckEngine
-from pacas.errors import InputError
 
 AnyData = Annotated[
     str,
@@ -56,19 +54,8 @@ def opened_engine(choice: EngineChoice, beside: Engine[Any] | None = None) -> It
     `beside` is one that runs already. It serves here, too, if it is of the same kind: a process has one Spark, and
     one limit of its memory, unless another is asked for.
     """
-    if beside is not None and _serves(beside, choice):
+    if beside is not None and beside.serves(choice.engine, master=choice.master, memory=choice.memory):
         yield beside
         return
     with closing(choice.open()) as engine:
         yield engine
-
-
-def _serves(running: Engine[Any], choice: EngineChoice) -> bool:
-    if isinstance(running, DuckEngine):
-        return choice.engine == "duckdb" and choice.memory is None
-    if choice.engine != "spark":
-        return False
-    master = running.session.conf.get("spark.master")  # type: ignore[attr-defined]  # the other engine is Spark's
-    if choice.master is not None and choice.master != master:
-        raise InputError(f"client and provider name two Spark masters, {master} and {choice.master}; a run has one")
-    return True

@@ -182,6 +182,20 @@ class Engine(Protocol[T]):
         """Bytes that a caller may hold of a relation. A larger one is asked about, and never fetched as a whole."""
         ...
 
+    @property
+    def finds_tables(self) -> bool:
+        """Whether `scan` finds more than folders on this disk: tables by name, and places such as `s3://…`."""
+        ...
+
+    @property
+    def reads_delta(self) -> bool:
+        """Whether `scan` reads Delta tables itself, their logs included."""
+        ...
+
+    def serves(self, name: str, *, master: str | None = None, memory: str | None = None) -> bool:
+        """Whether this engine is what another one, opened by these words (`open_engine`), would be."""
+        ...
+
     def scan(self, table: str, key: Sequence[str]) -> Source:
         """A table by its name, or a folder by its path, and the key that numbers its rows."""
         ...

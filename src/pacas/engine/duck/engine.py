@@ -116,6 +116,18 @@ class DuckEngine:
 
     # ---- the contract -----------------------------------------------------------------------------------------
 
+    @property
+    def finds_tables(self) -> bool:
+        return False
+
+    @property
+    def reads_delta(self) -> bool:
+        return False
+
+    def serves(self, name: str, *, master: str | None = None, memory: str | None = None) -> bool:
+        """One without a limit of its own serves; what has another limit is another engine."""
+        return name == "duckdb" and memory is None
+
     def scan(self, table: str, key: Sequence[str]) -> RelationFolder:
         return scan_folder(table, key)
 

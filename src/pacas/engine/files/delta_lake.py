@@ -21,7 +21,6 @@ from urllib.parse import unquote
 
 import pyarrow as pa
 
-from pacas.engine.contract import Engine
 from pacas.errors import FileError, InputError, SchemaError
 
 LOG = "_delta_log"
@@ -78,12 +77,6 @@ class DeltaLog:
 def is_delta(folder: Path) -> bool:
     """Whether a folder is a Delta table."""
     return (folder / LOG).is_dir()
-
-
-def has_reader(engine: Engine[Any]) -> bool:
-    """Whether an engine reads Delta tables itself: Spark does, with Delta's package on its class path."""
-    session = getattr(engine, "session", None)
-    return session is not None and bool(import_module("..spark.scan", __package__).has_delta(session))
 
 
 def read_log(folder: Path) -> DeltaLog:

@@ -31,6 +31,7 @@ from pacas.engine.spark.placed import Placed
 from pacas.engine.spark.repaired_frame import repaired, write_folder
 from pacas.engine.spark.row_numbers import BUCKET
 from pacas.engine.spark.rows import all_rows, chosen_rows
+from pacas.engine.spark.scan import has_delta
 from pacas.engine.spark.session import LOCAL, check_session, start_session
 from pacas.engine.spark.source import Sources, private_folder
 from pacas.engine.spark.spark_sql import SparkSql, release
@@ -130,6 +131,24 @@ class SparkEngine:
     def room(self) -> int:
         """Nothing: what is on Spark stays there."""
         return 0
+
+    @property
+    def finds_tables(self) -> bool:
+        return True
+
+    @property
+    def reads_delta(self) -> bool:
+        """Spark does with Delta's package on its class path."""
+        return has_delta(self.session)
+
+    def serves(self, name: str, *, master: str | None = None, memory: str | None = None) -> bool:
+        """A process has one Spark, whose memory was given when it started."""
+        if name != "spark":
+            return False
+        running = self.session.conf.get("spark.master")
+        if master is not None and master != running:
+            raise InputError(f"client and provider name two Spark masters, {running} and {master}; a run has one")
+        return True
 
     def digest(self, source: Source) -> str:
         if not isinstance(source, KeyedFrame):

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from pacas.core.relation import Relation, check_columns
 from pacas.engine.contract import Engine, RelationFile, Source
 from pacas.engine.duck.engine import DuckEngine
-from pacas.engine.files.delta_lake import has_reader, is_delta
+from pacas.engine.files.delta_lake import is_delta
 from pacas.engine.files.folder import scan_folder
 from pacas.errors import FileError, SchemaError
 
@@ -37,9 +37,9 @@ def locate(data: str, folder: Path, key: Sequence[str], engine: Engine[Any]) -> 
     """
     path = folder / data
     if _is_there(path, Path.is_dir):
-        by_engine = is_delta(path) and has_reader(engine)
+        by_engine = is_delta(path) and engine.reads_delta
         return engine.scan(str(path.absolute()), key) if by_engine else scan_folder(path, key)
-    if not _is_there(path, Path.is_file) and not isinstance(engine, DuckEngine):
+    if not _is_there(path, Path.is_file) and engine.finds_tables:
         if "://" not in data and path.suffix.lower() in {*_SUFFIXES, ".parquet", *COMPRESSED}:
             raise FileError(f"{path} does not exist; give a file, a folder, or the name of a Spark table")
         return engine.scan(data, key)
