@@ -13,15 +13,14 @@ from itertools import groupby
 import numpy as np
 
 from pacas.core.anonymity import Policy
+from pacas.engine.grouping import Ints, spread
 from pacas.provider.in_memory.sales import Learned, learned_by_buyer
 from pacas.provider.in_memory.shop import Held
 from pacas.provider.in_memory.stock import Stock
 from pacas.provider.ledger.chain import Head, Verification
 from pacas.provider.ledger.entry import Entry, Purchase
-from pacas.provider.matching.groups import spread
 from pacas.provider.on_engine.audit import CountedGroups, CountedSales, CountedShop, counted_shop
 from pacas.provider.on_engine.shop import OnEngine
-from pacas.provider.pricing.knowledge import Ints
 from pacas.provider.provider import Provider
 from pacas.provider.safety.margins import Margins
 from pacas.provider.safety.surviving import Surviving

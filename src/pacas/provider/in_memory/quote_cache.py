@@ -12,11 +12,10 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from pacas.engine.grouping import Array
+from pacas.engine.grouping import NONE, Array, Groups, Ints, spread
 from pacas.protocol.messages import Reason, refused
-from pacas.provider.matching.groups import Groups, spread
 from pacas.provider.pricing.conflicts import Inquiry
-from pacas.provider.pricing.knowledge import ConflictSets, Ints, Known, without_edits
+from pacas.provider.pricing.knowledge import ConflictSets, Known, without_edits
 from pacas.provider.pricing.prices import Prices
 from pacas.provider.safety.surviving import Surviving
 
@@ -120,7 +119,7 @@ class Book:
     def mark_slot(self, known: Known, slot: int) -> None:
         """The same for all rows of a slot."""
         if self._attribute not in known.marked:
-            self.mark(known, _NONE)
+            self.mark(known, NONE)
         known.marked[self._attribute][slot] = True
 
     def forget(self, rows: Ints | slice) -> None:
@@ -141,7 +140,7 @@ class Book:
         """The slots that rows are in. A row with a null in a match column is in none."""
         if not isinstance(rows, slice) and len(rows) == 1:
             slot = int(self._slot_of_row[rows[0]])
-            return slot if slot >= 0 else _NONE
+            return slot if slot >= 0 else NONE
         slots: Ints = self._slot_of_row[rows]
         return slots[slots >= 0]
 
@@ -173,5 +172,4 @@ class State(Protocol):
         ...
 
 
-_NONE = np.empty(0, dtype=np.int64)
 _UNSAFE, _AMBIGUOUS, _NO_MATCH = (refused(r) for r in (Reason.UNSAFE, Reason.AMBIGUOUS, Reason.NO_MATCH))

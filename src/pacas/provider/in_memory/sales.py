@@ -8,13 +8,13 @@ from itertools import groupby
 
 import numpy as np
 
+from pacas.engine.grouping import Ints, spread
 from pacas.provider.in_memory.quote_cache import Book
 from pacas.provider.in_memory.stock import Stock
 from pacas.provider.ledger.chain import Total
 from pacas.provider.ledger.entry import Purchase
-from pacas.provider.matching.groups import spread
 from pacas.provider.pricing.conflicts import Inquiry
-from pacas.provider.pricing.knowledge import ConflictSets, Ints, Known, without_edits
+from pacas.provider.pricing.knowledge import ConflictSets, Known, without_edits
 from pacas.provider.safety.surviving import Surviving
 from pacas.provider.terms import History
 

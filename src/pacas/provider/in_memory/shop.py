@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pacas.core.query import GeneralizedQuery
+from pacas.engine.grouping import Ints
 from pacas.protocol.marketplace import Columns
 from pacas.protocol.messages import Ladders, Offer, Quote, Reason, Refusal, Request
 from pacas.provider.in_memory.quote_cache import Book
@@ -21,7 +22,7 @@ from pacas.provider.pricing.conflicts import Asked
 from pacas.provider.pricing.knowledge import ConflictSets
 from pacas.provider.shop.contract import check_request, offer_of
 from pacas.provider.shop.fingerprint import stock_digests
-from pacas.provider.shop.judging import REASONS, Ints, ladders_of
+from pacas.provider.shop.judging import REASONS, ladders_of
 from pacas.provider.terms import History
 
 FEW = 4

@@ -9,12 +9,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from pacas.core.money import CREDIT
 from pacas.core.query import MAIN, GeneralizedQuery
 from pacas.engine.contract import Engine, Source
+from pacas.engine.grouping import Ints
 from pacas.errors import InputError
 from pacas.provider.column import Column
 from pacas.provider.pricing.conflicts import Inquiry
@@ -29,7 +27,6 @@ from pacas.provider.support.support_set import SupportSet
 from pacas.provider.support.weights import Factor, check_weights, sensitivity_weights, uniform_weights
 from pacas.provider.terms import Terms
 
-Ints = NDArray[np.int64]
 Tell = Callable[[str], None]
 
 MOST_TURNS = 8

@@ -12,6 +12,6 @@ A null (an empty text) is like nothing, another null included. The matches are t
 find, but no step compares all pairs.
 """
 
-from .matcher import Matcher, Matches, listed_columns
+from pacas.provider.matching.matcher import Matcher, Matches, listed_columns
 
 __all__ = ["Matcher", "Matches", "listed_columns"]

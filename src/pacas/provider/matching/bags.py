@@ -11,9 +11,7 @@ from typing import Protocol
 
 import numpy as np
 
-from pacas.engine.grouping import Array
-
-from .groups import spread
+from pacas.engine.grouping import Array, spread
 
 
 class Bags(Protocol):

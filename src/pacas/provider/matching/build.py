@@ -10,12 +10,10 @@ from pacas.core.dependency import MatchClause, Similarity
 from pacas.core.hierarchy import Hierarchy
 from pacas.engine.codes import CodedColumn
 from pacas.engine.contract import Hierarchies
-from pacas.engine.grouping import Keys, combine
-
-from .clause import ClauseIndex, CompatibleIndex, WithinIndex
-from .equality import EqualityIndex
-from .groups import Groups, Numbers, distinct
-from .similarity import EditIndex, JaroWinklerIndex, QGramIndex
+from pacas.engine.grouping import Groups, Ints, Keys, combine, distinct
+from pacas.provider.matching.clause import ClauseIndex, CompatibleIndex, WithinIndex
+from pacas.provider.matching.equality import EqualityIndex
+from pacas.provider.matching.similarity import EditIndex, JaroWinklerIndex, QGramIndex
 
 
 def equality_index(
@@ -47,7 +45,7 @@ def clause_index(clause: MatchClause, values: Sequence[str | None], hierarchy: H
             raise ValueError("equality clauses share one index")
 
 
-def combinations(exact: EqualityIndex | None, columns: Sequence[CodedColumn]) -> tuple[Groups, Numbers]:
+def combinations(exact: EqualityIndex | None, columns: Sequence[CodedColumn]) -> tuple[Groups, Ints]:
     """Rows by their combination of slot and values, and each combination's first row; a null is in none."""
     keys = combine([*([exact.slots] if exact else []), *map(_value_keys, columns)])
     combination, found = distinct(keys.key)

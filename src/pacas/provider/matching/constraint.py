@@ -8,10 +8,8 @@ from typing import Protocol
 import numpy as np
 
 from pacas.core.hierarchy import Mask
-from pacas.engine.grouping import Array
-
-from .clause import ClauseIndex
-from .groups import Groups, Numbers
+from pacas.engine.grouping import Array, Groups, Ints
+from pacas.provider.matching.clause import ClauseIndex
 
 
 class Demand(Protocol):
@@ -21,11 +19,11 @@ class Demand(Protocol):
         """How many do."""
         ...
 
-    def members(self) -> Numbers:
+    def members(self) -> Ints:
         """Which do, ascending."""
         ...
 
-    def holds(self, combinations: Numbers) -> Mask:
+    def holds(self, combinations: Ints) -> Mask:
         """Per combination: does it?"""
         ...
 
@@ -52,10 +50,10 @@ class InSlot:
     def size(self) -> int:
         return len(self.members())
 
-    def members(self) -> Numbers:
+    def members(self) -> Ints:
         return self.slots.members.one(self.slot)
 
-    def holds(self, combinations: Numbers) -> Mask:
+    def holds(self, combinations: Ints) -> Mask:
         return np.asarray(self.slots.slot_of[combinations] == self.slot)
 
 
@@ -84,8 +82,8 @@ class LikeValue:
     def size(self) -> int:
         return self.clause.members.size(self.clause.index.find(self.value))
 
-    def members(self) -> Numbers:
+    def members(self) -> Ints:
         return self.clause.members.some(self.clause.index.find(self.value))
 
-    def holds(self, combinations: Numbers) -> Mask:
+    def holds(self, combinations: Ints) -> Mask:
         return self.clause.index.accepts(self.value, self.clause.code_of[combinations])

@@ -9,9 +9,7 @@ import numpy as np
 
 from pacas.core.hierarchy import canonical_number
 from pacas.engine.codes import CodedColumn
-from pacas.engine.grouping import Array, Keys
-
-from .groups import distinct
+from pacas.engine.grouping import Array, Keys, distinct
 
 FEW = 8
 """Tuples up to which it is faster to go one by one."""

@@ -17,12 +17,11 @@ import pyarrow as pa
 from pacas.core.dependency import MatchClause, MatchingDependency, Similarity
 from pacas.engine.codes import CodedColumn
 from pacas.engine.contract import Hierarchies
+from pacas.engine.grouping import NONE, Groups, Ints
 from pacas.errors import InputError, SchemaError, did_you_mean
 from pacas.protocol.marketplace import Columns
-
-from .build import clause_index, combinations, equality_index
-from .constraint import Clause, Demand, InSlot, LikeValue, Slots
-from .groups import NONE, Groups, Numbers
+from pacas.provider.matching.build import clause_index, combinations, equality_index
+from pacas.provider.matching.constraint import Clause, Demand, InSlot, LikeValue, Slots
 
 Tuple = Mapping[str, str | None]
 Values = tuple[str | None, ...]
@@ -40,19 +39,19 @@ class Matches:
     Tuples with equal values share their rows.
     """
 
-    rows: Numbers
-    starts: Numbers
-    sizes: Numbers
+    rows: Ints
+    starts: Ints
+    sizes: Ints
 
     def __len__(self) -> int:
         return len(self.starts)
 
-    def __getitem__(self, i: int) -> Numbers:
+    def __getitem__(self, i: int) -> Ints:
         if not 0 <= i < len(self):
             raise IndexError(f"no tuple {i} among {len(self)}")
         return self.rows[self.starts[i] : self.starts[i] + self.sizes[i]]
 
-    def __iter__(self) -> Iterator[Numbers]:
+    def __iter__(self) -> Iterator[Ints]:
         return (self[i] for i in range(len(self)))
 
 
@@ -115,7 +114,7 @@ class Matcher:
         return Matches(self._rows.members, starts, sizes if limit is None else np.minimum(sizes, limit + 1))
 
     @property
-    def by_slot(self) -> tuple[Groups, Numbers] | None:
+    def by_slot(self) -> tuple[Groups, Ints] | None:
         """The rows of each slot and the slot of each row, where equality decides alone."""
         return None if self._clauses or self._exact is None else (self._rows, self._exact.slots.key)
 
@@ -124,12 +123,12 @@ class Matcher:
         assert self._exact is not None
         return self._exact.slot(self._values(values))
 
-    def slots(self, tuples: Columns) -> Numbers:
+    def slots(self, tuples: Columns) -> Ints:
         """The slot of each tuple; only where equality decides alone."""
         assert self._exact is not None
         return self._exact.slots_of(self._columns(tuples))
 
-    def match_one(self, values: Tuple, limit: int | None = None) -> Numbers:
+    def match_one(self, values: Tuple, limit: int | None = None) -> Ints:
         """The rows that match a tuple; of more than `limit` rows, the first `limit` + 1."""
         return self._find(self._values(values), None if limit is None else limit + 1)
 
@@ -161,7 +160,7 @@ class Matcher:
     def _columns(self, tuples: Columns) -> list[list[str | None]]:
         return listed_columns(self.client_columns, tuples)
 
-    def _find(self, values: Values, most: int | None) -> Numbers:
+    def _find(self, values: Values, most: int | None) -> Ints:
         """The first `most` of the rows that match."""
         slot = self._exact.slot(values) if self._exact else 0
         if slot < 0:
@@ -191,14 +190,14 @@ class Matcher:
         quick.sort(key=itemgetter(0))
         return [demand for _, demand in quick] + slow
 
-    def _survivors(self, demands: Sequence[Demand], most: int | None) -> Numbers:
+    def _survivors(self, demands: Sequence[Demand], most: int | None) -> Ints:
         """The first `most` of the combinations that fulfil all demands."""
         narrow, rest = demands[0], demands[1:]
         if narrow.size() * LARGE > len(self._all):
             candidates, rest = self._all, demands
         else:
             candidates = narrow.members()
-        found: list[Numbers] = []
+        found: list[Ints] = []
         enough = len(candidates) if most is None else most
         for start in range(0, len(candidates), CHUNK):
             chunk = candidates[start : start + CHUNK]

@@ -14,10 +14,9 @@ import numpy as np
 
 from pacas.core.hierarchy import Mask
 from pacas.engine.grouping import Array
-
-from .bags import Bags, ExactBags, Signatures, code_points
-from .clause import ClauseIndex
-from .recent import Recent
+from pacas.provider.matching.bags import Bags, ExactBags, Signatures, code_points
+from pacas.provider.matching.clause import ClauseIndex
+from pacas.provider.matching.recent import Recent
 
 Scorer = Callable[..., float]
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pacas.core.anonymity import Policy
+from pacas.engine.grouping import Ints
 from pacas.provider.ledger.entry import Purchase
 from pacas.provider.on_engine.covering import AT_A_TIME, MOST_OF_A_GROUP
 from pacas.provider.on_engine.row_subset import Part
@@ -22,8 +22,6 @@ from pacas.provider.on_engine.sparse_sales import Sold, SparseSales
 from pacas.provider.safety.linked_values import LinkedValues
 from pacas.provider.safety.surviving import Beyond
 from pacas.provider.terms import History
-
-Ints = NDArray[np.int64]
 
 
 @dataclass

@@ -11,12 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacas.core.hierarchy import Codes
-from pacas.provider.matching.groups import spread
+from pacas.engine.grouping import Ints, spread
 from pacas.provider.support.cell_neighbours import CellNeighbours
 from pacas.provider.support.edits import Changed, Edits
 from pacas.provider.support.support_set import SupportSet
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -11,10 +11,10 @@ from sys import maxsize
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from pacas.core.anonymity import Policy
 from pacas.engine.contract import Index
+from pacas.engine.grouping import Ints
 from pacas.errors import InputError
 from pacas.provider.on_engine.cover import Cover, CoverCells
 from pacas.provider.on_engine.reach import least_shown
@@ -23,8 +23,6 @@ from pacas.provider.on_engine.row_subset import Part
 from pacas.provider.safety.covering import Change, changes_for, support_of
 from pacas.provider.safety.surviving import Beyond
 from pacas.provider.support.support_set import SupportSet
-
-Ints = NDArray[np.int64]
 
 AT_A_TIME = 1 << 18
 """Rows that are looked at together."""

@@ -6,12 +6,10 @@ Where that is enough for a policy, no X-group can be short of values, and none h
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pacas.core.hierarchy import Hierarchy
+from pacas.engine.grouping import Ints
 from pacas.provider.support.cell_neighbours import Plan, plan_of
-
-Ints = NDArray[np.int64]
 
 MOST_WALKS = 20_000_000
 """Steps of walks that are followed; where there would be more, a simpler and lower number is given."""

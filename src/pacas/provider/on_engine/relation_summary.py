@@ -11,7 +11,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pacas.core.anonymity import Policy
 from pacas.engine.contract import Engine
@@ -21,8 +20,6 @@ from pacas.provider.on_engine.cover import Cover
 from pacas.provider.support.support_set import Generated
 from pacas.provider.support.weights import Weighing, check_weights
 from pacas.provider.terms import Terms
-
-Ints = NDArray[np.int64]
 
 NO_POLICY = -(1 << 62)
 

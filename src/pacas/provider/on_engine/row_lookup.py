@@ -20,12 +20,9 @@ from numpy.typing import NDArray
 from pacas.core.anonymity import Policy
 from pacas.engine.codes import coded_texts, linked_keys
 from pacas.engine.contract import Hierarchies, Index
-from pacas.engine.grouping import combine
-from pacas.provider.matching.groups import Groups, spread
+from pacas.engine.grouping import Groups, Ints, combine, spread
 from pacas.provider.on_engine.covering import MOST_OF_A_GROUP
 from pacas.provider.on_engine.lookup_keys import Key, Lines
-
-Ints = NDArray[np.int64]
 
 WIDE = 1 << 12
 """Look-ups that are made together for one tuple."""

@@ -11,10 +11,10 @@ from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from pacas.core.anonymity import Policy
 from pacas.engine.codes import coded_texts
+from pacas.engine.grouping import Ints
 from pacas.provider.column import Column
 from pacas.provider.on_engine.relation_summary import Whole
 from pacas.provider.pricing.knowledge import Known, Levels
@@ -25,7 +25,6 @@ from pacas.provider.support.cell_neighbours import CellNeighbours, cell_neighbou
 from pacas.provider.support.edits import Edits
 from pacas.provider.support.support_set import SupportSet
 
-Ints = NDArray[np.int64]
 Depths = Mapping[str, Levels]
 """Per attribute: how many levels below the root each row's cell was bought."""
 

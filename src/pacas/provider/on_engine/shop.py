@@ -15,6 +15,7 @@ import numpy as np
 
 from pacas.core.query import GeneralizedQuery
 from pacas.engine.contract import Engine, Index
+from pacas.engine.grouping import Ints
 from pacas.errors import InputError
 from pacas.protocol.marketplace import Columns
 from pacas.protocol.messages import Ladders, Offer, Quote, Reason, Refusal, Request, refused
@@ -32,7 +33,7 @@ from pacas.provider.on_engine.sparse_sales import SparseSales
 from pacas.provider.pricing.conflicts import Asked, Inquiry
 from pacas.provider.shop.contract import check_request, offer_of
 from pacas.provider.shop.fingerprint import generated_digest, terms_digests, weights_digest
-from pacas.provider.shop.judging import REASONS, Ints, ladders_of
+from pacas.provider.shop.judging import REASONS, ladders_of
 from pacas.provider.terms import History, Terms
 
 FIRST_KEYS = 256

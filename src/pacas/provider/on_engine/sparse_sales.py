@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pacas.engine.grouping import Ints
 from pacas.provider.ledger.chain import Total
 from pacas.provider.ledger.entry import Purchase
 from pacas.provider.on_engine.relation_summary import Whole
@@ -19,7 +19,6 @@ from pacas.provider.pricing.knowledge import Levels
 from pacas.provider.safety.surviving import Beyond
 from pacas.provider.terms import History
 
-Ints = NDArray[np.int64]
 Find = Callable[[str, Sequence[Mapping[str, str | None]]], list[tuple[int, ...]]]
 """From an attribute and tuples to the rows that each matches, however many."""
 

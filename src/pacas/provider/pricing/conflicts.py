@@ -15,12 +15,12 @@ import numpy as np
 from pacas.core.dependency import MatchingDependency
 from pacas.core.hierarchy import Codes
 from pacas.engine.contract import Hierarchies
+from pacas.engine.grouping import Groups, Ints, spread
 from pacas.protocol.marketplace import Columns
 from pacas.protocol.messages import Offer
 from pacas.provider.column import Column
 from pacas.provider.matching import Matcher, Matches
-from pacas.provider.matching.groups import Groups, spread
-from pacas.provider.pricing.knowledge import ConflictSets, Ints, Levels
+from pacas.provider.pricing.knowledge import ConflictSets, Levels
 from pacas.provider.support.edits import Edits
 
 

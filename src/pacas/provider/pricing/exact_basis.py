@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Ints = NDArray[np.int64]
+from pacas.engine.grouping import Ints
+
 Whole = NDArray[Any]
 """Python integers of any size."""
 

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-Ints = NDArray[np.int64]
+from pacas.engine.grouping import NONE, Ints
+
 Levels = NDArray[np.int8]
 Mask = NDArray[np.bool_]
 
@@ -45,13 +46,12 @@ class ConflictSets:
         return rows[first], of_row[first]
 
 
-_NONE = np.empty(0, dtype=np.int64)
 _NO_LEVELS = np.empty(0, dtype=np.int8)
 
 
 def without_edits(attribute: str, offsets: Ints, rows: Ints) -> ConflictSets:
     """Conflict sets of requests that no edit has to do with."""
-    return ConflictSets(attribute, offsets, rows, _NONE, _NONE, _NO_LEVELS)
+    return ConflictSets(attribute, offsets, rows, NONE, NONE, _NO_LEVELS)
 
 
 class Known:

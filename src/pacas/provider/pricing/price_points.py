@@ -13,14 +13,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pacas.engine.grouping import Ints
 from pacas.errors import InputError, PacasError
 from pacas.provider.pricing.exact_basis import ARTIFICIAL, ExactBasis
 from pacas.provider.pricing.max_entropy import Floats, MaxEntropy, flatten
 from pacas.provider.support.weights import check_total
-
-Ints = NDArray[np.int64]
 
 NEAR = 1e-6
 GRIDS = (1, 2**20)

@@ -12,12 +12,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pacas.engine.grouping import Ints
 from pacas.provider.pricing.knowledge import ConflictSets, Known
 from pacas.provider.support.cell_neighbours import CellNeighbours
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

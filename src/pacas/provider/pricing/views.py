@@ -12,17 +12,16 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from pacas.core.hierarchy import Codes
 from pacas.core.query import MAIN, GeneralizedQuery
 from pacas.engine.contract import Deltas, Engine, Hierarchies, Source
+from pacas.engine.grouping import Ints
 from pacas.engine.questions import open_for
 from pacas.provider.column import Column
 from pacas.provider.pricing.knowledge import Known
 from pacas.provider.support.support_set import SupportSet
 
-Ints = NDArray[np.int64]
 Signed = tuple[Ints, int, dict[str, Codes]]
 """Neighbours, a sign, and the codes of each column of the rows that they add or remove."""
 

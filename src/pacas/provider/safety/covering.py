@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import prod
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pacas.engine.grouping import Ints
 from pacas.provider.column import Column
 from pacas.provider.safety.linked_values import LinkedValues
 from pacas.provider.safety.margins import Margins
@@ -20,7 +20,6 @@ from pacas.provider.support.edits import Edits, edits_of
 from pacas.provider.support.neighbour import Neighbour
 from pacas.provider.support.support_set import SupportSet, cells_of
 
-Ints = NDArray[np.int64]
 Change = tuple[int, dict[str, int]]
 """A row, and the nodes that its cells have instead."""
 

@@ -17,13 +17,11 @@ from numpy.typing import NDArray
 
 from pacas.core.anonymity import Policy
 from pacas.core.hierarchy import Codes
-from pacas.engine.grouping import combine
+from pacas.engine.grouping import Groups, Ints, combine, distinct, spread
 from pacas.provider.column import Column
-from pacas.provider.matching.groups import Groups, distinct, spread
 from pacas.provider.support.cell_neighbours import CellNeighbours
 from pacas.provider.support.edits import Edits
 
-Ints = NDArray[np.int64]
 Numbers = NDArray[np.int32]
 
 

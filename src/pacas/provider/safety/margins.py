@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pacas.engine.grouping import Array
-from pacas.provider.pricing.knowledge import ConflictSets, Ints, Levels
+from pacas.engine.grouping import Array, Ints
+from pacas.provider.pricing.knowledge import ConflictSets, Levels
 from pacas.provider.safety.linked_values import LinkedValues
 
 Mask = NDArray[np.bool_]

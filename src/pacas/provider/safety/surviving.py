@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pacas.provider.matching.groups import spread
-from pacas.provider.pricing.knowledge import ConflictSets, Ints, Known, without_edits
+from pacas.engine.grouping import NONE, Ints, spread
+from pacas.provider.pricing.knowledge import ConflictSets, Known, without_edits
 from pacas.provider.safety.linked_values import LinkedValues
 from pacas.provider.safety.margins import Margins, Members
 from pacas.provider.support.cell_neighbours import CellNeighbours
@@ -154,7 +154,7 @@ class Surviving:
         for linked in self.linking(sold, attribute):
             groups = {group for group in linked.group[rows].tolist() if group >= 0}
             touched += [linked.members.one(group) for group in groups]
-        return touched[0] if len(touched) == 1 else np.concatenate([_NONE, *touched])
+        return touched[0] if len(touched) == 1 else np.concatenate([NONE, *touched])
 
     def linking(self, attribute: str, other: str) -> list[LinkedValues]:
         """The policies that link people to both attributes."""
@@ -240,6 +240,3 @@ class Surviving:
             after.count_cells(attribute, gone.number, rows, gone.divergence, -1)
         after.count_edits(edits.number, -1)
         return after.holds(left)
-
-
-_NONE = np.empty(0, dtype=np.int64)

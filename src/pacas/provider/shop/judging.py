@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pacas.engine.grouping import Ints
 from pacas.protocol.messages import Reason, refused
 from pacas.provider.pricing.conflicts import Asked
 from pacas.provider.pricing.knowledge import Known
 from pacas.provider.pricing.prices import Prices
 from pacas.provider.safety.surviving import Surviving
-
-Ints = NDArray[np.int64]
 
 REASONS = {refused(reason): reason for reason in Reason}
 """What a price below 0 stands for."""

@@ -21,10 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacas.core.hierarchy import Codes, Hierarchy
+from pacas.engine.grouping import Ints
 
 Levels = NDArray[np.int8]
 Counts = NDArray[np.int32]
-Ints = NDArray[np.int64]
 PerCell = int | Counts
 """How many neighbours each cell gets: one number for all, or one per row."""
 

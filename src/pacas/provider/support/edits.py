@@ -14,12 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacas.core.hierarchy import Codes
+from pacas.engine.grouping import Groups, Ints
 from pacas.errors import InputError
-from pacas.provider.matching.groups import Groups
 from pacas.provider.support.cell_neighbours import CellNeighbours
 from pacas.provider.support.neighbour import Neighbour
 
-Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 INSERTED = -1

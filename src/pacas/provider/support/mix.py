@@ -13,14 +13,11 @@ from fractions import Fraction
 from math import fsum
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pacas.core.hierarchy import Codes, Hierarchy
 from pacas.errors import InputError, did_you_mean
 from pacas.provider.support.cell_neighbours import CellNeighbours, Counts, PerCell, cell_neighbours, draws
 from pacas.provider.support.edits import INSERTED, Changed, Edits, codes_of
-
-Ints = NDArray[np.int64]
 
 KINDS = ("update", "swap", "insert", "delete")
 _TOLERANCE = 1e-9

@@ -10,18 +10,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pacas.core.hierarchy import Codes
+from pacas.engine.grouping import Ints
 from pacas.errors import InputError
 from pacas.provider.column import Column
 from pacas.provider.support.cell_neighbours import CellNeighbours, PerCell, per_cell_of_size
 from pacas.provider.support.edits import Changed, Edits, edits_of
 from pacas.provider.support.mix import Mix, mixed_neighbours
 from pacas.provider.support.neighbour import GivenSupport
-
-Ints = NDArray[np.int64]
-
 
 ONLY_UPDATES = Mix()
 

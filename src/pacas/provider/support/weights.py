@@ -12,12 +12,11 @@ from fractions import Fraction
 from math import lcm
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pacas.core.money import CREDIT, credits_text
+from pacas.engine.grouping import Ints
 from pacas.errors import InputError
 
-Ints = NDArray[np.int64]
 Factor = int | float | str | Decimal | Fraction
 
 LEAST_WEIGHT = 100
