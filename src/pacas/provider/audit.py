@@ -10,20 +10,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-import numpy as np
-
 from pacas.core.anonymity import Policy
-from pacas.engine.grouping import Ints, spread
-from pacas.provider.in_memory.sales import Learned, learned_by_buyer
-from pacas.provider.in_memory.shop import Held
-from pacas.provider.in_memory.stock import Stock
 from pacas.provider.ledger.chain import Head, Verification
 from pacas.provider.ledger.entry import Entry, Purchase
-from pacas.provider.on_engine.audit import CountedGroups, CountedSales, CountedShop, counted_shop
-from pacas.provider.on_engine.shop import OnEngine
 from pacas.provider.provider import Provider
-from pacas.provider.safety.margins import Margins
-from pacas.provider.safety.surviving import Surviving
+from pacas.provider.shop.contract import CountedGroups, CountedSales, CountedShop
 from pacas.provider.terms import History, Terms, linking_columns
 
 
@@ -97,7 +88,7 @@ def audit(provider: Provider, noted: Head | None = None) -> Audit:
     verification = provider.ledger.verify(noted, entries.append)
     purchases = [entry.purchase for entry in entries[1:]] if verification.holds else []
     sales = _sales(purchases)
-    counted = counted_shop(shop, purchases) if isinstance(shop, OnEngine) else _counted_stock(provider.stock, purchases)
+    counted = shop.count_sales(purchases)
     of_buyer = {buyer: list(mine) for buyer, mine in groupby(sales, key=lambda sale: sale.buyer)}
     return Audit(
         shop.rows,
@@ -109,18 +100,6 @@ def audit(provider: Provider, noted: Head | None = None) -> Audit:
         verification,
         tuple(_warnings(provider, counted)),
     )
-
-
-def _counted_stock(stock: Stock, purchases: Sequence[Purchase]) -> CountedShop:
-    state = stock.untouched.copy()
-    sales = {}
-    for buyer, learned in learned_by_buyer(purchases, stock.inquiries):
-        state.learn(learned)
-        sales[buyer] = _ruled_out(stock, learned)
-    state.recount()
-    values = _values(stock, state, purchases)
-    groups = [_groups(margins, shown, state) for margins, shown in zip(state.margins, values, strict=True)]
-    return CountedShop(groups, sales)
 
 
 def _sales(purchases: Sequence[Purchase]) -> tuple[Sold, ...]:
@@ -135,49 +114,6 @@ def _sales(purchases: Sequence[Purchase]) -> tuple[Sold, ...]:
 def _buyer(neighbours: int, found: CountedSales, sales: Sequence[Sold]) -> BuyerAudit:
     purchases, spent = sum(s.purchases for s in sales), sum(s.spent for s in sales)
     return BuyerAudit(purchases, spent, found.due, neighbours - found.ruled_out)
-
-
-def _ruled_out(stock: Stock, learned: Learned) -> CountedSales:
-    """What purchases have ruled out, cell by cell and edit by edit, and what that weighs."""
-    found = CountedSales()
-    edits: list[Ints] = []
-    for sets, levels in learned:
-        rows, lowest = sets.lowest(levels)
-        cells = stock.support.cells.get(sets.attribute)
-        if cells is not None:
-            number = spread(cells.first[rows], cells.first[rows + 1] - cells.first[rows])
-            gone = cells.divergence[number] > np.repeat(lowest, cells.first[rows + 1] - cells.first[rows])
-            found.ruled_out += int(gone.sum())
-            found.due += sum(stock.weights[stock.support.first()[sets.attribute] + number[gone]].tolist())
-        edits.append(sets.edit[sets.edit_divergence > levels[sets.edit_request]])
-    gone_edits = np.unique(np.concatenate(edits))
-    found.ruled_out += len(gone_edits)
-    found.due += sum(stock.weights[stock.support.first()[None] + gone_edits].tolist())
-    return found
-
-
-def _groups(margins: Margins, values: Ints, pooled: Surviving) -> CountedGroups:
-    linked = margins.linked
-    margin, groups = np.unique(values - margins.k, return_counts=True)
-    return CountedGroups(
-        linked.groups,
-        int((linked.group < 0).sum()),
-        Counter(dict(zip(margin.tolist(), groups.tolist(), strict=True))),
-        int((margins.lacking(pooled.alive) > 0).sum()),
-    )
-
-
-def _values(stock: Stock, pooled: Surviving, purchases: Sequence[Purchase]) -> list[Ints]:
-    """Per policy how many values each group shows: with what all have bought or, if so agreed, each buyer alone."""
-    if stock.terms.history is History.POOLED:
-        return [margins.values(pooled.alive) for margins in pooled.margins]
-    least = [margins.values(stock.untouched.alive) for margins in stock.untouched.margins]
-    for _, learned in learned_by_buyer(purchases, stock.inquiries):
-        own = stock.untouched.copy()
-        own.learn(learned)
-        own.recount()
-        least = [np.minimum(a, m.values(own.alive)) for a, m in zip(least, own.margins, strict=True)]
-    return least
 
 
 def _policy(terms: Terms, number: int, found: CountedGroups) -> PolicyAudit:
@@ -212,5 +148,5 @@ def _warnings(provider: Provider, counted: CountedShop) -> Iterator[str]:
                     f"policy {number} allows linkage: {attribute} is found by {', '.join(beyond)}, outside X, so a "
                     "buyer can single out one person in an X-group"
                 )
-    if isinstance(provider.shop, Held) and provider.stock.untouched.short:
+    if provider.shop.is_short:
         yield "the support set shows too few values for a policy, so everything is refused"

@@ -22,12 +22,12 @@ from pacas.protocol.marketplace import Columns
 from pacas.protocol.messages import Answer, Ladders, Offer, Quote, Reason, Refusal, Request
 from pacas.protocol.names import check_buyer
 from pacas.provider.in_memory.shop import Held
-from pacas.provider.in_memory.stock import Stock, Tell, take_stock
+from pacas.provider.in_memory.stock import Stock, take_stock
 from pacas.provider.ledger.entry import Entry, Purchase
 from pacas.provider.ledger.ledger import Ledger, MemoryLedger
 from pacas.provider.on_engine.memory_limit import too_large
 from pacas.provider.on_engine.shop import OnEngine
-from pacas.provider.shop.contract import Shop
+from pacas.provider.shop.contract import Shop, Tell
 from pacas.provider.shop.fingerprint import relation_digests
 from pacas.provider.support.neighbour import GivenSupport
 from pacas.provider.support.support_set import Generated

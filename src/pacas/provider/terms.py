@@ -14,6 +14,7 @@ import numpy as np
 
 from pacas.core.anonymity import Policy
 from pacas.core.dependency import MatchingDependency
+from pacas.core.money import CREDIT
 from pacas.core.query import GeneralizedQuery
 from pacas.engine.contract import Hierarchies
 from pacas.errors import HierarchyError, InputError, SchemaError
@@ -78,6 +79,18 @@ class Terms:
         """All that requests and policies look at."""
         grouped_by = [a for policy in self.policies for a in policy.x]
         return tuple(dict.fromkeys([*self.protected, *grouped_by, *sorted(self.found_by)]))
+
+    def weight_runs(self, cells: Mapping[str, int], edits: int) -> tuple[int, list[int], list[Factor] | None]:
+        """The total, and runs of neighbours with one factor: that of the attribute they change, for edits the largest.
+
+        `cells` says how many cell neighbours each attribute has, and `edits` how many others there are.
+        """
+        total = CREDIT if self.total is None else self.total
+        if not self.sensitivity:
+            return total, [sum(cells.values()) + edits], None
+        factors = [self.sensitivity.get(a, 1) for a in cells]
+        largest = max((self.sensitivity.get(a, 1) for a in self.protected), key=float)
+        return total, [*cells.values(), edits], [*factors, largest]
 
     # ---- checks, before anything is read and after -------------------------------------------------------------
 

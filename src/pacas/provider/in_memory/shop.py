@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from threading import Lock
 from typing import NamedTuple
@@ -13,15 +13,15 @@ from pacas.core.query import GeneralizedQuery
 from pacas.engine.grouping import Ints
 from pacas.protocol.marketplace import Columns
 from pacas.protocol.messages import Ladders, Offer, Quote, Reason, Refusal, Request
+from pacas.provider.in_memory.audit import count_sales
 from pacas.provider.in_memory.quote_cache import Book
 from pacas.provider.in_memory.sales import Sales
-from pacas.provider.in_memory.stock import Stock
+from pacas.provider.in_memory.stock import Stock, stock_digests
 from pacas.provider.ledger.entry import Purchase
 from pacas.provider.matching import Matcher
 from pacas.provider.pricing.conflicts import Asked
 from pacas.provider.pricing.knowledge import ConflictSets
-from pacas.provider.shop.contract import check_request, offer_of
-from pacas.provider.shop.fingerprint import stock_digests
+from pacas.provider.shop.contract import CountedShop, check_request, offer_of
 from pacas.provider.shop.judging import REASONS, ladders_of
 from pacas.provider.terms import History
 
@@ -46,6 +46,7 @@ class Held:
     def __init__(self, stock: Stock, secret: bytes, state: Lock) -> None:
         self.stock, self.terms, self._secret, self._state = stock, stock.terms, secret, state
         self.offers: Mapping[str, Offer] = {a: inquiry.offer for a, inquiry in stock.inquiries.items()}
+        self.is_short = stock.untouched.short
         self.keeps_quotes = stock.terms.history is History.POOLED and all(
             inquiry.matcher.by_slot is not None and not inquiry.has_edits for inquiry in stock.inquiries.values()
         )
@@ -126,3 +127,6 @@ class Held:
             if not self.sales.judged(buyer).safe_without(conflicts, self.stock.support):
                 return Refusal(Reason.UNSAFE)
         return Quote(int(self.stock.weights[conflicts].sum()))
+
+    def count_sales(self, purchases: Sequence[Purchase]) -> CountedShop:
+        return count_sales(self.stock, purchases)

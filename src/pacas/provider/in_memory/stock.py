@@ -5,11 +5,11 @@ Everything follows from the relation, the terms and the secret seed; nothing her
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pacas.core.money import CREDIT
 from pacas.core.query import MAIN, GeneralizedQuery
 from pacas.engine.contract import Engine, Source
 from pacas.engine.grouping import Ints
@@ -22,12 +22,12 @@ from pacas.provider.pricing.views import Views
 from pacas.provider.safety.covering import covering
 from pacas.provider.safety.linked_values import LinkedValues
 from pacas.provider.safety.surviving import Surviving
+from pacas.provider.shop.contract import Tell
+from pacas.provider.shop.fingerprint import generated_digest, terms_digests, text_digest, weights_digest
 from pacas.provider.support.neighbour import GivenSupport
-from pacas.provider.support.support_set import SupportSet
-from pacas.provider.support.weights import Factor, check_weights, sensitivity_weights, uniform_weights
+from pacas.provider.support.support_set import Generated, SupportSet
+from pacas.provider.support.weights import check_weights, sensitivity_weights, uniform_weights
 from pacas.provider.terms import Terms
-
-Tell = Callable[[str], None]
 
 MOST_TURNS = 8
 """How often it is looked whether a covering support set covers; once is nearly always enough."""
@@ -135,9 +135,7 @@ def _weights(terms: Terms, support: SupportSet, conflicts: Callable[[Generalized
     given = terms.support.weights if isinstance(terms.support, GivenSupport) else None
     if given is not None:
         return _given_weights(terms, support, given)
-    total, counts, factors = weight_runs(
-        terms, {a: len(cells) for a, cells in support.cells.items()}, len(support.edits)
-    )
+    total, counts, factors = terms.weight_runs(support.counts, len(support.edits))
     if terms.points and terms.sensitivity:
         raise InputError("price points say what neighbours weigh; leave out sensitivity, or the points")
     if terms.points:
@@ -157,16 +155,6 @@ def _given_weights(terms: Terms, support: SupportSet, given: Ints) -> Ints:
     return weights
 
 
-def weight_runs(terms: Terms, cells: Mapping[str, int], edits: int) -> tuple[int, list[int], list[Factor] | None]:
-    """The total, and runs of neighbours with one factor: that of the attribute they change, for edits the largest."""
-    total = CREDIT if terms.total is None else terms.total
-    if not terms.sensitivity:
-        return total, [sum(cells.values()) + edits], None
-    factors = [terms.sensitivity.get(a, 1) for a in cells]
-    largest = max((terms.sensitivity.get(a, 1) for a in terms.protected), key=float)
-    return total, [*cells.values(), edits], [*factors, largest]
-
-
 def _prices(support: SupportSet, weights: Ints, columns: Mapping[str, Column]) -> Prices:
     first = support.first()
     tables = {
@@ -174,3 +162,34 @@ def _prices(support: SupportSet, weights: Ints, columns: Mapping[str, Column]) -
         for a, cells in support.cells.items()
     }
     return Prices(tables, weights[first[None] :])
+
+
+# ---- what a ledger belongs to ---------------------------------------------------------------------------------------
+
+
+def stock_digests(stock: Stock, seed: bytes) -> dict[str, str]:
+    """A hex digest of each thing but the relation that prices and answers follow from."""
+    terms, support, edits = stock.terms, stock.support, len(stock.support.edits)
+    weights = {"weights": hashlib.sha256(stock.weights.tobytes()).hexdigest()}
+    if isinstance(terms.support, Generated):
+        domains = {a: stock.columns[a].domain for a in terms.protected}
+        made = generated_digest(terms, seed, stock.rows, domains, [*support.counts.values(), edits])
+        if not terms.points:
+            weights = weights_digest(terms, support.counts, edits)
+    else:
+        made = _given_digest(stock)
+    return terms_digests(terms) | {"support set": made} | weights
+
+
+def _given_digest(stock: Stock) -> str:
+    digest = hashlib.sha256()
+    for attribute, cells in stock.support.cells.items():
+        digest.update(attribute.encode() + text_digest(stock.columns[attribute].hierarchy.labels).encode())
+        for array in (cells.first, cells.new, cells.divergence):
+            digest.update(array.tobytes())
+    edits = stock.support.edits
+    digest.update(edits.neighbour.tobytes() + edits.row.tobytes() + edits.gone.tobytes())
+    for attribute, changed in sorted(edits.values.items()):
+        digest.update(attribute.encode() + changed.patch.tobytes())
+        digest.update(text_digest([stock.columns[attribute].values[c] for c in changed.code.tolist()]).encode())
+    return digest.hexdigest()

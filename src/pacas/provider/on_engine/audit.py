@@ -5,76 +5,53 @@ An X-group of very many rows is judged by its first ones, as requests are; it sh
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
+import pyarrow as pa
 
 from pacas.core.anonymity import Policy
+from pacas.engine.contract import Index
 from pacas.engine.grouping import Ints
-from pacas.provider.ledger.entry import Purchase
 from pacas.provider.on_engine.covering import AT_A_TIME, MOST_OF_A_GROUP
+from pacas.provider.on_engine.relation_summary import Whole
 from pacas.provider.on_engine.row_subset import Part
-from pacas.provider.on_engine.shop import OnEngine
 from pacas.provider.on_engine.sparse_sales import Sold, SparseSales
 from pacas.provider.safety.linked_values import LinkedValues
 from pacas.provider.safety.surviving import Beyond
+from pacas.provider.shop.contract import CountedGroups, CountedSales, CountedShop
 from pacas.provider.terms import History
 
-
-@dataclass
-class CountedGroups:
-    """One policy's X-groups: how many, by how far they are above their bound, and rows in none."""
-
-    groups: int = 0
-    unlinked_rows: int = 0
-    margins: Counter[int] = field(default_factory=Counter)
-    short_together: int = 0
-    """How many are short with the purchases of all buyers pooled."""
+Read = Callable[[Ints, Sequence[str]], pa.Table]
+"""From row numbers to the texts of some columns."""
+IndexBy = Callable[[Sequence[str]], Index]
 
 
-@dataclass
-class CountedSales:
-    """What one buyer's purchases have ruled out: how many neighbours, and what they weigh."""
-
-    ruled_out: int = 0
-    due: int = 0
-
-
-class CountedShop(NamedTuple):
-    """What follows from the purchases: per policy, and per buyer."""
-
-    groups: Sequence[CountedGroups]
-    sales: Mapping[str, CountedSales]
+def count_sales(whole: Whole, sales: SparseSales, read: Read, index_by: IndexBy) -> CountedShop:
+    """What follows from purchases: per policy, over all X-groups, and per buyer."""
+    together, of_buyer = _counted_sales(whole, sales, read)
+    alive = {buyer: whole.neighbours - found.ruled_out for buyer, found in of_buyer.items()}
+    left = _Left(sales, whole.neighbours - together.ruled_out, alive, whole)
+    return CountedShop([_of_policy(left, policy, index_by(policy.x)) for policy in whole.terms.policies], of_buyer)
 
 
-def counted_shop(shop: OnEngine, purchases: Sequence[Purchase]) -> CountedShop:
-    """Everything, from the ledger's purchases alone."""
-    sales = shop.sales_of(purchases)
-    together, of_buyer = _counted_sales(shop, sales)
-    alive = {buyer: shop.neighbours - found.ruled_out for buyer, found in of_buyer.items()}
-    left = _Left(sales, shop.neighbours - together.ruled_out, alive, shop)
-    return CountedShop([_of_policy(shop, left, policy) for policy in shop.terms.policies], of_buyer)
-
-
-def _counted_sales(shop: OnEngine, sales: SparseSales) -> tuple[CountedSales, dict[str, CountedSales]]:
+def _counted_sales(whole: Whole, sales: SparseSales, read: Read) -> tuple[CountedSales, dict[str, CountedSales]]:
     """All purchases together, and each buyer's, from the rows of which something was sold to anybody."""
     together, found = CountedSales(), {buyer: CountedSales() for buyer in sales.buyers()}
-    protected = shop.terms.protected
+    protected = whole.terms.protected
     every = sales.everything().rows()
     for start in range(0, len(every), AT_A_TIME):
         rows = every[start : start + AT_A_TIME]
-        part = Part(shop.whole, rows, shop.engine.rows(shop.table, rows, list(protected)), protected)
-        _count(shop, part, sales.everything(), together)
+        part = Part(whole, rows, read(rows, protected), protected)
+        _count(whole, part, sales.everything(), together)
         for buyer, sold in sales.buyers().items():
-            _count(shop, part, sold, found[buyer])
+            _count(whole, part, sold, found[buyer])
     return together, found
 
 
-def _count(shop: OnEngine, part: Part, sold: Sold, found: CountedSales) -> None:
-    known, weighing = part.known(sold.depths(shop.terms.protected, part.rows)), shop.whole.weighing
+def _count(whole: Whole, part: Part, sold: Sold, found: CountedSales) -> None:
+    known, weighing = part.known(sold.depths(whole.terms.protected, part.rows)), whole.weighing
     for attribute, cells in part.support.cells.items():
         gone = cells.divergence > known.level(attribute, cells.rows)
         found.ruled_out += int(gone.sum())
@@ -90,33 +67,33 @@ class _Left:
     sales: SparseSales
     together: int
     of_buyer: Mapping[str, int]
-    shop: OnEngine
+    whole: Whole
 
     def values(self, part: Part, policy: Policy) -> tuple[Ints, Ints]:
         """How many values each group shows: as it is judged (D8), and with all purchases pooled."""
         linked = part.linked([policy])
         pooled = self._shown(part, linked, self.sales.everything(), self.together)
-        if self.shop.terms.history is History.POOLED:
+        if self.whole.terms.history is History.POOLED:
             return pooled, pooled
-        least = self._shown(part, linked, Sold(self.shop.whole), self.shop.neighbours)
+        least = self._shown(part, linked, Sold(self.whole), self.whole.neighbours)
         for buyer, sold in self.sales.buyers().items():
             least = np.minimum(least, self._shown(part, linked, sold, self.of_buyer[buyer]))
         return least, pooled
 
     def _shown(self, part: Part, linked: Sequence[LinkedValues], sold: Sold, alive: int) -> Ints:
         depths = sold.depths(part.heights, part.rows)
-        beyond = Beyond(alive, self.shop.whole.most_droppers, False)
+        beyond = Beyond(alive, self.whole.most_droppers, False)
         return part.surviving(depths, linked, beyond).margins[0].values(alive)
 
 
-def _of_policy(shop: OnEngine, left: _Left, policy: Policy) -> CountedGroups:
-    index = shop.index_by(policy.x)
-    found = CountedGroups(unlinked_rows=shop.rows - len(index))
-    _, attributes = shop.whole.bearing_on(policy.y[0])
+def _of_policy(left: _Left, policy: Policy, index: Index) -> CountedGroups:
+    whole = left.whole
+    found = CountedGroups(unlinked_rows=whole.rows - len(index))
+    _, attributes = whole.bearing_on(policy.y[0])
     needed = list(dict.fromkeys([*policy.x, *attributes]))
     for batch in index.batches(AT_A_TIME, MOST_OF_A_GROUP):
         if len(batch):
-            part = Part(shop.whole, batch.column("row").to_numpy(), batch.select(needed), attributes)
+            part = Part(whole, batch.column("row").to_numpy(), batch.select(needed), attributes)
             values, pooled = left.values(part, policy)
             found.groups += len(values)
             found.margins.update((values - policy.k).tolist())

@@ -15,7 +15,6 @@ import numpy as np
 from pacas.core.anonymity import Policy
 from pacas.engine.contract import Engine
 from pacas.provider.column import Column
-from pacas.provider.in_memory.stock import weight_runs
 from pacas.provider.on_engine.cover import Cover
 from pacas.provider.support.support_set import Generated
 from pacas.provider.support.weights import Weighing, check_weights
@@ -63,7 +62,7 @@ class Whole:
     @cached_property
     def weighing(self) -> Weighing:
         """What neighbours weigh, by their numbers."""
-        total, counts, factors = weight_runs(self.terms, self.counts, len(self.cover.edit_rows))
+        total, counts, factors = self.terms.weight_runs(self.counts, len(self.cover.edit_rows))
         check_weights(total, counts, factors)
         return Weighing(total, counts, factors)
 

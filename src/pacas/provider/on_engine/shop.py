@@ -19,9 +19,9 @@ from pacas.engine.grouping import Ints
 from pacas.errors import InputError
 from pacas.protocol.marketplace import Columns
 from pacas.protocol.messages import Ladders, Offer, Quote, Reason, Refusal, Request, refused
-from pacas.provider.in_memory.stock import Tell
 from pacas.provider.ledger.entry import Purchase
 from pacas.provider.matching import listed_columns
+from pacas.provider.on_engine.audit import count_sales
 from pacas.provider.on_engine.cover import Cover
 from pacas.provider.on_engine.covering import cover
 from pacas.provider.on_engine.lookup_keys import Key, Lines, by_likeness
@@ -31,7 +31,7 @@ from pacas.provider.on_engine.row_lookup import Closures
 from pacas.provider.on_engine.row_subset import Part
 from pacas.provider.on_engine.sparse_sales import SparseSales
 from pacas.provider.pricing.conflicts import Asked, Inquiry
-from pacas.provider.shop.contract import check_request, offer_of
+from pacas.provider.shop.contract import CountedShop, Tell, check_request, offer_of
 from pacas.provider.shop.fingerprint import generated_digest, terms_digests, weights_digest
 from pacas.provider.shop.judging import REASONS, ladders_of
 from pacas.provider.terms import History, Terms
@@ -57,6 +57,7 @@ class OnEngine:
     """What is sold from, on the engine, and what has been sold of it."""
 
     keeps_quotes = False
+    is_short = False
 
     def __init__(self, engine: Engine[Any], table: Any, terms: Terms, secret: bytes, state: Lock, tell: Tell) -> None:
         check_sellable(terms)
@@ -177,6 +178,13 @@ class OnEngine:
     def add(self, sale: EngineSale, purchase: Purchase) -> None:
         self.sales.add(purchase, sale.rows)
 
+    def count_sales(self, purchases: Sequence[Purchase]) -> CountedShop:
+        sales = SparseSales(self.whole, self._rows)
+        sales.replay(purchases)
+        return count_sales(
+            self.whole, sales, lambda rows, columns: self.engine.rows(self.table, rows, columns), self.index_by
+        )
+
     def _rows(self, attribute: str, tuples: Sequence[Mapping[str, str | None]]) -> list[tuple[int, ...]]:
         columns = self.offers[attribute].columns
         return self._closures[attribute].rows([tuple(t[c] for c in columns) for t in tuples])
@@ -186,12 +194,6 @@ class OnEngine:
     def index_by(self, columns: Sequence[str]) -> Index:
         """An index by all of the columns."""
         return self._index(sorted(columns), [])
-
-    def sales_of(self, purchases: Sequence[Purchase]) -> SparseSales:
-        """What follows from some purchases."""
-        sales = SparseSales(self.whole, self._rows)
-        sales.replay(purchases)
-        return sales
 
     def _index(self, by: Sequence[str], likeness: Sequence[str]) -> Index:
         key = (tuple(by), frozenset(likeness))

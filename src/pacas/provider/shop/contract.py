@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Protocol, TypeVar
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol, TypeVar
 
 from pacas.core.query import GeneralizedQuery
 from pacas.errors import InputError, did_you_mean
@@ -12,6 +14,9 @@ from pacas.protocol.messages import Ladders, Offer, Quote, Refusal, Request
 from pacas.provider.ledger.chain import Total
 from pacas.provider.ledger.entry import Purchase
 from pacas.provider.terms import Terms
+
+Tell = Callable[[str], None]
+"""Is told what is being done."""
 
 
 class Priced(Protocol):
@@ -38,12 +43,40 @@ class Ledgered(Protocol):
         ...
 
 
+@dataclass
+class CountedGroups:
+    """One policy's X-groups: how many, by how far they are above their bound, and rows in none."""
+
+    groups: int = 0
+    unlinked_rows: int = 0
+    margins: Counter[int] = field(default_factory=Counter)
+    short_together: int = 0
+    """How many are short with the purchases of all buyers pooled."""
+
+
+@dataclass
+class CountedSales:
+    """What one buyer's purchases have ruled out: how many neighbours, and what they weigh."""
+
+    ruled_out: int = 0
+    due: int = 0
+
+
+class CountedShop(NamedTuple):
+    """What follows from the purchases: per policy, and per buyer."""
+
+    groups: Sequence[CountedGroups]
+    sales: Mapping[str, CountedSales]
+
+
 class Shop(Protocol[S]):
     """A provider's relation, made ready to sell from."""
 
     terms: Terms
     keeps_quotes: bool
     """Whether a quote is one look, whatever is asked for."""
+    is_short: bool
+    """Whether the support set itself shows too few values for a policy, so that everything is refused."""
 
     @property
     def rows(self) -> int: ...
@@ -86,6 +119,10 @@ class Shop(Protocol[S]):
 
     def quote_query(self, query: GeneralizedQuery, buyer: str) -> Quote | Refusal:
         """The price of any generalized query."""
+        ...
+
+    def count_sales(self, purchases: Sequence[Purchase]) -> CountedShop:
+        """What an audit counts, from these purchases alone: what they leave to every X-group, and must have cost."""
         ...
 
 

@@ -15,7 +15,6 @@ from typing import Any
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.query import MAIN
 from pacas.engine.contract import Engine, Source
-from pacas.provider.in_memory.stock import Stock, weight_runs
 from pacas.provider.support.support_set import Generated
 from pacas.provider.support.weights import Factor
 from pacas.provider.terms import Terms
@@ -27,27 +26,12 @@ def relation_digests(engine: Engine[Any], sources: Mapping[str, Source]) -> dict
 
 
 def terms_digests(terms: Terms) -> dict[str, str]:
-    """The same for what the owner decides."""
+    """A hex digest of each thing that the owner decides."""
     parts = {f"hierarchy of {a}": _hierarchy(hierarchy) for a, hierarchy in terms.hierarchies.items()}
     return parts | {
-        "match": _text({a: str(dependency) for a, dependency in terms.match.items()}),
-        "policies": _text(_policies(terms)),
+        "match": text_digest({a: str(dependency) for a, dependency in terms.match.items()}),
+        "policies": text_digest(_policies(terms)),
     }
-
-
-def stock_digests(stock: Stock, seed: bytes) -> dict[str, str]:
-    """The same for all that is sold from, in memory."""
-    terms, support = stock.terms, stock.support
-    if isinstance(terms.support, Generated):
-        counts = {a: len(cells) for a, cells in support.cells.items()}
-        domains = {a: stock.columns[a].domain for a in terms.protected}
-        made = generated_digest(terms, seed, stock.rows, domains, [*counts.values(), len(support.edits)])
-        if not terms.points:
-            return terms_digests(terms) | {"support set": made} | weights_digest(terms, counts, len(support.edits))
-    else:
-        made = _given(stock)
-    weights = {"weights": hashlib.sha256(stock.weights.tobytes()).hexdigest()}
-    return terms_digests(terms) | {"support set": made} | weights
 
 
 def generated_digest(
@@ -59,7 +43,7 @@ def generated_digest(
     mix = [str(share) for share in (how.mix.update, how.mix.swap, how.mix.insert, how.mix.delete)]
     own = {a: sorted(domain.ground_labels) for a, domain in domains.items() if a not in terms.hierarchies}
     secret = hashlib.sha256(seed).hexdigest()
-    return _text([GENERATED, secret, how.per_cell, how.size, mix, list(domains), own, rows, list(counts)])
+    return text_digest([GENERATED, secret, how.per_cell, how.size, mix, list(domains), own, rows, list(counts)])
 
 
 GENERATED = "pacas support set 1"
@@ -68,8 +52,8 @@ GENERATED = "pacas support set 1"
 
 def weights_digest(terms: Terms, counts: Mapping[str, int], edits: int) -> dict[str, str]:
     """Weights that are uniform or by sensitivity, by what they follow from."""
-    total, runs, factors = weight_runs(terms, counts, edits)
-    return {"weights": _text([total, runs, factors and [str(_exact(factor)) for factor in factors]])}
+    total, runs, factors = terms.weight_runs(counts, edits)
+    return {"weights": text_digest([total, runs, factors and [str(_exact(factor)) for factor in factors]])}
 
 
 def _exact(factor: Factor) -> Fraction:
@@ -77,26 +61,13 @@ def _exact(factor: Factor) -> Fraction:
 
 
 def _hierarchy(hierarchy: Hierarchy) -> str:
-    return _text([hierarchy.numeric, list(hierarchy.labels), hierarchy.ancestors.tolist()])
+    return text_digest([hierarchy.numeric, list(hierarchy.labels), hierarchy.ancestors.tolist()])
 
 
 def _policies(terms: Terms) -> list[Any]:
     return [[p.x, p.y, p.y_levels, p.k, p.allow_linkage] for p in terms.policies]
 
 
-def _given(stock: Stock) -> str:
-    digest = hashlib.sha256()
-    for attribute, cells in stock.support.cells.items():
-        digest.update(attribute.encode() + _text(stock.columns[attribute].hierarchy.labels).encode())
-        for array in (cells.first, cells.new, cells.divergence):
-            digest.update(array.tobytes())
-    edits = stock.support.edits
-    digest.update(edits.neighbour.tobytes() + edits.row.tobytes() + edits.gone.tobytes())
-    for attribute, changed in sorted(edits.values.items()):
-        digest.update(attribute.encode() + changed.patch.tobytes())
-        digest.update(_text([stock.columns[attribute].values[c] for c in changed.code.tolist()]).encode())
-    return digest.hexdigest()
-
-
-def _text(value: Any) -> str:
+def text_digest(value: Any) -> str:
+    """A hex digest of what JSON can write."""
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()

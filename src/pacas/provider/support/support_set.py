@@ -56,6 +56,11 @@ class SupportSet:
     def __len__(self) -> int:
         return sum(map(len, self.cells.values())) + len(self.edits)
 
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many cell neighbours each attribute has."""
+        return {a: len(cells) for a, cells in self.cells.items()}
+
     def first(self) -> dict[str | None, int]:
         """The first number of each attribute's cell neighbours, and, under None, that of the edits."""
         numbers = np.cumsum([0, *map(len, self.cells.values())]).tolist()
