@@ -373,3 +373,19 @@ def test_client_and_provider_on_two_masters() -> None:
         pass
     with opened_engine(EngineChoice(), running) as engine:
         assert engine is not running
+
+
+def test_a_command_leaves_pandas_out_until_it_is_needed() -> None:
+    program = """
+import sys
+from pacas.cli.engines import opened_engine
+from pacas.engine.choosing import EngineChoice
+from pacas.core.relation import Relation
+with opened_engine(EngineChoice()) as engine:
+    read = engine.rows(engine.open(Relation.of({"A": ["1", None]})), None, ["A"])
+print("pandas" in sys.modules)
+import pandas
+print(Relation.of(pandas.DataFrame({"A": [0.5, None]})).table.to_pydict(), read.to_pandas().shape)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stdout.splitlines() == ["False", "{'A': [0.5, None]} (2, 1)"], done.stderr

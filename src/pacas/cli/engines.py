@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from typing import Annotated, Any
 
+import pyarrow as pa
 import typer
 
 from pacas.engine.choosing import EngineChoice
@@ -54,8 +56,32 @@ def opened_engine(choice: EngineChoice, beside: Engine[Any] | None = None) -> It
     `beside` is one that runs already. It serves here, too, if it is of the same kind: a process has one Spark, and
     one limit of its memory, unless another is asked for.
     """
+    _leave_pandas_out()
     if beside is not None and beside.serves(choice.engine, master=choice.master, memory=choice.memory):
         yield beside
         return
     with closing(choice.open()) as engine:
         yield engine
+
+
+class _NoPandas:
+    """A finder of modules that says that pandas is not installed."""
+
+    @staticmethod
+    def find_spec(name: str, path: object = None, target: object = None) -> None:
+        if name == "pandas":
+            raise ModuleNotFoundError(name=name)
+
+
+def _leave_pandas_out() -> None:
+    """Let Arrow look for pandas now and find none: it would load it (half a second) with the first array it makes.
+
+    Arrow looks once, and again where pandas is really needed, to make a frame.
+    """
+    if "pandas" in sys.modules:
+        return
+    sys.meta_path.insert(0, _NoPandas)
+    try:
+        pa.scalar(0)
+    finally:
+        sys.meta_path.remove(_NoPandas)
