@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import subprocess
 import sys
-import types
 from pathlib import Path
 
 import pytest
@@ -13,14 +13,35 @@ import pytest
 import pacas
 from pacas import example
 
+NEEDS_PYSPARK = {"SparkEngine"}
+"""Offered and not listed: `from pacas import *` must not need what is not installed."""
+
+
+def python(script: str) -> str:
+    """What a script prints in a process of its own."""
+    return subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.strip()
+
 
 def test_what_is_exported_is_what_is_listed() -> None:
-    offered = {
-        name
-        for name, value in vars(pacas).items()
-        if not name.startswith("_") and not isinstance(value, types.ModuleType)
-    }
-    assert offered == set(pacas.__all__)
+    stub = ast.parse(Path(pacas.__file__).with_suffix(".pyi").read_text("utf-8"))
+    offered = [alias.name for node in stub.body if isinstance(node, ast.ImportFrom) for alias in node.names]
+    assert sorted(offered) == sorted({*pacas.__all__, *NEEDS_PYSPARK})
+
+
+def test_what_is_listed_is_seen_and_comes_with_a_star() -> None:
+    assert set(pacas.__all__) <= set(dir(pacas))
+    starred: dict[str, object] = {}
+    exec("from pacas import *", starred)
+    assert {name: getattr(pacas, name) for name in pacas.__all__} == {n: starred[n] for n in pacas.__all__}
+
+
+def test_what_is_not_offered_is_no_attribute() -> None:
+    with pytest.raises(AttributeError, match="module 'pacas' has no attribute 'Nothing'"):
+        pacas.Nothing  # type: ignore[attr-defined]  # noqa: B018
+
+
+def test_a_room_is_found_beside_the_names() -> None:
+    assert python("from pacas import example; print(example.__name__)") == "pacas.example"
 
 
 def test_the_list_is_sorted_and_has_no_name_twice() -> None:
@@ -40,11 +61,14 @@ def test_each_name_is_one_of_ours(name: str) -> None:
     assert getattr(pacas, name).__module__.startswith("pacas.")
 
 
+def test_nothing_is_loaded_before_it_is_asked_for() -> None:
+    script = "import sys, pacas; print(*(name for name in sys.modules if name.startswith('pacas')))"
+    assert python(script) == "pacas"
+
+
 def test_what_takes_long_to_load_is_loaded_when_it_is_used() -> None:
     slow = ("cryptography", "fastapi", "httpx", "matplotlib", "pandas", "starlette", "typer", "uvicorn")
-    script = f"import sys, pacas; print([name for name in {slow} if name in sys.modules])"
-    told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert told.stdout.strip() == "[]"
+    assert python(f"import sys; from pacas import *; print([name for name in {slow} if name in sys.modules])") == "[]"
 
 
 def test_a_cleaning_is_scored_explained_and_reported_with_what_is_offered(tmp_path: Path) -> None:

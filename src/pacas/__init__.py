@@ -4,71 +4,28 @@ A client repairs a dirty table with single values bought from a provider; the pr
 as its privacy policy asks. After Huang, Milani and Chiang, "Privacy-Aware Data Cleaning-as-a-Service".
 """
 
-from pacas.client.check import Check, check
-from pacas.client.classes.equivalence import EquivalenceClass
-from pacas.client.outcome.cleaning import Cleaning
-from pacas.client.outcome.explain import Explanation, explain
-from pacas.client.outcome.score import Score
-from pacas.client.safe_clean import SafeClean
-from pacas.core.anonymity import Anonymity, Policy
-from pacas.core.dependency import FunctionalDependency, MatchingDependency
-from pacas.core.distance import SemanticDistance
-from pacas.core.hierarchy import Hierarchy
-from pacas.core.query import GeneralizedQuery
-from pacas.core.relation import Relation
-from pacas.engine.choosing import loaded_when_asked_for as __getattr__  # noqa: F401  # for what is not here
-from pacas.engine.choosing import open_engine
-from pacas.engine.contract import KeyedFrame
-from pacas.engine.files.folder import scan_folder
-from pacas.engine.questions import anonymity, answer, build_hierarchy, relation_distance, semantic_distance
-from pacas.errors import InputError, PacasError, RemoteError
-from pacas.formats.hierarchies import read_hierarchy, write_hierarchy
-from pacas.formats.relations.relations import read_relation, scan_relation, write_relation
-from pacas.formats.report.report import write_report
-from pacas.protocol.messages import Answer, Quote, Refusal, Request
-from pacas.provider.provider import Provider
-from pacas.provider.support.support_set import Generated
-from pacas.remote.remote_provider import RemoteProvider
+from __future__ import annotations
 
-__all__ = [
-    "Anonymity",
-    "Answer",
-    "Check",
-    "Cleaning",
-    "EquivalenceClass",
-    "Explanation",
-    "FunctionalDependency",
-    "GeneralizedQuery",
-    "Generated",
-    "Hierarchy",
-    "InputError",
-    "KeyedFrame",
-    "MatchingDependency",
-    "PacasError",
-    "Policy",
-    "Provider",
-    "Quote",
-    "Refusal",
-    "Relation",
-    "RemoteError",
-    "RemoteProvider",
-    "Request",
-    "SafeClean",
-    "Score",
-    "SemanticDistance",
-    "anonymity",
-    "answer",
-    "build_hierarchy",
-    "check",
-    "explain",
-    "open_engine",
-    "read_hierarchy",
-    "read_relation",
-    "relation_distance",
-    "scan_folder",
-    "scan_relation",
-    "semantic_distance",
-    "write_hierarchy",
-    "write_relation",
-    "write_report",
-]
+import ast
+from importlib import import_module
+from pkgutil import get_data
+from typing import Any
+
+_STUB = ast.parse(get_data(__name__, "__init__.pyi") or b"").body
+_HOMES = {alias.name: node.module for node in _STUB if isinstance(node, ast.ImportFrom) for alias in node.names}
+"""Each name that is offered, and the module that defines it: the stub says it, to type checkers and here."""
+
+__all__ = next(ast.literal_eval(node.value) for node in _STUB if isinstance(node, ast.Assign))
+
+
+def __getattr__(name: str) -> Any:
+    """Load what is asked for when it is asked for: so a client loads no provider, and a command what it uses."""
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(home), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

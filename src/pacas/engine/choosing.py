@@ -94,8 +94,8 @@ def spark_engine_type() -> Any:
         raise InputError(f"the Spark engine needs {missing}; install it with: pip install 'pacas[spark]'") from None
 
 
-def loaded_when_asked_for(name: str) -> Any:
-    """`pacas.SparkEngine`, which `import pacas` leaves alone: it needs pyspark, and takes a moment to load."""
+def __getattr__(name: str) -> Any:
+    """`SparkEngine`, loaded when it is asked for: it needs pyspark."""
     if name == "SparkEngine":
         return spark_engine_type()
-    raise AttributeError(f"module 'pacas' has no attribute {name!r}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,70 @@
+"""What the front door offers, each name from the module that defines it; `__init__.py` loads it when asked for it."""
+
+from pacas.client.check import Check, check
+from pacas.client.classes.equivalence import EquivalenceClass
+from pacas.client.outcome.cleaning import Cleaning
+from pacas.client.outcome.explain import Explanation, explain
+from pacas.client.outcome.score import Score
+from pacas.client.safe_clean import SafeClean
+from pacas.core.anonymity import Anonymity, Policy
+from pacas.core.dependency import FunctionalDependency, MatchingDependency
+from pacas.core.distance import SemanticDistance
+from pacas.core.hierarchy import Hierarchy
+from pacas.core.query import GeneralizedQuery
+from pacas.core.relation import Relation
+from pacas.engine.choosing import SparkEngine as SparkEngine  # not in `__all__`: it needs pyspark
+from pacas.engine.choosing import open_engine
+from pacas.engine.contract import KeyedFrame
+from pacas.engine.files.folder import scan_folder
+from pacas.engine.questions import anonymity, answer, build_hierarchy, relation_distance, semantic_distance
+from pacas.errors import InputError, PacasError, RemoteError
+from pacas.formats.hierarchies import read_hierarchy, write_hierarchy
+from pacas.formats.relations.relations import read_relation, scan_relation, write_relation
+from pacas.formats.report.report import write_report
+from pacas.protocol.messages import Answer, Quote, Refusal, Request
+from pacas.provider.provider import Provider
+from pacas.provider.support.support_set import Generated
+from pacas.remote.remote_provider import RemoteProvider
+
+__all__ = [
+    "Anonymity",
+    "Answer",
+    "Check",
+    "Cleaning",
+    "EquivalenceClass",
+    "Explanation",
+    "FunctionalDependency",
+    "GeneralizedQuery",
+    "Generated",
+    "Hierarchy",
+    "InputError",
+    "KeyedFrame",
+    "MatchingDependency",
+    "PacasError",
+    "Policy",
+    "Provider",
+    "Quote",
+    "Refusal",
+    "Relation",
+    "RemoteError",
+    "RemoteProvider",
+    "Request",
+    "SafeClean",
+    "Score",
+    "SemanticDistance",
+    "anonymity",
+    "answer",
+    "build_hierarchy",
+    "check",
+    "explain",
+    "open_engine",
+    "read_hierarchy",
+    "read_relation",
+    "relation_distance",
+    "scan_folder",
+    "scan_relation",
+    "semantic_distance",
+    "write_hierarchy",
+    "write_relation",
+    "write_report",
+]
