@@ -18,7 +18,7 @@ def duckdb(request: pytest.FixtureRequest) -> DuckEngine:
 def spilling(request: pytest.FixtureRequest) -> DuckEngine:
     """DuckDB with no room for arrays: it answers by SQL alone."""
     engine = DuckEngine(threads=2)
-    engine.room = 0
+    engine.holdable_bytes = 0
     return engine
 
 

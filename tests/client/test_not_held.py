@@ -19,7 +19,7 @@ from pacas.protocol.messages import Answer, Ladders, Offer, Quote, Request
 
 HELD = DuckEngine(threads=1)
 NOT_HELD = DuckEngine(threads=1)
-NOT_HELD.room = 0
+NOT_HELD.holdable_bytes = 0
 
 VALUES = [f"{letter}{i}" for letter in "xyz" for i in range(3)]
 TREE = Hierarchy.from_rows([(value, value[0], "*") for value in VALUES])
@@ -100,7 +100,7 @@ def test_what_can_be_foreseen_is_looked_up_together() -> None:
             return made
 
     engine = Counting(threads=1)
-    engine.room = 0
+    engine.holdable_bytes = 0
     truth = {"B": {str(i): table["B"][i | 1] for i in rows}}
     result = clean(engine, table, Shop(truth))
     assert len(result.purchases) == 21 and asked == [9]

@@ -19,7 +19,7 @@ from engines import ENGINES, is_spark, scaled
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.query import Column, Condition, From, GeneralizedQuery, Output
 from pacas.core.relation import Relation
-from pacas.engine.contract import Deltas, Engine, Source, Table
+from pacas.engine.contract import Engine, NeighbourDiffs, Source, Table
 from pacas.errors import FileError, HierarchyError, InputError, SchemaError
 from pacas.formats.relations.relations import scan_relation
 
@@ -581,23 +581,28 @@ Row = tuple[str | None, ...]
 ANN, BOB, CID, DEE, NOBODY = zip(*PEOPLE.values(), strict=True)
 
 
-def deltas(*changes: tuple[int, int, Row], columns: Sequence[str] = tuple(PEOPLE)) -> Deltas:
+def deltas(*changes: tuple[int, int, Row], columns: Sequence[str] = tuple(PEOPLE)) -> NeighbourDiffs:
     """Deltas from (neighbour, sign, row)."""
     numbers = np.array([number for number, _, _ in changes], dtype=np.int64)
     signs = np.array([sign for _, sign, _ in changes], dtype=np.int8)
     rows = [row for _, _, row in changes]
-    return Deltas(
+    return NeighbourDiffs(
         numbers, signs, pa.table({c: pa.array([r[i] for r in rows], pa.string()) for i, c in enumerate(columns)})
     )
 
 
-def replaced(*cells: tuple[Row, Row]) -> Deltas:
+def replaced(*cells: tuple[Row, Row]) -> NeighbourDiffs:
     """Neighbours 0, 1, …, each with another row in place of one."""
     return deltas(*(change for n, (old, new) in enumerate(cells) for change in [(n, -1, old), (n, +1, new)]))
 
 
 def changed(
-    engine: Engine, given: Deltas, select: str, where: str = "", from_: str = "relation", **hierarchies: Hierarchy
+    engine: Engine,
+    given: NeighbourDiffs,
+    select: str,
+    where: str = "",
+    from_: str = "relation",
+    **hierarchies: Hierarchy,
 ) -> list[int]:
     found = engine.changed_answers(GeneralizedQuery.parse(select, where, from_), clinic(engine), given, hierarchies)
     assert found.dtype == np.int64
@@ -709,7 +714,7 @@ def test_a_relation_of_which_no_column_is_named_counts_by_its_rows(engine: Engin
     assert changed(engine, given, "DOCTOR", "NAME = ann", "relation, doctors") == [0, 1]
     assert changed(engine, given, "DOCTOR", "NAME = eve", "relation, doctors") == [3]
     assert changed(engine, given, "DOCTOR", "NAME = zed", "relation, doctors") == []
-    no_columns = Deltas(given.neighbour, given.sign, pa.table({}))
+    no_columns = NeighbourDiffs(given.neighbour, given.sign, pa.table({}))
     assert changed(engine, no_columns, "DOCTOR", "", "relation, doctors") == [1]
 
 
@@ -747,7 +752,7 @@ def test_any_column_name_will_do_for_deltas(engine: Engine) -> None:
 
 def test_deltas_of_other_types_read_as_text(engine: Engine) -> None:
     rows = pa.table({"AGE": [51, 77], "MED": pa.array(["naproxen", ""]).dictionary_encode()})
-    given = Deltas(np.array([4, 4]), np.array([-1, 1], dtype=np.int8), rows)
+    given = NeighbourDiffs(np.array([4, 4]), np.array([-1, 1], dtype=np.int8), rows)
     assert changed(engine, given, "AGE") == [4]
     assert changed(engine, given, "MED") == [4]
     assert changed(engine, given, "AGE", "MED = naproxen") == [4]
@@ -780,11 +785,11 @@ def test_deltas_have_one_neighbour_and_one_sign_a_row() -> None:
     one, two = np.array([1]), np.array([1, 1])
     for neighbour, sign in [(one, two), (two, one), (one, one)]:
         with pytest.raises(InputError, match="deltas need one of each") as caught:
-            Deltas(neighbour, sign.astype(np.int8), rows)
+            NeighbourDiffs(neighbour, sign.astype(np.int8), rows)
         assert "secret" not in str(caught.value)
     for wrong in (0, 2, -2):
         with pytest.raises(InputError, match="sign"):
-            Deltas(two, np.array([1, wrong], dtype=np.int8), rows)
+            NeighbourDiffs(two, np.array([1, wrong], dtype=np.int8), rows)
 
 
 def test_questions_after_changed_answers_are_not_disturbed(engine: Engine) -> None:

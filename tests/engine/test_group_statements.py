@@ -14,7 +14,7 @@ from pacas.engine.duck.engine import DuckEngine
 from pacas.engine.sql import group_statements
 
 ROOMY, ROOMLESS = DuckEngine(threads=1), DuckEngine(threads=1)
-ROOMLESS.room = 0
+ROOMLESS.holdable_bytes = 0
 
 PEOPLE = 1_000
 

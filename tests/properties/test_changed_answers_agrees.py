@@ -15,7 +15,7 @@ from oracles.queries import OPERATORS
 from oracles.worlds import Query, World, queries, worlds
 
 from pacas.core.query import Column, Condition, From, GeneralizedQuery, Output
-from pacas.engine.contract import Deltas
+from pacas.engine.contract import NeighbourDiffs
 from pacas.engine.duck.engine import DuckEngine
 
 ENGINE = DuckEngine(threads=1)
@@ -32,7 +32,7 @@ def to_query(query: Query) -> GeneralizedQuery:
     )
 
 
-def net_deltas(world: World) -> Deltas:
+def net_deltas(world: World) -> NeighbourDiffs:
     """Per neighbour the rows of R that it has less often, and the rows that it has more often, than R has."""
     columns = list(world.rows[0])
     before = Counter(tuple(row[a] for a in columns) for row in world.rows)
@@ -43,17 +43,17 @@ def net_deltas(world: World) -> Deltas:
         entries += [(number, +1, row) for row in (after - before).elements()]
     texts = {a: pa.array([row[i] for _, _, row in entries], pa.string()) for i, a in enumerate(columns)}
     numbers = np.array([number for number, _, _ in entries], dtype=np.int64)
-    return Deltas(numbers, np.array([sign for _, sign, _ in entries], dtype=np.int8), pa.table(texts))
+    return NeighbourDiffs(numbers, np.array([sign for _, sign, _ in entries], dtype=np.int8), pa.table(texts))
 
 
-def gross_deltas(world: World) -> Deltas:
+def gross_deltas(world: World) -> NeighbourDiffs:
     """The same as whole relations: each neighbour removes all rows of R, and adds all rows of its own."""
     columns = list(world.rows[0])
     entries: list[tuple[int, int, Row]] = [(number, -1, row) for number in world.support() for row in world.rows]
     entries += [(number, +1, row) for number, instance in world.support().items() for row in instance]
     texts = {a: pa.array([row[a] for _, _, row in entries], pa.string()) for a in columns}
     numbers = np.array([number for number, _, _ in entries], dtype=np.int64)
-    return Deltas(numbers, np.array([sign for _, sign, _ in entries], dtype=np.int8), pa.table(texts))
+    return NeighbourDiffs(numbers, np.array([sign for _, sign, _ in entries], dtype=np.int8), pa.table(texts))
 
 
 @st.composite

@@ -26,7 +26,7 @@ from pacas.protocol import messages
 ENGINE = DuckEngine(threads=1)
 ROOMLESS = DuckEngine(threads=1)
 """One that gives no room to hold a relation: it is asked instead."""
-ROOMLESS.room = 0
+ROOMLESS.holdable_bytes = 0
 ENGINES = st.sampled_from([ENGINE, ROOMLESS])
 
 Rows = list[dict[str, Value]]

@@ -63,7 +63,7 @@ class Roomless(DuckEngine):
 
     def __init__(self) -> None:
         super().__init__(threads=1)
-        self.room = 0
+        self.holdable_bytes = 0
 
 
 ROOMLESS, ROOMY = Roomless(), DuckEngine(threads=1)
@@ -416,7 +416,7 @@ def test_other_entries_carry_their_rows() -> None:
 def test_room_decides_where_a_relation_is_sold_from() -> None:
     engine = DuckEngine(memory="1GB", threads=1)
     assert not isinstance(broker(engine).shop, OnEngine)
-    engine.room = 100
+    engine.holdable_bytes = 100
     assert isinstance(broker(engine).shop, OnEngine)
     engine.close()
 

@@ -172,7 +172,7 @@ def _is_read_at_once(source: Source, engine: Engine[Any]) -> bool:
     """Whether all columns are read in the same go: a text has to be read as a whole, and will be written so."""
     if not isinstance(source, RelationFile) or source.format != "csv":
         return False
-    return source.path.stat().st_size * TEXT <= engine.room
+    return source.path.stat().st_size * TEXT <= engine.holdable_bytes
 
 
 TEXT = 4

@@ -95,7 +95,7 @@ T = TypeVar("T", bound="Table")
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Deltas:
+class NeighbourDiffs:
     """How neighbours differ from a relation: the rows that each removes from it and the rows that each adds.
 
     Row i of `rows` is removed (sign −1, the values that the relation has there) or added (+1) by `neighbour[i]`. A cell
@@ -178,7 +178,7 @@ class Engine(Protocol[T]):
     """
 
     @property
-    def room(self) -> int:
+    def holdable_bytes(self) -> int:
         """Bytes that a caller may hold of a relation. A larger one is asked about, and never fetched as a whole."""
         ...
 
@@ -235,7 +235,7 @@ class Engine(Protocol[T]):
         ...
 
     def changed_answers(
-        self, query: GeneralizedQuery, tables: Mapping[str, T], deltas: Deltas, hierarchies: Hierarchies
+        self, query: GeneralizedQuery, tables: Mapping[str, T], deltas: NeighbourDiffs, hierarchies: Hierarchies
     ) -> NDArray[np.int64]:
         """The neighbours whose answers to the query are not the main relation's: sorted, each once.
 

@@ -46,7 +46,7 @@ def generate_eqs(
     classes = found.classes
     if named:
         classes = add_named(classes, named, violating, table, engine, hierarchies)
-    if len(table) * len(used) * BYTES <= engine.room:
+    if len(table) * len(used) * BYTES <= engine.holdable_bytes:
         columns = {a: Column(c, hierarchies.get(a)) for a, c in engine.columns(table, used).items()}
         return ErrorCounts(classes, violating, CurrentRelation(columns, None, len(table)))
     held = _rows_of(classes)

@@ -13,7 +13,7 @@ BATCH = 1 << 17
 """Rows that come from DuckDB at a time."""
 
 
-class DuckSql:
+class DuckConnection:
     """A connection, and the names that were given in it for a while. Whoever asks holds the connection's lock."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:

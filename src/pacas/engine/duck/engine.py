@@ -37,14 +37,14 @@ from pacas.engine.codes import (
     linked_keys,
     place,
 )
-from pacas.engine.contract import Deltas, Hierarchies, Index, KeyedFrame, NewCells, RelationFolder, Source
-from pacas.engine.duck.connection import BATCH, DuckSql
+from pacas.engine.contract import Hierarchies, Index, KeyedFrame, NeighbourDiffs, NewCells, RelationFolder, Source
+from pacas.engine.duck.connection import BATCH, DuckConnection
 from pacas.engine.duck.folder_copy import write_folder
 from pacas.engine.duck.index import DuckIndex
 from pacas.engine.duck.source import create_deltas, create_table, drop_deltas, reading, start_duckdb
 from pacas.engine.files.digest import source_digest
 from pacas.engine.files.folder import scan_folder
-from pacas.engine.files.watched_files import Files
+from pacas.engine.files.watched_files import WatchedFiles
 from pacas.engine.grouping import Keys, combine, connect, count_pairs, gather, mixed
 from pacas.engine.memory import memory_bytes
 from pacas.engine.sql.answer_statement import Outline, Recode, answer_sql
@@ -79,7 +79,7 @@ class DuckTable:
     columns: tuple[str, ...]
     row_count: int
     source: Source
-    files: Files
+    files: WatchedFiles
     asked: tuple[str, ...] = ()
     """The columns that it was opened for, which questions are sure to come about."""
     texts: Mapping[str, pa.ChunkedArray] = field(default_factory=dict)
@@ -103,10 +103,10 @@ class DuckEngine:
         spill = tempfile.mkdtemp(prefix="pacas-")  # for this user's eyes only: a provider's values may be spilled
         self._remove_spill = weakref.finalize(self, shutil.rmtree, spill, ignore_errors=True)
         limit = None if memory is None else memory_bytes(memory)
-        self.room = sys.maxsize if limit is None else limit // 4
+        self.holdable_bytes = sys.maxsize if limit is None else limit // 4
         share = None if limit is None else f"{int(limit * DUCKDB) // 10**6}MB"
         self._connection = start_duckdb(spill, memory=share, threads=threads)
-        self._sql = DuckSql(self._connection)
+        self._sql = DuckConnection(self._connection)
         self._names = count()
         self._one_at_a_time = threading.RLock()  # a DuckDB connection serves one thread
 
@@ -154,7 +154,7 @@ class DuckEngine:
             raise InputError(f"{source.name} is a frame of Spark's, which DuckDB cannot open; give the Spark engine")
         name = f"pacas_{next(self._names)}"
         kept = tuple(source.columns if columns is None else dict.fromkeys(columns))
-        files = Files.of_source(source)
+        files = WatchedFiles.of_source(source)
         with self._one_at_a_time:
             rows, texts = create_table(self._connection, name, source, kept)
         return DuckTable(source.name, name, kept, rows, source, files, () if columns is None else kept, texts)
@@ -221,7 +221,7 @@ class DuckEngine:
             return self._arrow(answer_sql(query, tables, hierarchies, recode))
 
     def changed_answers(
-        self, query: GeneralizedQuery, tables: Mapping[str, DuckTable], deltas: Deltas, hierarchies: Hierarchies
+        self, query: GeneralizedQuery, tables: Mapping[str, DuckTable], deltas: NeighbourDiffs, hierarchies: Hierarchies
     ) -> NDArray[np.int64]:
         columns = changing_columns(query, tables, deltas)
         name = f"pacas_{next(self._names)}"
@@ -254,7 +254,7 @@ class DuckEngine:
     def _is_large(self, table: DuckTable, attributes: Sequence[str]) -> bool:
         """Whether the arrays that a question would need are too large; then SQL answers it, which may spill."""
         check_columns(table, attributes)
-        return len(table) * WORD * (len(attributes) + FURTHER) > self.room
+        return len(table) * WORD * (len(attributes) + FURTHER) > self.holdable_bytes
 
     # ---- codes ------------------------------------------------------------------------------------------------
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from pacas.engine.contract import RelationFolder
 from pacas.engine.duck.text import create_view, file_literal
-from pacas.engine.files.folder import Contents, contents, metadata, schema_of
+from pacas.engine.files.folder import FolderContents, contents, metadata, schema_of
 from pacas.engine.files.watched_files import changed
 from pacas.engine.keys import check_key
 from pacas.engine.sql.statements import column_name, literal, quote
@@ -34,7 +34,7 @@ class FolderFiles:
     paths: tuple[Path, ...]
     rows: tuple[int, ...]
     """How many each file has."""
-    held: Contents
+    held: FolderContents
     """All that the folder holds: the columns that come from its partitions, and what a log says."""
     kinds: dict[str, tuple[str, str]]
     """Each column of the files: how SQL names it there, and its type."""

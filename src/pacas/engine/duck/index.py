@@ -12,7 +12,6 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 from threading import RLock
-from typing import Protocol
 
 import duckdb
 import numpy as np
@@ -21,16 +20,10 @@ import pyarrow as pa
 from pacas.engine.contract import Hierarchies
 from pacas.engine.duck.source import reading
 from pacas.engine.sql.group_statements import linked_sql
-from pacas.engine.sql.statements import ROW, Opened, literal
+from pacas.engine.sql.statements import ROW, OpenedRelation, literal
 
 ROWS_OF_A_BUCKET = 1 << 15
 HASH_BITS = 64
-
-
-class Counted(Opened, Protocol):
-    """An opened relation that says how many rows it has."""
-
-    def __len__(self) -> int: ...
 
 
 class DuckIndex:
@@ -41,7 +34,7 @@ class DuckIndex:
         connection: duckdb.DuckDBPyConnection,
         lock: RLock,
         name: str,
-        table: Counted,
+        table: OpenedRelation,
         by: Sequence[str],
         columns: Sequence[str],
         hierarchies: Hierarchies,
@@ -101,7 +94,7 @@ class DuckIndex:
         by_number = attribute in hierarchies and hierarchies[attribute].numeric
         return f"c{place}" if by_number or attribute not in self._by else f"k{self._by.index(attribute)}"
 
-    def _entries_sql(self, table: Counted) -> str:
+    def _entries_sql(self, table: OpenedRelation) -> str:
         keys = [
             f"{linked_sql(table.sql_column(attribute), hierarchy)} AS {key}"
             for attribute, hierarchy, key in zip(self._by, self._linked, self._keys, strict=True)

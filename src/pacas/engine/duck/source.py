@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 
 from pacas.core.relation import Relation
 from pacas.core.words import counted
-from pacas.engine.contract import Deltas, KeyedFrame, RelationFile, RelationFolder, Source
+from pacas.engine.contract import KeyedFrame, NeighbourDiffs, RelationFile, RelationFolder, Source
 from pacas.engine.duck.folder import create_from_folder
 from pacas.engine.duck.text import create_view, file_literal, text_of
 from pacas.engine.memory import memory_bytes
@@ -156,7 +156,9 @@ def _create_from_arrow(
     create_view(connection, name, f"{name}_arrow", ROW, [(c, str(types[c])) for c in names])
 
 
-def create_deltas(connection: duckdb.DuckDBPyConnection, name: str, deltas: Deltas, columns: Mapping[str, str]) -> None:
+def create_deltas(
+    connection: duckdb.DuckDBPyConnection, name: str, deltas: NeighbourDiffs, columns: Mapping[str, str]
+) -> None:
     """Make deltas known as `name`(neighbour, sign, …), columns called as in the relation."""
     numbers = {"neighbour": pa.array(deltas.neighbour, pa.int64()), "sign": pa.array(deltas.sign, pa.int8())}
     table = pa.table(numbers | {sql: deltas.rows.column(column) for column, sql in columns.items()})

@@ -37,7 +37,7 @@ _WHOLE = dict.fromkeys(("TINYINT", "SMALLINT", "INTEGER"), "BIGINT")
 
 
 @dataclass(frozen=True, slots=True)
-class Contents:
+class FolderContents:
     """What a folder holds now."""
 
     folder: Path
@@ -68,14 +68,14 @@ class Contents:
         return all(guessed[column] == _WHOLE.get(kind, kind) for column, kind in self.kinds.items())
 
 
-def contents(folder: Path) -> Contents:
+def contents(folder: Path) -> FolderContents:
     """The files of a folder that hold its rows, and what is said of them."""
     if is_delta(folder):
         log = read_log(folder)
         kinds = log.kinds
-        return Contents(folder, log.files, {column: kinds[column] for column in log.partitions}, log)
+        return FolderContents(folder, log.files, {column: kinds[column] for column in log.partitions}, log)
     files = _plain_files(folder)
-    return Contents(folder, {file: partition(folder, file) for file in files}, partition_kinds(folder, files))
+    return FolderContents(folder, {file: partition(folder, file) for file in files}, partition_kinds(folder, files))
 
 
 def parquet_files(folder: Path) -> list[Path]:

@@ -15,7 +15,7 @@ def changed(called: str) -> InputError:
     return InputError(f"{called} has changed since it was first read; let its writers finish, then begin again")
 
 
-class Files:
+class WatchedFiles:
     """The local files that a relation is read from, as they were when it was first opened."""
 
     def __init__(self, paths: Iterable[Path] | Callable[[], Iterable[Path]], called: str) -> None:
@@ -26,7 +26,7 @@ class Files:
         self._before = self._now()
 
     @classmethod
-    def of_source(cls, source: Source) -> Files:
+    def of_source(cls, source: Source) -> WatchedFiles:
         """Those that are read again with every question: Parquet files. A text is read once."""
         match source:
             case RelationFile(format="parquet"):

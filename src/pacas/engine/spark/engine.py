@@ -23,17 +23,17 @@ from pacas.core.hierarchy import Hierarchy
 from pacas.core.histogram import GroupHistogram, Histogram
 from pacas.core.query import MAIN, GeneralizedQuery
 from pacas.engine.codes import CodedColumn, code_type, place
-from pacas.engine.contract import Deltas, Hierarchies, KeyedFrame, NewCells, Source
+from pacas.engine.contract import Hierarchies, KeyedFrame, NeighbourDiffs, NewCells, Source
 from pacas.engine.files.digest import source_digest
 from pacas.engine.spark.errors import reading
 from pacas.engine.spark.index import SparkIndex
-from pacas.engine.spark.placed import Placed
+from pacas.engine.spark.placed import PlacedRelation
 from pacas.engine.spark.repaired_frame import repaired, write_folder
 from pacas.engine.spark.row_numbers import BUCKET
 from pacas.engine.spark.rows import all_rows, chosen_rows
 from pacas.engine.spark.scan import has_delta
 from pacas.engine.spark.session import LOCAL, check_session, start_session
-from pacas.engine.spark.source import Sources, private_folder
+from pacas.engine.spark.source import SparkSources, private_folder
 from pacas.engine.spark.spark_sql import SparkSql, release
 from pacas.engine.sql.answer_statement import Outline, Recode, answer_sql
 from pacas.engine.sql.change_statement import change_sql, changing_columns
@@ -60,7 +60,7 @@ class SparkTable:
     sql_name: str
     columns: tuple[str, ...]
     source: Source
-    placed: Placed
+    placed: PlacedRelation
     coded: dict[str, CodedColumn] = field(default_factory=dict)
     of: SparkTable | None = None
     """The one that it is a view of: what the workers hold of that has to stay."""
@@ -95,7 +95,7 @@ class SparkEngine:
         self._owned = session is None
         self.session = start_session(folder, master, settings) if session is None else session
         self._sql = SparkSql(self.session)
-        self._sources = Sources(self.session, folder, bucket)
+        self._sources = SparkSources(self.session, folder, bucket)
         self._releases: list[Callable[[], object]] = []
 
     def close(self) -> None:
@@ -128,7 +128,7 @@ class SparkEngine:
     # ---- the contract -----------------------------------------------------------------------------------------
 
     @property
-    def room(self) -> int:
+    def holdable_bytes(self) -> int:
         """Nothing: what is on Spark stays there."""
         return 0
 
@@ -207,7 +207,11 @@ class SparkEngine:
             return self._sql.arrow(answer_sql(query, tables, hierarchies, recode))
 
     def changed_answers(
-        self, query: GeneralizedQuery, tables: Mapping[str, SparkTable], deltas: Deltas, hierarchies: Hierarchies
+        self,
+        query: GeneralizedQuery,
+        tables: Mapping[str, SparkTable],
+        deltas: NeighbourDiffs,
+        hierarchies: Hierarchies,
     ) -> NDArray[np.int64]:
         texts = self._sources.delta_texts(deltas, changing_columns(query, tables, deltas))
         with self._sql.named(self._sql.from_arrow(texts)) as name, self._labelling(tables, name) as recode:

@@ -19,7 +19,7 @@ from pyspark.storagelevel import StorageLevel
 from pacas.engine.contract import Hierarchies
 from pacas.engine.spark.spark_sql import SparkSql, release
 from pacas.engine.sql.group_statements import linked_sql
-from pacas.engine.sql.statements import ROW, Opened, column_name
+from pacas.engine.sql.statements import ROW, OpenedRelation, column_name
 
 Asking = Callable[[], AbstractContextManager[None]]
 """What surrounds a question about a table."""
@@ -31,7 +31,7 @@ class SparkIndex:
     def __init__(
         self,
         spark: SparkSql,
-        table: Opened,
+        table: OpenedRelation,
         by: Sequence[str],
         columns: Sequence[str],
         hierarchies: Hierarchies,

@@ -12,9 +12,9 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import DataType
 
 from pacas.engine.contract import KeyedFrame
-from pacas.engine.files.watched_files import Files, changed
-from pacas.engine.spark.placed import Placed, local_files, texts
-from pacas.engine.spark.row_numbers import BUCKET, Numbered, numbered
+from pacas.engine.files.watched_files import WatchedFiles, changed
+from pacas.engine.spark.placed import PlacedRelation, local_files, texts
+from pacas.engine.spark.row_numbers import BUCKET, NumberedFrame, number_rows
 from pacas.engine.spark.text import is_plain, quoted
 from pacas.engine.sql.statements import column_name
 
@@ -23,12 +23,12 @@ ROWS = ""
 
 
 @dataclass(slots=True)
-class _Known:
+class _SeenFrame:
     """What is remembered of a frame."""
 
     names: list[str]
     """Its files, wherever they are."""
-    files: Files
+    files: WatchedFiles
     seen: dict[str, int] = field(default_factory=dict)
     """Checksums of the columns that were placed, and the number of rows."""
 
@@ -38,7 +38,7 @@ class KeyedFrames:
 
     def __init__(self, bucket: int = BUCKET) -> None:
         self._bucket = bucket
-        self._known: weakref.WeakKeyDictionary[KeyedFrame, _Known] = weakref.WeakKeyDictionary()
+        self._known: weakref.WeakKeyDictionary[KeyedFrame, _SeenFrame] = weakref.WeakKeyDictionary()
         self._again: weakref.WeakKeyDictionary[KeyedFrame, Callable[[], KeyedFrame]] = weakref.WeakKeyDictionary()
 
     def scanned(self, scan: Callable[[], KeyedFrame]) -> KeyedFrame:
@@ -47,17 +47,17 @@ class KeyedFrames:
         self._again[found] = scan
         return found
 
-    def place(self, source: KeyedFrame, columns: Sequence[str]) -> Placed:
+    def place(self, source: KeyedFrame, columns: Sequence[str]) -> PlacedRelation:
         """A frame's columns, its rows numbered."""
         known = self._checked(source)
         keys = {f"k{i}": column for i, column in enumerate(source.key)}
         named = [F.col(quoted(column)).alias(k) for k, column in keys.items()]
         frame = source.frame.select(*named, *texts(source.frame, columns, source.name))
         names = [column_name(i) for i in range(len(columns))]
-        found = numbered(frame, keys, names, source.name, self._bucket, known.seen.get(ROWS))
+        found = number_rows(frame, keys, names, source.name, self._bucket, known.seen.get(ROWS))
         self._remember(source, known, columns, found)
         known.files.check()
-        return Placed(found.frame, found.rows, known.files.check, lambda: _forget(found), source, found.keys)
+        return PlacedRelation(found.frame, found.rows, known.files.check, lambda: _forget(found), source, found.keys)
 
     def check(self, source: KeyedFrame) -> None:
         """Raise if a frame that was placed is another one now, as far as its files tell."""
@@ -77,18 +77,18 @@ class KeyedFrames:
         ]
         return hashlib.sha256(repr(parts).encode()).hexdigest()
 
-    def _checked(self, source: KeyedFrame) -> _Known:
+    def _checked(self, source: KeyedFrame) -> _SeenFrame:
         """What is known of a frame, whose files must be those that they were."""
         known = self._known.get(source)
         if known is None:
             names = sorted(source.frame.inputFiles())
-            self._known[source] = known = _Known(names, local_files(names, source.name))
+            self._known[source] = known = _SeenFrame(names, local_files(names, source.name))
         elif (again := self._again.get(source)) and sorted(again().frame.inputFiles()) != known.names:
             raise changed(source.name)
         known.files.check()
         return known
 
-    def _remember(self, source: KeyedFrame, known: _Known, columns: Sequence[str], found: Numbered) -> None:
+    def _remember(self, source: KeyedFrame, known: _SeenFrame, columns: Sequence[str], found: NumberedFrame) -> None:
         """A frame that is opened again must be what it was: the same rows, and the same cells in the columns seen."""
         now = dict(zip(columns, found.checksums, strict=True)) | {ROWS: found.rows}
         if any(known.seen.get(column, value) != value for column, value in now.items()):
@@ -102,5 +102,5 @@ def _content(name: str, kind: DataType) -> Column:
     return F.col(quoted(name)) if is_plain(kind) else F.to_json(F.struct(F.col(quoted(name))))
 
 
-def _forget(found: Numbered) -> None:
+def _forget(found: NumberedFrame) -> None:
     found.held.unpersist()

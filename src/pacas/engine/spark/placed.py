@@ -10,13 +10,13 @@ from urllib.parse import unquote, urlsplit
 from pyspark.sql import Column, DataFrame
 
 from pacas.engine.contract import KeyedFrame
-from pacas.engine.files.watched_files import Files
+from pacas.engine.files.watched_files import WatchedFiles
 from pacas.engine.spark.text import text_of
 from pacas.engine.sql.statements import column_name
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class PlacedRelation:
     """A relation as a frame (row_number, c0, c1, …) of texts."""
 
     frame: DataFrame
@@ -29,10 +29,10 @@ class Placed:
     """Such rows' keys: (row_number, k0, k1, …)."""
 
 
-def local_files(names: Sequence[str], called: str) -> Files:
+def local_files(names: Sequence[str], called: str) -> WatchedFiles:
     """Those of Spark's files that are local; others are looked at only when their frame is opened again."""
     places = [urlsplit(name) for name in names]
-    return Files([Path(unquote(p.path)) for p in places if p.scheme in ("", "file")], called)
+    return WatchedFiles([Path(unquote(p.path)) for p in places if p.scheme in ("", "file")], called)
 
 
 def texts(frame: DataFrame, columns: Sequence[str], where: str) -> list[Column]:

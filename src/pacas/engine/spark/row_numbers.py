@@ -30,7 +30,7 @@ SEED = 7
 
 
 @dataclass(frozen=True, slots=True)
-class Numbered:
+class NumberedFrame:
     """A frame with row numbers, and what it held when they were given."""
 
     frame: DataFrame
@@ -44,14 +44,14 @@ class Numbered:
     """One for each column: of all its cells and their keys, whatever the order they come in."""
 
 
-def numbered(
+def number_rows(
     frame: DataFrame,
     key: Mapping[str, str],
     columns: Sequence[str],
     where: str,
     bucket: int = BUCKET,
     rows: int | None = None,
-) -> Numbered:
+) -> NumberedFrame:
     """Number the rows of a frame that has these columns and this key, which must tell all rows apart.
 
     `key` is what the frame calls the key's columns, and what messages call them. `rows` is how many rows there must be,
@@ -77,7 +77,7 @@ def numbered(
     before = np.concatenate([[0], np.cumsum(sizes)[:-1]])
     first = F.element_at(F.array(*(F.lit(int(n)).cast("long") for n in before)), F.col("bucket") + 1)
     row = (first + F.col("place")).alias(ROW)
-    return Numbered(held.select(row, *columns), held.select(row, *key), rows, held, checksums)
+    return NumberedFrame(held.select(row, *columns), held.select(row, *key), rows, held, checksums)
 
 
 def _measured(

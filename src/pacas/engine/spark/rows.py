@@ -9,17 +9,17 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from pacas.engine.spark.spark_sql import SparkSql
-from pacas.engine.sql.statements import ROW, Opened, column_name, rows_sql
+from pacas.engine.sql.statements import ROW, OpenedRelation, column_name, rows_sql
 from pacas.errors import InputError
 
 
-def all_rows(spark: SparkSql, table: Opened, columns: Sequence[str], count: int) -> pa.Table:
+def all_rows(spark: SparkSql, table: OpenedRelation, columns: Sequence[str], count: int) -> pa.Table:
     """Columns of all rows, of which there are so many, in their order."""
     return pa.concat_tables(spark.stream(rows_sql(table, columns, None), count)).rename_columns(list(columns))
 
 
 def chosen_rows(
-    spark: SparkSql, table: Opened, rows: NDArray[np.int64], columns: Sequence[str], count: int
+    spark: SparkSql, table: OpenedRelation, rows: NDArray[np.int64], columns: Sequence[str], count: int
 ) -> pa.Table:
     """Columns of some of the rows, of which there are so many, in the order asked for."""
     if not len(rows):

@@ -23,12 +23,12 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from pacas.engine.contract import Deltas, KeyedFrame, RelationFile, RelationFolder, Source
+from pacas.engine.contract import KeyedFrame, NeighbourDiffs, RelationFile, RelationFolder, Source
 from pacas.engine.duck.source import create_deltas, create_table, drop_deltas, start_duckdb
 from pacas.engine.files.delta_lake import is_delta
-from pacas.engine.files.watched_files import Files
+from pacas.engine.files.watched_files import WatchedFiles
 from pacas.engine.spark.keyed_frames import KeyedFrames
-from pacas.engine.spark.placed import Placed, texts
+from pacas.engine.spark.placed import PlacedRelation, texts
 from pacas.engine.spark.row_numbers import BUCKET
 from pacas.engine.spark.scan import scan_folder, scan_table
 from pacas.engine.spark.session import is_local
@@ -43,7 +43,7 @@ _HIDDEN = "_metadata"
 """The column by which Spark tells where in a file a row is."""
 
 
-class Sources:
+class SparkSources:
     """Where a session's relations come from."""
 
     def __init__(self, session: SparkSession, folder: str, bucket: int = BUCKET) -> None:
@@ -60,7 +60,7 @@ class Sources:
     def close(self) -> None:
         self._embedded.close()
 
-    def place(self, source: Source, columns: Sequence[str]) -> Placed:
+    def place(self, source: Source, columns: Sequence[str]) -> PlacedRelation:
         """A relation's columns, ready to be asked about."""
         for column in columns:
             if column not in source.columns:
@@ -68,7 +68,7 @@ class Sources:
         if isinstance(source, KeyedFrame):
             return self.frames.place(source, columns)
         if isinstance(source, RelationFolder):
-            files = Files.of_source(source)
+            files = WatchedFiles.of_source(source)
             placed = self.frames.place(self._of_folder(source), columns)
             return replace(placed, check_unchanged=files.check) if is_delta(source.path) else placed
         if (
@@ -94,12 +94,12 @@ class Sources:
 
     # ---- Parquet files --------------------------------------------------------------------------------------------
 
-    def _in_place(self, file: RelationFile, columns: Sequence[str]) -> Placed | None:
+    def _in_place(self, file: RelationFile, columns: Sequence[str]) -> PlacedRelation | None:
         """A Parquet file as it lies there, unless it holds what Spark does not read."""
         folded = [c.lower() for c in file.columns]
         if len(set(folded)) < len(folded) or _HIDDEN in folded:
             return None
-        files = Files([file.path], file.name)
+        files = WatchedFiles([file.path], file.name)
         rows = int(pq.read_metadata(file.path).num_rows)
         if rows == 0:
             raise InputError(f"{file.name} has a header but no rows")
@@ -109,7 +109,7 @@ class Sources:
         except (AnalysisException, SchemaError):
             return None
         placed = frame.select(F.col(f"{_HIDDEN}.row_index").alias(ROW), *found)
-        return Placed(placed, rows, files.check, lambda: None)
+        return PlacedRelation(placed, rows, files.check, lambda: None)
 
     def _path(self, path: Path) -> str:
         """A local file or folder as Spark finds it: under a name that is no pattern, and not hidden."""
@@ -121,7 +121,7 @@ class Sources:
 
     # ---- text files, and tables in memory ---------------------------------------------------------------------------
 
-    def _handed_over(self, source: Source, columns: Sequence[str]) -> Placed:
+    def _handed_over(self, source: Source, columns: Sequence[str]) -> PlacedRelation:
         with self._scan(source, columns) as (name, rows):
             if rows <= SMALL or not self._local:
                 if rows > LARGEST:
@@ -135,7 +135,7 @@ class Sources:
                 self._embedded.execute(f"COPY {name} TO {literal(path)} (FORMAT parquet)")
                 listed = "".join(f", {column_name(i)} STRING" for i in range(len(columns)))
                 frame = self._session.read.schema(f"{ROW} BIGINT{listed}").parquet(path)
-        return Placed(frame, rows, lambda: None, lambda: None)
+        return PlacedRelation(frame, rows, lambda: None, lambda: None)
 
     @contextmanager
     def _scan(self, source: Source, columns: Sequence[str]) -> Iterator[tuple[str, int]]:
@@ -149,7 +149,7 @@ class Sources:
                 self._embedded.execute(f"DROP TABLE IF EXISTS {name}_csv")
                 self._embedded.unregister(f"{name}_arrow")
 
-    def delta_texts(self, deltas: Deltas, columns: dict[str, str]) -> pa.Table:
+    def delta_texts(self, deltas: NeighbourDiffs, columns: dict[str, str]) -> pa.Table:
         """Deltas (neighbour, sign, …) with texts for values, columns called as in the relation."""
         name = f"pacas_{next(self._names)}"
         with self._one_at_a_time:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from pacas.core.hierarchy import Hierarchy, canonical_number
 from pacas.core.query import Column, Condition, GeneralizedQuery
 from pacas.engine.contract import Hierarchies
-from pacas.engine.sql.statements import Opened, literal
+from pacas.engine.sql.statements import OpenedRelation, literal
 
 Recode = Callable[..., str]
 """(table, attribute, hierarchy, level) → the name of a table (value, label): each value at that level.
@@ -19,7 +19,9 @@ A value that is not in the table is at the level what it is below.
 """
 
 
-def answer_sql(query: GeneralizedQuery, tables: Mapping[str, Opened], hierarchies: Hierarchies, recode: Recode) -> str:
+def answer_sql(
+    query: GeneralizedQuery, tables: Mapping[str, OpenedRelation], hierarchies: Hierarchies, recode: Recode
+) -> str:
     """The statement whose rows are the answers of `query`."""
     outline = Outline(query, tables, hierarchies, recode)
     cuts = [f"(SELECT {o.listed('1')} {o.source(o.table.sql_name)}) AS {o.name}" for o in outline.occurrences]
@@ -31,7 +33,9 @@ def answer_sql(query: GeneralizedQuery, tables: Mapping[str, Opened], hierarchie
 class Occurrence:
     """One relation of a query under one short name: what the query keeps of its rows, and shows of them outside."""
 
-    def __init__(self, name: str, relation: str, table: Opened, hierarchies: Hierarchies, recode: Recode) -> None:
+    def __init__(
+        self, name: str, relation: str, table: OpenedRelation, hierarchies: Hierarchies, recode: Recode
+    ) -> None:
         self.name = name
         self.relation = relation
         self.table = table
@@ -77,7 +81,7 @@ class Outline:
     """A query taken apart: its relations, each with the conditions on it alone, and what holds between them."""
 
     def __init__(
-        self, query: GeneralizedQuery, tables: Mapping[str, Opened], hierarchies: Hierarchies, recode: Recode
+        self, query: GeneralizedQuery, tables: Mapping[str, OpenedRelation], hierarchies: Hierarchies, recode: Recode
     ) -> None:
         resolved = query.resolve({name: table.columns for name, table in tables.items()})
         self._hierarchies = hierarchies

@@ -17,9 +17,9 @@ from itertools import product
 import numpy as np
 
 from pacas.core.query import MAIN, GeneralizedQuery
-from pacas.engine.contract import Deltas
+from pacas.engine.contract import NeighbourDiffs
 from pacas.engine.sql.answer_statement import Occurrence, Outline, where
-from pacas.engine.sql.statements import Opened
+from pacas.engine.sql.statements import OpenedRelation
 from pacas.errors import InputError, SchemaError
 
 NEIGHBOUR = "neighbour"
@@ -29,7 +29,9 @@ MOST_OCCURRENCES = 4
 """How often a query may name the main relation: the statement has a part for each choice of these places."""
 
 
-def changing_columns(query: GeneralizedQuery, tables: Mapping[str, Opened], deltas: Deltas) -> dict[str, str]:
+def changing_columns(
+    query: GeneralizedQuery, tables: Mapping[str, OpenedRelation], deltas: NeighbourDiffs
+) -> dict[str, str]:
     """The main relation's columns that the query speaks of, and what SQL calls them; deltas must have them all."""
     resolved = query.resolve({name: table.columns for name, table in tables.items()})
     aliases = [source.alias for source in query.relations if source.relation == MAIN]
@@ -45,7 +47,7 @@ def changing_columns(query: GeneralizedQuery, tables: Mapping[str, Opened], delt
     return {attribute: tables[MAIN].sql_column(attribute) for attribute in columns}
 
 
-def change_sql(outline: Outline, name: str, deltas: Deltas) -> str | None:
+def change_sql(outline: Outline, name: str, deltas: NeighbourDiffs) -> str | None:
     """The statement whose rows are the neighbours that answer differently; none where no relation ever changes.
 
     `name` is the deltas' own, with the columns called like those of the main relation.
@@ -65,7 +67,7 @@ def change_sql(outline: Outline, name: str, deltas: Deltas) -> str | None:
     return f"WITH {', '.join(steps)} {differing} ORDER BY {NEIGHBOUR}"
 
 
-def _most_removed(deltas: Deltas) -> int:
+def _most_removed(deltas: NeighbourDiffs) -> int:
     """No neighbour removes more rows than this."""
     return int(np.unique(deltas.neighbour[deltas.sign < 0], return_counts=True)[1].max(initial=0))
 

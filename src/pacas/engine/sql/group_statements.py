@@ -20,7 +20,7 @@ from pacas.core.consistency import GroupedRows
 from pacas.core.hierarchy import EXACT, NUMBER, ROOT, Hierarchy
 from pacas.engine.codes import coded_texts
 from pacas.engine.contract import Hierarchies
-from pacas.engine.sql.statements import ROW, Opened, literal
+from pacas.engine.sql.statements import ROW, OpenedRelation, literal
 
 Ints = NDArray[np.int64]
 
@@ -80,14 +80,14 @@ def ground_sql(column: str, hierarchy: Hierarchy | None) -> str:
 
 
 def mixed_groups(
-    sql: Sql, table: Opened, lhss: Sequence[Sequence[str]], rhs: str, hierarchies: Hierarchies
+    sql: Sql, table: OpenedRelation, lhss: Sequence[Sequence[str]], rhs: str, hierarchies: Hierarchies
 ) -> GroupedRows:
     """The contract's mixed groups, over one left side or several."""
     text = table.sql_column(rhs)
     value = f"{linked_sql(text, hierarchies.get(rhs))} AS v, {text} AS c"
     keyed = [f"SELECT {ROW}, {_keys(table, lhs, hierarchies)}, {value} FROM {table.sql_name}" for lhs in lhss]
     hierarchy = hierarchies.get(rhs) or Hierarchy.flat(())
-    found = _Found()
+    found = _MixedRows()
     if len(lhss) == 1:
         _of_one_side(sql, keyed[0], len(lhss[0]), found)
     else:
@@ -95,7 +95,7 @@ def mixed_groups(
     return found.grouped(hierarchy)
 
 
-def _keys(table: Opened, lhs: Sequence[str], hierarchies: Hierarchies) -> str:
+def _keys(table: OpenedRelation, lhs: Sequence[str], hierarchies: Hierarchies) -> str:
     return ", ".join(f"{ground_sql(table.sql_column(a), hierarchies.get(a))} AS k{i}" for i, a in enumerate(lhs))
 
 
@@ -112,7 +112,7 @@ def _same_keys(width: int, group: str) -> str:
     return " AND ".join(f"t.k{i} = {group}.k{i}" for i in range(width))
 
 
-def _of_one_side(sql: Sql, keyed: str, width: int, found: _Found) -> None:
+def _of_one_side(sql: Sql, keyed: str, width: int, found: _MixedRows) -> None:
     with sql.kept(_groups_sql(keyed, width, "", MIXED)) as groups:
         rows = sql.arrow(f"SELECT sum(n)::BIGINT AS n FROM {groups}").column(0)[0].as_py()
         if rows:
@@ -120,7 +120,7 @@ def _of_one_side(sql: Sql, keyed: str, width: int, found: _Found) -> None:
             found.add(sql.stream(f"SELECT g.first AS first, t.{ROW} AS r, t.c AS c FROM {joined}", rows))
 
 
-def _of_several_sides(sql: Sql, keyed: Sequence[str], widths: Sequence[int], found: _Found) -> None:
+def _of_several_sides(sql: Sql, keyed: Sequence[str], widths: Sequence[int], found: _MixedRows) -> None:
     with ExitStack() as stack:
         groups = [
             stack.enter_context(sql.kept(_groups_sql(side, width, f", {MIXED} AS mixed", "sum(m) > 1")))
@@ -211,7 +211,7 @@ def _components(links: Ints) -> tuple[Ints, Ints]:
     return nodes, connected_components(graph, directed=False)[1].astype(np.int64)
 
 
-class _Found:
+class _MixedRows:
     """The rows of mixed groups, as they come: the group's first row, the row, its value."""
 
     def __init__(self) -> None:

@@ -12,10 +12,12 @@ from pacas.core.query import MAIN
 from pacas.engine.contract import Hierarchies
 from pacas.engine.sql.answer_statement import Occurrence, Recode
 from pacas.engine.sql.group_statements import linked_sql
-from pacas.engine.sql.statements import ROW, Opened
+from pacas.engine.sql.statements import ROW, OpenedRelation
 
 
-def pairs_sql(table: Opened, x: Sequence[str], y: Mapping[str, int], hierarchies: Hierarchies, recode: Recode) -> str:
+def pairs_sql(
+    table: OpenedRelation, x: Sequence[str], y: Mapping[str, int], hierarchies: Hierarchies, recode: Recode
+) -> str:
     """Each pair of an X-group and a Y-value. A group goes by the number of its first row; null stands for no group."""
     occurrence = Occurrence("q", MAIN, table, hierarchies, recode)
     values = [f"{occurrence.value(a, level)} AS v{i}" for i, (a, level) in enumerate(y.items())]

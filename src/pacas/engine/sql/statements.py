@@ -35,17 +35,19 @@ def column_name(position: int) -> str:
     return f"c{position}"
 
 
-class Opened(Protocol):
+class OpenedRelation(Protocol):
     """What statements need to know of an opened relation."""
 
     name: str
     sql_name: str
     columns: tuple[str, ...]
 
+    def __len__(self) -> int: ...
+
     def sql_column(self, attribute: str) -> str: ...
 
 
-def check_columns(table: Opened, attributes: Iterable[str]) -> None:
+def check_columns(table: OpenedRelation, attributes: Iterable[str]) -> None:
     """Raise if a question is about a column that the relation does not have."""
     for attribute in attributes:
         if attribute not in table.columns:
@@ -58,7 +60,7 @@ def distinct_sql(column: str, relations: Sequence[str]) -> str:
     return f"SELECT DISTINCT value FROM ({values}) ORDER BY value NULLS LAST"
 
 
-def coding_sql(table: Opened, codes: Mapping[str, tuple[str, int | None]]) -> str:
+def coding_sql(table: OpenedRelation, codes: Mapping[str, tuple[str, int | None]]) -> str:
     """Each row's number and codes: per attribute, a table (value, code) to look them up in, and a null's code."""
     outputs, joins = [], []
     for i, (attribute, (values, null)) in enumerate(codes.items()):
@@ -67,7 +69,7 @@ def coding_sql(table: Opened, codes: Mapping[str, tuple[str, int | None]]) -> st
     return f"SELECT t.{ROW}, {', '.join(outputs)} FROM {table.sql_name} AS t {' '.join(joins)}"
 
 
-def rows_sql(table: Opened, columns: Sequence[str], wanted: str | None) -> str:
+def rows_sql(table: OpenedRelation, columns: Sequence[str], wanted: str | None) -> str:
     """Columns of the rows that a table (row, position) names, in the order of the positions; or of all rows."""
     names = ", ".join(f"t.{table.sql_column(c)} AS {column_name(i)}" for i, c in enumerate(columns))
     if wanted is None:
@@ -76,7 +78,7 @@ def rows_sql(table: Opened, columns: Sequence[str], wanted: str | None) -> str:
     return f"SELECT {names} FROM {joined} ORDER BY w.position"
 
 
-def changed_sql(table: Opened, columns: Sequence[str], new: Mapping[str, str]) -> str:
+def changed_sql(table: OpenedRelation, columns: Sequence[str], new: Mapping[str, str]) -> str:
     """A relation with these columns, and new values in some: per attribute a table (row, value). Others are null."""
     outputs, joins = [], []
     for i, column in enumerate(columns):
@@ -94,7 +96,7 @@ def new_values(cells: NewCells) -> pa.Table:
     return pa.table({"row": pa.array(cells.rows, pa.int64()), "value": pa.array(list(cells.values), pa.string())})
 
 
-def histogram_sql(table: Opened, attributes: Sequence[str]) -> str:
+def histogram_sql(table: OpenedRelation, attributes: Sequence[str]) -> str:
     """How often each combination of texts occurs."""
     names = [table.sql_column(a) for a in attributes]
     listed = ", ".join(f"{name} AS v{i}" for i, name in enumerate(names))

@@ -39,7 +39,9 @@ def write_changed_parquet(
     """
     kind = kind_to_write(path)
     with replacing(path) as partial, pq.ParquetFile(file.path) as source:
-        columns = [_Column(name, changes.get(name), source.schema_arrow.field(name), engine) for name in file.columns]
+        columns = [
+            _CopiedColumn(name, changes.get(name), source.schema_arrow.field(name), engine) for name in file.columns
+        ]
         schema = pa.schema([column.field for column in columns], source.schema_arrow.metadata)
         with _writer(partial, kind, schema) as writer:
             first = 0
@@ -51,7 +53,7 @@ def write_changed_parquet(
         check_unchanged()
 
 
-class _Column:
+class _CopiedColumn:
     """One column while it is copied."""
 
     def __init__(self, name: str, changes: Changes | None, field: pa.Field, engine: Engine[Any]) -> None:

@@ -18,12 +18,12 @@ BYTES_OF_A_NEIGHBOUR = 12
 
 def too_large(engine: Engine[Any], source: Source, terms: Terms) -> Any | None:
     """The relation, opened, if a caller has no room for it in memory."""
-    if engine.room >= sys.maxsize:
+    if engine.holdable_bytes >= sys.maxsize:
         return None
     table = engine.open(source, list(terms.attributes))
     per_cell = 1 if isinstance(terms.support, GivenSupport) else terms.support.per_cell
     of_a_row = BYTES_OF_A_CELL * len(terms.attributes) + BYTES_OF_A_NEIGHBOUR * per_cell * len(terms.protected)
-    is_held = len(table) * of_a_row <= engine.room or (len(table) <= FEW and _only_held(terms) is not None)
+    is_held = len(table) * of_a_row <= engine.holdable_bytes or (len(table) <= FEW and _only_held(terms) is not None)
     return None if is_held else table
 
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from pacas.core.hierarchy import Codes
 from pacas.core.query import MAIN, GeneralizedQuery
-from pacas.engine.contract import Deltas, Engine, Hierarchies, Source
+from pacas.engine.contract import Engine, Hierarchies, NeighbourDiffs, Source
 from pacas.engine.grouping import Ints
 from pacas.engine.questions import open_for
 from pacas.provider.column import Column
@@ -53,7 +53,7 @@ class Views:
         sign = np.concatenate([np.empty(0, dtype=np.int8), *(np.full(len(p[0]), p[1], dtype=np.int8) for p in parts)])
         rows = {a: _texts(column, [part[2][a] for part in parts]) for a, column in columns.items()}
         return self._engine.changed_answers(
-            resolved, tables, Deltas(neighbour, sign, pa.table(rows)), self._hierarchies
+            resolved, tables, NeighbourDiffs(neighbour, sign, pa.table(rows)), self._hierarchies
         )
 
     def _with_columns(self, table: Any, attributes: Sequence[str]) -> dict[str, Column]:
