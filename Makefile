@@ -3,12 +3,14 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= auto
+PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
+FAST := not (spark or postgres or browser or faults or slow)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test check faults format docs bench lock clean
+.PHONY: help demo serve test test-all check faults format docs bench lock clean
 
 help:  ## this list
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
 
 demo: $(BIN)/pacas  ## the paper's running example in the terminal, then 20,000 rows with a report
 	@$(BIN)/pacas demo
@@ -16,14 +18,17 @@ demo: $(BIN)/pacas  ## the paper's running example in the terminal, then 20,000 
 serve: $(BIN)/pacas  ## the running example as a service, with an account and the line to try
 	@$(BIN)/pacas serve --example $(ARGS)
 
-test: $(VENV)/.dev  ## all tests
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup $(ARGS)
+test: $(VENV)/.dev  ## the fast tests, in under two minutes: no Java, PostgreSQL, browser or kill loops
+	$(PYTEST) -m "$(FAST)" --hypothesis-profile fast $(ARGS)
 
-check: $(VENV)/.dev  ## format, lint, strict types, tests
+test-all: $(VENV)/.dev  ## all tests (minutes)
+	$(PYTEST) $(ARGS)
+
+check: $(VENV)/.dev  ## format, lint, strict types, and the fast tests
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup $(ARGS)
+	$(PYTEST) -m "$(FAST)" --hypothesis-profile fast $(ARGS)
 
 faults: $(VENV)/.dev  ## kill the server 200 times on each ledger, and let servers race (minutes)
 	$(BIN)/python -m pytest -n 0 -s tests/faults --faults $(or $(FAULTS),200) $(ARGS)

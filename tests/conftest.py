@@ -6,12 +6,8 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
 
-pytest_plugins = ("postgres", "spark")
-
-settings.register_profile("ci", deadline=None, derandomize=True)
-settings.load_profile("ci")
+pytest_plugins = ("lanes", "postgres", "spark")
 
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # commands that tests start are compiled once, not every time
 

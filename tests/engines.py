@@ -41,10 +41,8 @@ def scaled(engine: Engine[Any], rows: int) -> int:
     return rows // 10 if is_spark(engine) else rows
 
 
-ONE_JAVA = pytest.mark.xdist_group("spark")
-"""For tests that ask for Spark; until pytest-xdist heeds it again, their names have to say so (see spark.py)."""
 ENGINES = [
     pytest.param(duckdb, id="duckdb"),
     pytest.param(spilling, id="spilling"),
-    pytest.param(spark, id="spark", marks=ONE_JAVA),
+    pytest.param(spark, id="spark", marks=pytest.mark.spark),
 ]

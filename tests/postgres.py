@@ -26,6 +26,8 @@ NEEDED = ("initdb", "postgres")
 UNPRIVILEGED = ("postgres", "nobody")
 PASSWORD = "hunter2-is-secret"
 MISSING = "no PostgreSQL here; install Debian's postgresql, or name a running one with PACAS_POSTGRES=postgresql://…"
+POSTGRES = pytest.param("postgres", marks=pytest.mark.postgres)
+"""For a fixture that is parametrized by stores."""
 SETTINGS = {
     "listen_addresses": "127.0.0.1",
     "unix_socket_directories": "",

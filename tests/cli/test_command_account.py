@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from postgres import POSTGRES
 
 from pacas.provider.ledger.accounts import Account, Role, token_hash
 from pacas.storage.url import open_accounts
@@ -15,7 +16,7 @@ from pacas.storage.url import open_accounts
 LEDGER = "sqlite:///provider.ledger.db"
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=["sqlite", POSTGRES])
 def url(request: pytest.FixtureRequest, folder: Path) -> str:
     """Where the provider's file says that its ledger is."""
     if request.param == "sqlite":

@@ -15,7 +15,6 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
-from engines import ONE_JAVA
 
 from pacas.cli.engines import opened_engine
 from pacas.engine.choosing import EngineChoice, spark_engine, spark_engine_type
@@ -236,7 +235,6 @@ def test_a_clients_file_names_its_own_engine(pacas: Any, folder: Path, opened: l
     assert opened[0] == EngineChoice("spark", None, "1GB")
 
 
-@ONE_JAVA
 def test_on_spark_a_folder_a_table_and_a_file_are_checked_alike(
     pacas: Any, folders: Path, spark_session: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

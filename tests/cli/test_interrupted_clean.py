@@ -61,6 +61,7 @@ def files(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.faults
 def test_a_hundred_kills_lose_nothing_and_pay_nothing_twice(files: Path, tmp_path: Path) -> None:
     runs = [
         subprocess.Popen(

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from lanes import examples
 from oracles.bridge import to_hierarchies, to_relation
 from oracles.distance import distance, penalty
 from oracles.strategies import trees, values_of
@@ -45,7 +46,7 @@ def triples(draw: st.DrawFn) -> tuple[Rows, Rows, Rows, dict[str, Tree]]:
 FLAT = Tree([["a", "*"], ["b", "*"], ["c", "*"]])
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(triples())
 def test_a_score_is_what_the_definitions_say(case: tuple[Rows, Rows, Rows, dict[str, Tree]]) -> None:
     repaired, truth, dirty, having = case
@@ -83,7 +84,7 @@ def literal_counts(tree: Tree, column: tuple[Value, ...], cells: list[tuple[Valu
     )
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(triples())
 def test_the_repair_error_is_the_distance_of_the_relations(case: tuple[Rows, Rows, Rows, dict[str, Tree]]) -> None:
     repaired, truth = (to_relation(rows) for rows in case[:2])

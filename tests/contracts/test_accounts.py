@@ -11,6 +11,7 @@ from threading import Thread
 from typing import Any
 
 import pytest
+from postgres import POSTGRES
 
 from pacas.errors import InputError
 from pacas.protocol.messages import Request
@@ -24,7 +25,7 @@ def account(name: str = "ann", **changes: Any) -> Account:
     return replace(Account(name, Role.CLIENT, 10, False, token_hash(f"token of {name}")), **changes)
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=["sqlite", POSTGRES])
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """Where a ledger and its accounts are."""
     if request.param == "sqlite":
@@ -33,7 +34,7 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return named
 
 
-@pytest.fixture(params=["memory", "sqlite", "postgres"])
+@pytest.fixture(params=["memory", "sqlite", POSTGRES])
 def accounts(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Accounts]:
     made: Accounts
     match request.param:

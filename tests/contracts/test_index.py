@@ -12,8 +12,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from engines import ENGINES, is_spark
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
+from lanes import examples
 
 from pacas.core.hierarchy import Hierarchy, canonical_number
 from pacas.core.relation import Relation
@@ -276,7 +277,7 @@ def agrees(engine: Engine[Any], rows: list[Line], lines: list[Line], most: int |
 
 
 def test_any_lines_find_what_a_scan_finds(engine: Engine[Any]) -> None:
-    @settings(max_examples=6 if is_spark(engine) else 60, suppress_health_check=[HealthCheck.too_slow])
+    @examples(6 if is_spark(engine) else 60, suppress_health_check=[HealthCheck.too_slow])
     @given(rows=LINES, lines=LINES, most=st.none() | st.integers(0, 3))
     def each(rows: list[Line], lines: list[Line], most: int | None) -> None:
         agrees(engine, rows, lines, most)

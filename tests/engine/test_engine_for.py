@@ -11,7 +11,6 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from engines import ONE_JAVA
 
 import pacas
 from pacas.engine.duck.engine import DuckEngine
@@ -57,7 +56,6 @@ def test_pyspark_is_loaded_only_where_it_is_asked_for() -> None:
     ]
 
 
-@ONE_JAVA
 def test_a_frame_of_sparks_is_asked_about_on_its_own_session(spark_session: Any) -> None:
     frame = spark_session.createDataFrame(pa.table(ROWS))
     keyed = pacas.KeyedFrame(frame, "ID")
@@ -73,14 +71,12 @@ def test_a_frame_of_sparks_is_asked_about_on_its_own_session(spark_session: Any)
     assert pacas.answer(query, {"relation": keyed}) == [["b"]]
 
 
-@ONE_JAVA
 def test_a_spark_session_is_left_running_when_its_engine_is_closed(spark_session: Any) -> None:
     with closing(pacas.SparkEngine(spark_session)) as engine:
         assert found(pacas.check(IN_ORDER, ["A -> B"], engine=engine)) == [("B", [1, 3], 1)]
     assert spark_session.range(3).count() == 3
 
 
-@ONE_JAVA
 def test_a_spark_frame_without_a_key_is_refused_with_what_to_do(spark_session: Any) -> None:
     frame = spark_session.createDataFrame(pa.table(ROWS))
     with pytest.raises(pacas.InputError, match=r"the rows of a Spark frame have no order; give pacas\.KeyedFrame"):

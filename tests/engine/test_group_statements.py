@@ -6,8 +6,9 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from lanes import examples
 
 from pacas.core.relation import Relation
 from pacas.engine.duck.engine import DuckEngine
@@ -52,7 +53,7 @@ def test_groups_with_the_same_rows_on_all_sides_come_only_if_they_show_several_v
 few = st.sampled_from(["1", "2", "3", "4", None])
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(st.lists(st.tuples(few, few, few, st.sampled_from(["x", "x", "x", "y", None])), min_size=1, max_size=14))
 def test_links_that_are_connected_bit_by_bit_connect_what_they_should(rows: list[tuple[str | None, ...]]) -> None:
     relation = Relation.of(

@@ -110,7 +110,7 @@ def test_a_cleaning_whose_jobs_are_cancelled_goes_on_and_pays_nothing_twice(
 
 
 @pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+def killed_executors(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """What a program saw that has a cluster of its own, and kills its executor."""
     if (reason := missing()) is not None:
         pytest.skip(reason)
@@ -127,29 +127,31 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 
 def test_rows_have_the_numbers_they_had_after_an_executor_was_killed_while_they_got_them(
-    cluster: dict[str, Any],
+    killed_executors: dict[str, Any],
 ) -> None:
-    assert len(cluster["killed"]) == 1
-    assert cluster["rows"] == cluster["expected"]["rows"]
+    assert len(killed_executors["killed"]) == 1
+    assert killed_executors["rows"] == killed_executors["expected"]["rows"]
 
 
-def test_questions_have_their_answers_after_an_executor_was_killed(cluster: dict[str, Any]) -> None:
-    assert cluster["groups"] == cluster["expected"]["groups"]
-    assert cluster["found"] == cluster["expected"]["found"]
+def test_questions_have_their_answers_after_an_executor_was_killed(killed_executors: dict[str, Any]) -> None:
+    assert killed_executors["groups"] == killed_executors["expected"]["groups"]
+    assert killed_executors["found"] == killed_executors["expected"]["found"]
 
 
-def test_a_cleaning_ends_as_if_no_executor_had_been_killed_and_buys_nothing_twice(cluster: dict[str, Any]) -> None:
-    cleaning = cluster["cleaning"]
+def test_a_cleaning_ends_as_if_no_executor_had_been_killed_and_buys_nothing_twice(
+    killed_executors: dict[str, Any],
+) -> None:
+    cleaning = killed_executors["cleaning"]
     assert cleaning["killed at once"] == 1
     assert cleaning["killed in the middle"] == 1
     assert cleaning["found"] == cleaning["expected"]
     assert cleaning["bought"] == len(cleaning["found"]["purchases"]) > 0
 
 
-def test_a_session_of_the_users_own_keeps_its_settings_and_goes_on(cluster: dict[str, Any]) -> None:
-    assert cluster["settings"] == "as they were"
-    assert cluster["views"] == []
-    assert cluster["goes on"] == 3
+def test_a_session_of_the_users_own_keeps_its_settings_and_goes_on(killed_executors: dict[str, Any]) -> None:
+    assert killed_executors["settings"] == "as they were"
+    assert killed_executors["views"] == []
+    assert killed_executors["goes on"] == 3
 
 
 # ---- tables that change ----------------------------------------------------------------------------------------------

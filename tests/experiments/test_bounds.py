@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from lanes import examples
 from oracles.bridge import to_fds, to_hierarchies, to_relation
 from oracles.cleaning import Dependency, unresolved
 from oracles.greedy_repair import majority
@@ -52,7 +53,7 @@ def test_a_number_keeps_the_spelling_that_stands_first() -> None:
     assert majorities(columns, "X -> B", {"B": ages}) == ["1.0", "1", "1.0"]
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(relations(hierarchies="A"), dependencies())
 def test_majorities_are_those_of_the_literal_classes(
     case: tuple[list[dict[str, Value]], dict[str, Tree]], fds: list[Dependency]
@@ -86,7 +87,7 @@ def test_everything_for_the_asking_brings_the_truth_back_at_level_0() -> None:
     assert not cleaning.unrepaired
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(st.dictionaries(st.integers(0, 11), st.sampled_from("abcd")))
 def test_the_bounds_bound_each_other(wrong: dict[int, str]) -> None:
     relation, trees = dirty(wrong), {"B": MED}

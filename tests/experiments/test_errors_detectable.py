@@ -5,8 +5,9 @@ from __future__ import annotations
 from itertools import combinations
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, assume, given
 from hypothesis import strategies as st
+from lanes import examples
 from oracles.bridge import to_fds, to_hierarchies, to_relation
 from oracles.cleaning import Dependency, equal_ground, tree_of, violations
 from oracles.strategies import dependencies, relations
@@ -84,7 +85,7 @@ def check_places(case: Case, dirty: DirtyRelation) -> None:
         assert (error.attribute == fd.rhs) == (error.kind is not Kind.LHS_DOMAIN)
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.filter_too_much])
+@examples(40, suppress_health_check=[HealthCheck.filter_too_much])
 @given(
     relations(max_rows=18),
     dependencies(most=3),
@@ -102,7 +103,7 @@ def test_undoing_any_one_error_lowers_the_number_of_violations(
     check_places(case, dirty)
 
 
-@settings(max_examples=15, suppress_health_check=[HealthCheck.filter_too_much])
+@examples(15, suppress_health_check=[HealthCheck.filter_too_much])
 @given(relations(max_rows=18), dependencies(most=2), st.sampled_from(["rhs", "both"]), st.integers(0, 3))
 def test_errors_that_do_not_interact_share_no_violating_pair_and_no_group(
     case: Case, fds: list[Dependency], side: str, seed: int

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from lanes import examples
 from oracles.bridge import to_fds, to_relation
 from oracles.cleaning import Dependency
 from oracles.greedy_repair import MILLIONTHS, consistent, distance, edits
@@ -52,19 +53,19 @@ def compare(rows: Rows, fds: list[Dependency], weights: list[int]) -> None:
     assert repaired.cost == cost / MILLIONTHS
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(cases(), dependencies(most=3))
 def test_a_repair_is_the_literal_one(case: tuple[Rows, list[int]], fds: list[Dependency]) -> None:
     compare(case[0], fds, case[1])
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(cases(), st.sampled_from([[Dependency(("A",), "B")], [Dependency(("A",), "B"), Dependency(("A", "C"), "D")]]))
 def test_a_repair_without_a_queue_is_the_literal_one(case: tuple[Rows, list[int]], fds: list[Dependency]) -> None:
     compare(case[0], fds, case[1])
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(case=cases(), fds=dependencies(most=2))
 def test_neither_blocks_nor_the_table_of_costs_matter(case: tuple[Rows, list[int]], fds: list[Dependency]) -> None:
     with pytest.MonkeyPatch.context() as patch:

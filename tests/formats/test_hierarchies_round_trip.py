@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
+from lanes import examples
 
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.lint import HierarchyRow, lint
@@ -50,7 +51,7 @@ def facts(hierarchy: Hierarchy) -> object:
     )
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=150)
+@examples(150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(hierarchy=hierarchies())
 @pytest.mark.parametrize("name", NAMES)
 def test_what_was_written_is_read_back(tmp_path: Path, name: str, hierarchy: Hierarchy) -> None:

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from lanes import examples
 from oracles.worlds import World, worlds
 
 from pacas.errors import InputError
@@ -95,7 +96,7 @@ def test_without_weights_there_are_none(file: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["s.jsonl", "s.jsonl.gz", "s.jsonl.zst"])
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @given(world=worlds(max_requests=1).filter(lambda world: world.neighbours), weighed=st.booleans())
 def test_what_is_written_reads_as_it_was(
     tmp_path_factory: pytest.TempPathFactory, name: str, world: World, weighed: bool

@@ -6,8 +6,9 @@ from math import inf
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
+from lanes import examples
 from oracles import anonymity as literal
 from oracles.bridge import to_hierarchies, to_relation
 from oracles.strategies import relations
@@ -52,7 +53,7 @@ def policies(draw: st.DrawFn) -> tuple[Rows, Trees, Policy]:
     return rows, trees, Policy(x, y, levels, draw(st.integers(1, 4)))
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(policies())
 def test_anonymity_agrees_with_the_definitions(case: tuple[Rows, Trees, Policy]) -> None:
     rows, trees, policy = case
@@ -69,7 +70,7 @@ def test_anonymity_agrees_with_the_definitions(case: tuple[Rows, Trees, Policy])
     assert found.groups == literal.failing_groups(rows, policy.x, policy.y_levels, 10**9, trees)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(policies())
 def test_diversity_agrees_with_the_definitions(case: tuple[Rows, Trees, Policy]) -> None:
     rows, trees, policy = case
@@ -95,7 +96,7 @@ def closeness_cases(draw: st.DrawFn) -> Rows:
     return draw(st.lists(row, min_size=1, max_size=16))
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(closeness_cases(), st.sampled_from([("A",), ("A", "B")]))
 def test_closeness_agrees_with_the_definition(rows: Rows, x: tuple[str, ...]) -> None:
     found = closeness(group_histogram(rows, x, {"S": 0}, {}))
@@ -133,7 +134,7 @@ def test_closeness_compares_groups_with_the_whole_relation() -> None:
 # ---- Theorem 1 -------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(relations(attributes="XYZ", max_rows=16), st.data())
 def test_theorem_1_anonymous_at_higher_levels_implies_anonymous_at_lower_ones(
     case: tuple[Rows, Trees], data: st.DataObject

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from lanes import examples
 from oracles.bridge import to_hierarchies, to_relation
 from oracles.cleaning import Row
 from oracles.queries import OPERATORS
@@ -69,7 +70,7 @@ def joined_often(draw: st.DrawFn, world: World) -> Query:
     return Query(outputs, [*query.conditions, (left, sign, right)], [*query.sources, ("o", name)])
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(st.data())
 def test_changed_answers_agree_with_asking_each_neighbour(data: st.DataObject) -> None:
     world = data.draw(worlds())

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
+from lanes import examples
 from oracles.bridge import to_fds, to_hierarchies, to_relation
 from oracles.cleaning import Dependency, unresolved, violating_groups, violations
 from oracles.strategies import dependencies, relations
@@ -37,20 +38,20 @@ SHARED = [Dependency(("A",), "C"), Dependency(("B",), "C")]
 CHAIN = [Dependency(("A",), "B"), Dependency(("B",), "C"), Dependency(("C", "A"), "D")]
 
 
-@settings(max_examples=110)
+@examples(110)
 @given(relations(), dependencies())
 def test_check_agrees_with_looking_at_all_pairs(case: Case, fds: list[Dependency]) -> None:
     compare(*case, fds)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(relations(max_rows=18))
 @example(([{"A": "a", "B": None, "C": "x", "D": "d"}, {"A": "a", "B": "b", "C": None, "D": "d"}], {}))
 def test_dependencies_that_share_a_right_side_merge_classes(case: Case) -> None:
     compare(*case, SHARED)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(relations(max_rows=18))
 def test_dependencies_that_chain_count_errors_on_both_sides(case: Case) -> None:
     compare(*case, CHAIN)

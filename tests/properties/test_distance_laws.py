@@ -11,8 +11,9 @@ from __future__ import annotations
 from itertools import product
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from lanes import examples
 from oracles.bridge import to_hierarchy
 from oracles.distance import distance, penalty
 from oracles.strategies import UNKNOWN, trees, values_of
@@ -34,7 +35,7 @@ def everything(tree: Tree, column: list[str | None]) -> list[str | None]:
     return list(dict.fromkeys([*sorted(tree.known), *column, *UNKNOWN, "never seen", None]))
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(columns())
 def test_penalties_and_distances_are_the_literal_ones(case: tuple[Tree, list[str | None]]) -> None:
     tree, column = case
@@ -48,7 +49,7 @@ def test_penalties_and_distances_are_the_literal_ones(case: tuple[Tree, list[str
         assert delta.lca(v, w) == expected, (v, w)
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(columns())
 def test_a_column_and_its_counts_give_the_same(case: tuple[Tree, list[str | None]]) -> None:
     tree, column = case
@@ -60,7 +61,7 @@ def test_a_column_and_its_counts_give_the_same(case: tuple[Tree, list[str | None
         assert one.penalty(v) == CLOSE(other.penalty(v), abs=1e-9)
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(columns())
 def test_distances_of_many_pairs_at_once_are_those_of_each(case: tuple[Tree, list[str | None]]) -> None:
     tree, column = case
@@ -70,7 +71,7 @@ def test_distances_of_many_pairs_at_once_are_those_of_each(case: tuple[Tree, lis
     assert delta.between(first, second).tolist() == CLOSE([delta(v, w) for v, w in pairs], abs=1e-9)
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(columns())
 def test_the_penalty_never_falls_on_the_way_up(case: tuple[Tree, list[str | None]]) -> None:
     tree, column = case
@@ -81,7 +82,7 @@ def test_the_penalty_never_falls_on_the_way_up(case: tuple[Tree, list[str | None
     assert all(delta.penalty(v) == 0 for v in tree.known if tree.is_ground(v))
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(columns())
 def test_distance_is_a_pseudometric(case: tuple[Tree, list[str | None]]) -> None:
     tree, column = case

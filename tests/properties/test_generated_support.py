@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from lanes import examples
 from oracles.bridge import to_generated, to_literal, to_request
 from oracles.pricing import Purchase, short_groups
 from oracles.worlds import World, fragile_worlds, worlds
@@ -13,7 +14,7 @@ from pacas.protocol.messages import Answer, Quote
 from pacas.provider.support.mix import Mix
 from pacas.provider.support.support_set import Generated
 
-MANY = settings(max_examples=80)
+MANY = examples(80)
 ENGINE = DuckEngine(threads=1)
 HIGH = 10**18
 

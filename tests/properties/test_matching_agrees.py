@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from lanes import examples
 from oracles.bridge import to_hierarchies
 from oracles.cleaning import Row, tree_of
 from oracles.matching import SIMILARITIES, Clause, Match, alike
@@ -131,7 +132,7 @@ def _rows(columns: Mapping[str, list[Value]]) -> list[Row]:
 # ---- the laws -------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(cases())
 def test_matches_are_those_of_all_pairs(case: Case) -> None:
     compare(*case)
@@ -139,7 +140,7 @@ def test_matches_are_those_of_all_pairs(case: Case) -> None:
 
 @pytest.mark.parametrize("how", [s.value for s in Similarity])
 def test_each_kind_alone_finds_what_all_pairs_find(how: str) -> None:
-    @settings(max_examples=30)
+    @examples(30)
     @given(cases([how], 1))
     def law(case: Case) -> None:
         compare(*case)
@@ -153,7 +154,7 @@ def test_asking_about_some_and_finding_all_agree(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(similarity.ScoredIndex, "few", few)
     monkeypatch.setattr(matcher, "CHUNK", 2)
 
-    @settings(max_examples=15)
+    @examples(15)
     @given(cases(["=", how, "within"], 3))
     def law(case: Case) -> None:
         compare(*case)
@@ -161,7 +162,7 @@ def test_asking_about_some_and_finding_all_agree(monkeypatch: pytest.MonkeyPatch
     law()
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(cases(["=", "within", "compatible"], 3), st.sampled_from([0, 1, 10**9]))
 def test_it_does_not_matter_where_the_search_begins(case: Case, large: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
@@ -169,7 +170,7 @@ def test_it_does_not_matter_where_the_search_begins(case: Case, large: int) -> N
         compare(*case)
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(trees(), st.data())
 def test_clauses_may_share_columns(tree: Tree, data: st.DataObject) -> None:
     column = st.lists(

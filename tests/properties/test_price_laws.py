@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from lanes import examples
 from oracles.asking import to_query
 from oracles.bridge import to_provider, to_request
 from oracles.pricing import short_groups
@@ -13,7 +14,7 @@ from pacas.engine.duck.engine import DuckEngine
 from pacas.protocol.messages import Answer, Quote, Refusal, Request
 from pacas.provider.provider import Provider
 
-SOME = settings(max_examples=80)
+SOME = examples(80)
 ENGINE = DuckEngine(threads=1)
 HIGH = 10**18
 BUYERS = ("ann", "bob", "cyd")

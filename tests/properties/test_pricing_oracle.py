@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from itertools import combinations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from lanes import examples
 from oracles.matching import SIMILARITIES, Clause, alike
 from oracles.pricing import (
     UNSAFE,
@@ -30,8 +31,8 @@ from oracles.pricing import (
 from oracles.tree import Tree
 from oracles.worlds import AGES, PLACES, World, determined_pairs, fragile_worlds, queries, requests, worlds
 
-SOME = settings(max_examples=25)
-MANY = settings(max_examples=50)
+SOME = examples(25)
+MANY = examples(50)
 
 
 def sales(world: World, provider: LiteralProvider) -> Iterator[tuple[str, Request, Purchase]]:
@@ -65,7 +66,7 @@ def test_coarser_is_never_dearer_and_never_refused_where_finer_is_not(world: Wor
         provider.buy(request, buyer)
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(st.data())
 def test_a_query_that_determines_another_costs_at_least_as_much(data: st.DataObject) -> None:
     """Coarser levels, fewer columns, a selection on what is shown, a part of a bundle, a product of its parts."""
@@ -249,7 +250,7 @@ def test_asking_nothing_is_free_by_algorithm_1_and_refused_by_algorithm_2_if_the
 
 
 @given(worlds(max_requests=1))
-@settings(max_examples=20)
+@examples(20)
 def test_asking_nothing_is_free_just_where_no_group_is_short(world: World) -> None:
     short = short_groups(world.rows, world.support(), world.policies, world.trees)
     assert world.provider().quote(bundle(), "ann") == ("unsafe" if short else 0)
@@ -360,7 +361,7 @@ def test_similarities(how: str, one: str, other: str, expected: float) -> None:
 
 
 @pytest.mark.parametrize("how", sorted(SIMILARITIES))
-@settings(max_examples=100)
+@examples(100)
 @given(one=st.text("abc", min_size=1, max_size=7), other=st.text("abc", min_size=1, max_size=7))
 def test_similarity_is_symmetric_and_full_for_equal_texts(how: str, one: str, other: str) -> None:
     similarity = SIMILARITIES[how]
@@ -368,7 +369,7 @@ def test_similarity_is_symmetric_and_full_for_equal_texts(how: str, one: str, ot
     assert 0 <= similarity(one, other) == similarity(other, one) <= 1
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(one=st.text("abcé", min_size=1, max_size=8), other=st.text("abcé", min_size=1, max_size=8))
 def test_similarities_are_those_of_rapidfuzz(one: str, other: str) -> None:
     distance = pytest.importorskip("rapidfuzz.distance")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from lanes import examples
 from oracles.asking import to_query
 from oracles.bridge import to_provider, to_request
 from oracles.pricing import LiteralProvider
@@ -16,8 +17,8 @@ from pacas.provider.in_memory.shop import Held
 from pacas.provider.pricing.knowledge import Known
 from pacas.provider.provider import Provider
 
-MANY = settings(max_examples=130)
-SOME = settings(max_examples=40)
+MANY = examples(130)
+SOME = examples(40)
 ENGINE = DuckEngine(threads=1)
 HIGH = 10**18
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from lanes import examples
 from oracles.bridge import to_hierarchies, to_relation
 from oracles.queries import OPERATORS, evaluate
 from oracles.strategies import relations
@@ -37,7 +38,7 @@ def _plain(column: Column | str) -> tuple[str, str] | str:
     return column if isinstance(column, str) else (str(column.relation), column.attribute)
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(cases())
 def test_answers_agree_with_nested_loops(
     case: tuple[GeneralizedQuery, dict[str, list[dict[str, Value]]], dict[str, Tree]],

@@ -6,8 +6,9 @@ from copy import deepcopy
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from lanes import examples
 from oracles.bridge import to_fds, to_hierarchies, to_hierarchy, to_relation
 from oracles.cleaning import Dependency, violations
 from oracles.markets import DrawnMarket, LiteralMarketplace, literal_offers, published_tree
@@ -125,26 +126,26 @@ def drawn(draw: st.DrawFn, fds: list[Dependency] | None = None, max_rows: int = 
     return rows, dependencies_, trees, offered, market, draw(choices("ABCD", len(rows), 400)), draw(MANY), draw(ENGINES)
 
 
-@settings(max_examples=90)
+@examples(90)
 @given(drawn())
 def test_any_dependencies(case: tuple[Any, ...]) -> None:
     agree(*case)
 
 
-@settings(max_examples=70)
+@examples(70)
 @given(drawn([Dependency(("A",), "B"), Dependency(("B",), "C"), Dependency(("C", "A"), "D")], max_rows=14))
 def test_dependencies_that_chain(case: tuple[Any, ...]) -> None:
     """Repairs of B and C move tuples between the groups of B → C and of C, A → D."""
     agree(*case)
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(drawn([Dependency(("A",), "B"), Dependency(("B",), "A"), Dependency(("D",), "B")], max_rows=14))
 def test_dependencies_in_a_circle_and_with_a_shared_right_side(case: tuple[Any, ...]) -> None:
     agree(*case)
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(drawn([Dependency(("A",), "C"), Dependency(("B",), "C")], max_rows=14))
 def test_dependencies_that_share_a_right_side(case: tuple[Any, ...]) -> None:
     agree(*case)
@@ -175,13 +176,13 @@ def clients(draw: st.DrawFn, world: World) -> tuple[Any, ...]:
     return rows, fds, trees, literal_offers(provider), provider, draw(choices("GM", len(rows), 5000)), draw(MANY)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(worlds().flatmap(clients))
 def test_buying_from_a_literal_provider(case: tuple[Any, ...]) -> None:
     agree(*case)
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(fragile_worlds().flatmap(clients))
 def test_buying_from_a_provider_that_soon_has_nothing_safe_to_sell(case: tuple[Any, ...]) -> None:
     agree(*case)
@@ -190,7 +191,7 @@ def test_buying_from_a_provider_that_soon_has_nothing_safe_to_sell(case: tuple[A
 # ---- what holds of every cleaning -----------------------------------------------------------------------------------
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(drawn())
 def test_the_counts_kept_are_those_of_a_new_check(case: tuple[Any, ...]) -> None:
     rows, fds, trees, offered, market, chosen, _, engine = case

@@ -9,8 +9,9 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from lanes import examples
 from oracles.pricing import materialise
 from oracles.tree import Value
 from oracles.worlds import World, worlds
@@ -82,7 +83,7 @@ def given_by(world: World) -> Sequence[Neighbour]:
         return read_support(file, list(world.rows[0]), len(world.rows)).neighbours
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(worlds(max_requests=1).filter(lambda world: world.neighbours))
 def test_given_neighbours_are_what_their_operations_make_of_the_relation(world: World) -> None:
     coding = Coding(world.rows)
@@ -137,7 +138,7 @@ def test_no_neighbours_are_no_edits() -> None:
         assert (len(edits), len(edits.row), dict(edits.values)) == (0, 0, {})
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(worlds(max_requests=1).filter(lambda world: world.neighbours), st.integers(0, 12))
 def test_joined_edits_are_the_neighbours_of_both(world: World, cut: int) -> None:
     coding, neighbours = Coding(world.rows), given_by(world)

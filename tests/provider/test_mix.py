@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from lanes import examples
 from oracles.strategies import trees
 from oracles.tree import Tree
 
@@ -89,7 +90,7 @@ def generate(
     return cells, edits, codes
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(trees(), st.integers(0, 14), st.data())
 def test_each_neighbour_is_of_its_kind(tree: Tree, per_cell: int, data: st.DataObject) -> None:
     hierarchy = Hierarchy.from_rows(tree.rows)

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 from engines import ENGINES
-from hypothesis import HealthCheck, event, given, settings
+from hypothesis import HealthCheck, event, given
 from hypothesis import strategies as st
+from lanes import examples
 from oracles.bridge import to_generated, to_hierarchy, to_literal, to_request
 from oracles.cleaning import tree_of
 from oracles.pricing import Policy as LiteralPolicy
@@ -52,8 +53,9 @@ from pacas.provider.support.neighbour import GivenSupport, Neighbour
 from pacas.provider.support.support_set import Generated
 from pacas.provider.terms import ViewPrice
 
-MANY = settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
-FEWER = settings(MANY, max_examples=12)
+LARGE = [HealthCheck.too_slow, HealthCheck.data_too_large]
+MANY = examples(30, suppress_health_check=LARGE)
+FEWER = examples(12, suppress_health_check=LARGE)
 HIGH = 10**18
 BUYERS = ("ann", "bob", "cyd")
 

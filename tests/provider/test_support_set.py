@@ -7,8 +7,9 @@ import sys
 from collections import Counter
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from lanes import examples
 from oracles.strategies import trees
 from oracles.tree import Tree
 
@@ -63,7 +64,7 @@ def diverging(tree: Tree, value: str) -> Counter[int]:
     return found
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(trees(), st.data())
 def test_each_cell_gets_its_number_of_neighbours_evenly_and_each_differs_where_it_says(
     tree: Tree, data: st.DataObject
@@ -143,13 +144,13 @@ def test_another_process_derives_the_same() -> None:
     assert printed.strip() == str(neighbours(["dolex", "tylenol"], example.med, 3).new.tolist())
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(st.integers(0, 3 * BLOCK), st.integers(0, 2 * BLOCK))
 def test_the_draws_of_any_rows_are_those_of_the_whole(start: int, count: int) -> None:
     assert draws(SEED, ("swap", "A", 0), start, count).tolist() == WHOLE[start : start + count].tolist()
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(st.sets(st.integers(0, 5 * BLOCK - 1), max_size=40))
 def test_so_are_those_of_rows_here_and_there(rows: set[int]) -> None:
     numbers = np.array(sorted(rows), dtype=np.int64)
@@ -189,7 +190,7 @@ def test_a_process_that_has_some_of_the_rows_derives_their_neighbours_alone() ->
         assert of_row(part, wide, place) == of_row(whole, wide, row)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(trees(), st.integers(1, 6), st.data())
 def test_what_a_cell_is_sure_to_show_is_what_the_least_lucky_one_shows(
     tree: Tree, per_cell: int, data: st.DataObject
@@ -216,7 +217,7 @@ def test_millions_take_five_bytes_each() -> None:
 # ---- what they weigh -------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(trees(), st.data())
 def test_a_cell_costs_the_weight_of_the_neighbours_that_its_answer_rules_out(tree: Tree, data: st.DataObject) -> None:
     """Alg. 1 for single cells, at every level."""

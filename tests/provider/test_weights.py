@@ -8,8 +8,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
+from lanes import examples
 from numpy.typing import NDArray
 from scipy.optimize import linprog, minimize
 
@@ -61,7 +62,7 @@ def test_a_total_that_weights_cannot_sum_to_is_an_error(total: int) -> None:
 # ---- sensitivity -----------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(TOTALS, COUNTS, st.data())
 def test_a_neighbour_weighs_by_its_number_what_it_weighs_among_all(
     total: int, counts: list[int], data: st.DataObject
@@ -74,7 +75,7 @@ def test_a_neighbour_weighs_by_its_number_what_it_weighs_among_all(
     assert Weighing(total, counts).of(some).tolist() == uniform_weights(total, len(every))[some].tolist()
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(TOTALS, COUNTS, st.data())
 def test_weights_by_sensitivity_are_in_proportion_and_sum_to_the_total(
     total: int, counts: list[int], data: st.DataObject
@@ -117,7 +118,7 @@ def test_a_total_too_small_names_the_least_weight_and_a_total_that_suffices() ->
     check_weights(345_000_000, [3_450_000])
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(st.integers(0, 10**5), COUNTS, st.data())
 def test_the_least_weight_is_checked_and_the_named_total_suffices(
     total: int, counts: list[int], data: st.DataObject
@@ -196,7 +197,7 @@ def can_hold(total: int, count: int, points: Sequence[PricePoint]) -> bool:
     return bool(found.status == 0)
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(satisfiable())
 def test_price_points_hold_and_weights_sum_to_the_total(case: tuple[int, int, list[PricePoint]]) -> None:
     total, count, points = case
@@ -210,7 +211,7 @@ def test_price_points_hold_and_weights_sum_to_the_total(case: tuple[int, int, li
     assert weights.tolist() == price_point_weights(total, count, points).tolist(), "the same every time"
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(satisfiable())
 def test_weights_have_the_form_of_maximum_entropy(case: tuple[int, int, list[PricePoint]]) -> None:
     """log w is a sum of one number per conflicting view, wherever w can be positive; elsewhere w is 0."""
@@ -228,7 +229,7 @@ def test_weights_have_the_form_of_maximum_entropy(case: tuple[int, int, list[Pri
         assert most.status != 0 or -most.fun < 1e-2
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(st.lists(st.integers(1, 9), min_size=2, max_size=8), st.data())
 def test_no_other_solver_finds_more_entropy(hidden: list[int], data: st.DataObject) -> None:
     unit = 10**9
@@ -355,7 +356,7 @@ def test_a_clash_names_only_the_points_that_clash() -> None:
     )
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(st.integers(2, 7), st.data())
 def test_a_named_clash_is_real_and_none_of_its_points_can_be_left_out(count: int, data: st.DataObject) -> None:
     total = 20
@@ -375,7 +376,7 @@ def test_a_named_clash_is_real_and_none_of_its_points_can_be_left_out(count: int
 # ---- the exact arithmetic below --------------------------------------------------------------------------------------
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(satisfiable(8))
 def test_an_inner_solution_is_exact_and_positive_wherever_any_is(case: tuple[int, int, list[PricePoint]]) -> None:
     total, count, points = case

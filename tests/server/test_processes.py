@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from example_shop import med
+from postgres import POSTGRES
 from running_service import with_account
 from served_process import ServedProcess, served_process
 
@@ -21,7 +22,7 @@ TRIES = 5000
 REQUEST = med("male", "51", 1)
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=["sqlite", POSTGRES])
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """Where the ledger is kept."""
     return "sqlite:///shop.db" if request.param == "sqlite" else str(request.getfixturevalue("postgres_url"))

@@ -270,6 +270,7 @@ def ledger_url(ledger: PostgresLedger) -> str:
     return make_conninfo("", **ledger._place.parameters)
 
 
+@pytest.mark.postgres
 def test_a_server_that_is_stopped_crashes_and_starts_again_is_used_again() -> None:
     if "PACAS_POSTGRES" in os.environ:
         pytest.skip("a server that is given is not stopped")

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from example_shop import example_provider
+from postgres import POSTGRES
 
 from pacas.protocol.messages import Answer, Reason, Refusal, Request
 from pacas.provider.ledger.accounts import Account, Role, token_hash
@@ -23,7 +24,7 @@ REQUEST = Request({"GEN": "male", "AGE": "51"}, "MED", 1)
 CEILING = 10**10
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=["sqlite", POSTGRES])
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """Where a ledger and its accounts are."""
     if request.param == "sqlite":

@@ -1,0 +1,71 @@
+"""What a test needs beyond Python, as marks, so that `make test` can leave the slow kinds out.
+
+A mark follows from the fixtures that a test asks for; the cases of a parameter that ask for one only when they run
+carry it themselves, and are stopped if they do not. How much Hypothesis tries is said here, too.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import settings
+
+KINDS = {
+    "spark": "needs Java, on which Spark runs",
+    "postgres": "needs a PostgreSQL",
+    "browser": "needs Chromium",
+    "faults": "kills processes, over and over",
+    "slow": "takes seconds: whole evaluations, pages run from first to last, large tables",
+}
+NEEDS = {
+    "spark_session": "spark",
+    "killed_executors": "spark",
+    "postgres_cluster": "postgres",
+    "postgres_url": "postgres",
+    "own_cluster": "postgres",
+    "browser": "browser",
+    "launcher": "faults",
+}
+"""Fixtures, and what they need."""
+
+settings.register_profile("all", deadline=None, derandomize=True, max_examples=100)
+settings.register_profile("fast", settings.get_profile("all"), max_examples=25)
+settings.load_profile("all")
+
+
+def share(number: int) -> int:
+    """So many, or, in the fast lane, a quarter of them."""
+    return -(-number * settings().max_examples // 100)
+
+
+def examples(number: int, **more: Any) -> settings:
+    """So many examples of a property; in the fast lane a quarter of them."""
+    return settings(max_examples=share(number), **more)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    for kind, told in KINDS.items():
+        config.addinivalue_line("markers", f"{kind}: {told}")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        for name in getattr(item, "fixturenames", ()):
+            if name in NEEDS:
+                item.add_marker(NEEDS[name])
+
+
+_running: list[pytest.Item] = []
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    _running[:] = [item]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_fixture_setup(fixturedef: pytest.FixtureDef[Any]) -> None:
+    kind = NEEDS.get(fixturedef.argname)
+    if kind is not None and all(item.get_closest_marker(kind) is None for item in _running):
+        pytest.fail(f"{_running[0].nodeid} asks for {fixturedef.argname}, and has no mark {kind}", pytrace=False)
