@@ -16,7 +16,7 @@ from pacas.core.anonymity import Policy
 from pacas.engine.contract import Index
 from pacas.engine.grouping import Ints
 from pacas.errors import InputError
-from pacas.provider.on_engine.cover import Cover, CoverCells
+from pacas.provider.on_engine.covering_neighbours import Cover, CoverCells
 from pacas.provider.on_engine.reach import least_shown
 from pacas.provider.on_engine.relation_summary import Whole
 from pacas.provider.on_engine.row_subset import Part

@@ -15,7 +15,7 @@ import numpy as np
 from pacas.core.anonymity import Policy
 from pacas.engine.contract import Engine
 from pacas.provider.column import Column
-from pacas.provider.on_engine.cover import Cover
+from pacas.provider.on_engine.covering_neighbours import Cover
 from pacas.provider.support.support_set import Generated
 from pacas.provider.support.weights import Weighing, check_weights
 from pacas.provider.terms import Terms

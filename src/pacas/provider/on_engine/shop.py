@@ -22,8 +22,8 @@ from pacas.protocol.messages import Ladders, Offer, Quote, Reason, Refusal, Requ
 from pacas.provider.ledger.entry import Purchase
 from pacas.provider.matching import listed_columns
 from pacas.provider.on_engine.audit import count_sales
-from pacas.provider.on_engine.cover import Cover
 from pacas.provider.on_engine.covering import cover
+from pacas.provider.on_engine.covering_neighbours import Cover
 from pacas.provider.on_engine.lookup_keys import Key, Lines, by_likeness
 from pacas.provider.on_engine.memory_limit import check_sellable
 from pacas.provider.on_engine.relation_summary import Whole, protected_columns
