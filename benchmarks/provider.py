@@ -21,7 +21,7 @@ from pacas.core.anonymity import Policy
 from pacas.core.hierarchy import Hierarchy
 from pacas.protocol.messages import Answer, Request
 from pacas.provider.audit import audit
-from pacas.provider.in_memory.shop import Held
+from pacas.provider.in_memory.shop import InMemoryShop
 from pacas.provider.ledger.ledger import Ledger
 from pacas.provider.provider import Provider
 from pacas.storage.sqlite.ledger import SqliteLedger
@@ -108,14 +108,14 @@ def _single(path: Path, few: Path, provider: Provider, small_one: Provider) -> I
     """One request at a time; the two providers take turns."""
     many_requests, few_requests = (requests(tuples(p, KEY, 3_000)) for p in (path, few))
     matcher = provider.stock.inquiries["drug"].matcher
-    held = provider.shop
-    assert isinstance(held, Held)
-    book = held.sales.books["drug"]
+    shop = provider.shop
+    assert isinstance(shop, InMemoryShop)
+    cache = shop.sales.quote_caches["drug"]
     slots = [matcher.slot(request.tuple) for request in many_requests]
-    state, known = held.sales, held.sales.known("local")
+    state, known = shop.sales, shop.sales.known("local")
     took = measure.medians(
         {
-            "array": lambda: [book.quote(slot, 1, known, state) for slot in slots],
+            "array": lambda: [cache.quote(slot, 1, known, state) for slot in slots],
             "friendly": lambda: [provider.quote(request) for request in many_requests],
             "small": lambda: [small_one.quote(request) for request in few_requests],
         },

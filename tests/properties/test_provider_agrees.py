@@ -13,8 +13,8 @@ from oracles.worlds import Query, World, fragile_worlds, queries, worlds
 
 from pacas.engine.duck.engine import DuckEngine
 from pacas.protocol.messages import Answer, Quote, Refusal
-from pacas.provider.in_memory.shop import Held
-from pacas.provider.pricing.knowledge import Known
+from pacas.provider.in_memory.shop import InMemoryShop
+from pacas.provider.pricing.knowledge import Knowledge
 from pacas.provider.provider import Provider
 
 MANY = examples(130)
@@ -34,7 +34,7 @@ def plain(outcome: Quote | Answer | Refusal) -> object:
             return LiteralPurchase(price, value)
 
 
-def survivors(provider: Provider, known: Known) -> set[int]:
+def survivors(provider: Provider, known: Knowledge) -> set[int]:
     """The neighbours that what is known has left, by their numbers in the support set that was given."""
     support = provider.stock.support
     alive: list[int] = []
@@ -59,7 +59,7 @@ def check_quotes(world: World, provider: Provider, literal: LiteralProvider, buy
 
 def check_survivors(world: World, provider: Provider, literal: LiteralProvider) -> None:
     held = provider.shop
-    assert isinstance(held, Held)
+    assert isinstance(held, InMemoryShop)
     for buyer in ("ann", "bob", "cyd"):
         assert survivors(provider, held.sales.known(buyer)) == set(literal.surviving(buyer))
     assert survivors(provider, held.sales.current().known) == set(literal.surviving_all())

@@ -30,23 +30,11 @@ from pacas.errors import InputError, LedgerChangedError
 from pacas.protocol.messages import Answer, Reason, Refusal, Request, refused
 from pacas.provider.audit import audit
 from pacas.provider.ledger.ledger import MemoryLedger
-from pacas.provider.on_engine import (
-    audit as audit_on_engine,
-)
-from pacas.provider.on_engine import (
-    covering as cover_pass,
-)
-from pacas.provider.on_engine import (
-    memory_limit as room,
-)
-from pacas.provider.on_engine import (
-    row_lookup as closure,
-)
-from pacas.provider.on_engine import (
-    shop as on_engine,
-)
+from pacas.provider.on_engine import audit as audit_on_engine
+from pacas.provider.on_engine import covering, memory_limit, row_lookup
+from pacas.provider.on_engine import shop as on_engine
 from pacas.provider.on_engine.row_lookup import _size
-from pacas.provider.on_engine.shop import OnEngine
+from pacas.provider.on_engine.shop import EngineShop
 from pacas.provider.provider import Provider
 from pacas.provider.support.mix import Mix
 from pacas.provider.support.neighbour import GivenSupport, Neighbour
@@ -75,11 +63,11 @@ ROOMLESS, ROOMY = Roomless(), DuckEngine(threads=1)
 def little_at_a_time() -> Iterator[None]:
     """So that small relations, too, come in several batches."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cover_pass, "AT_A_TIME", 7)
+        patch.setattr(covering, "AT_A_TIME", 7)
         patch.setattr(audit_on_engine, "AT_A_TIME", 7)
         patch.setattr(on_engine, "FIRST_KEYS", 2)
         patch.setattr(on_engine, "MOST_ROWS", 20)
-        patch.setattr(closure, "WIDE", 2)
+        patch.setattr(row_lookup, "WIDE", 2)
         yield
 
 
@@ -138,7 +126,7 @@ def pair(world: World, **options: Any) -> tuple[Provider, Provider]:
         options = {"sensitivity": {"M": 3}, **options}
     apart = to_generated(world, support=support, engine=ROOMLESS, seed=5, **options)
     held = to_generated(world, support=support, engine=ROOMY, seed=5, **options)
-    assert isinstance(apart.shop, OnEngine) and not isinstance(held.shop, OnEngine)
+    assert isinstance(apart.shop, EngineShop) and not isinstance(held.shop, EngineShop)
     return apart, held
 
 
@@ -150,10 +138,10 @@ def plain(ledger: Any) -> list[Any]:
 def near_the_end(apart: Provider, request: Request, buyer: str) -> bool:
     """Would a sale leave so few neighbours that an X-group elsewhere might lose a value of its own?"""
     shop = apart.shop
-    assert isinstance(shop, OnEngine)
+    assert isinstance(shop, EngineShop)
     (rows,) = shop._rows(request.attribute, [request.tuple])
-    most = shop.whole.per_cell + shop.whole.cover.most_of_a_row
-    return shop.sales.judged(buyer).beyond().alive - len(rows) * most <= shop.whole.most_droppers
+    most = shop.summary.per_cell + shop.summary.covering.most_of_a_row
+    return shop.sales.judged(buyer).in_all().alive - len(rows) * most <= shop.summary.most_droppers
 
 
 def check_quotes(world: World, apart: Provider, held: Provider, buyer: str) -> None:
@@ -195,8 +183,9 @@ def test_prices_refusals_answers_and_entries_are_those_of_a_relation_in_memory(
     assert plain(apart.ledger) == plain(held.ledger)
     for buyer in BUYERS:
         check_quotes(world, apart, held, buyer)
-    assert isinstance(apart.shop, OnEngine)
-    event(f"covering: {bool(len(apart.shop.whole.cover))}, with edits: {bool(len(apart.shop.whole.cover.edit_rows))}")
+    assert isinstance(apart.shop, EngineShop)
+    covering_neighbours = apart.shop.summary.covering
+    event(f"covering: {bool(len(covering_neighbours))}, with edits: {bool(len(covering_neighbours.edit_rows))}")
 
 
 @FEWER
@@ -233,21 +222,21 @@ def test_what_is_sold_from_the_engine_is_safe_by_the_literal_definition(world: W
 @given(large_worlds(), st.integers(0, 40))
 def test_a_small_cache_changes_nothing(world: World, most: int) -> None:
     apart, held = pair(world)
-    assert isinstance(apart.shop, OnEngine)
-    for closures in apart.shop._closures.values():
-        closures._recent._most = most
+    assert isinstance(apart.shop, EngineShop)
+    for lookup in apart.shop._row_lookups.values():
+        lookup._recent._most = most
     for buyer in BUYERS:
         check_quotes(world, apart, held, buyer)
-    for closures in apart.shop._closures.values():
-        assert sum(map(_size, closures._recent._found.values())) == closures._recent._held <= most
-        assert set(closures._recent._of_key.values()) <= set(closures._recent._found)
+    for lookup in apart.shop._row_lookups.values():
+        assert sum(map(_size, lookup._recent._found.values())) == lookup._recent._held <= most
+        assert set(lookup._recent._of_key.values()) <= set(lookup._recent._found)
 
 
 @FEWER
 @given(large_worlds(), st.integers(1, 5))
 def test_groups_that_are_judged_by_some_of_their_rows_err_on_the_safe_side(world: World, most: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(closure, "MOST_OF_A_GROUP", most)
+        patch.setattr(row_lookup, "MOST_OF_A_GROUP", most)
         apart, held = pair(world)
         for attribute in world.matches:
             asked = [to_request(r) for _, r in world.requests if r.attribute == attribute]
@@ -284,12 +273,13 @@ def covered(engine: DuckEngine, k: int = 5, of_pairs: int = 9, level: int = 1, *
 @pytest.mark.parametrize("history", ["pooled", "per_buyer"])
 def test_covering_neighbours_are_the_same_in_place_and_weight(boundary: str, history: str) -> None:
     shop = covered(ROOMLESS).shop
-    assert isinstance(shop, OnEngine)
-    whole = shop.whole
-    assert min(whole.cover.count("M"), len(whole.cover.edit_rows)) > 10
-    half = {"M": whole.counts["M"] // 2, "N": whole.first["N"] + whole.counts["N"] // 2}
-    raised = half.get(boundary, whole.neighbours - len(whole.cover.edit_rows) // 2)  # neighbours that weigh one more
-    total = f"0.{100 * whole.neighbours + raised:09}"
+    assert isinstance(shop, EngineShop)
+    summary = shop.summary
+    assert min(summary.covering.count("M"), len(summary.covering.edit_rows)) > 10
+    half = {"M": summary.counts["M"] // 2, "N": summary.first["N"] + summary.counts["N"] // 2}
+    # neighbours that weigh one more
+    raised = half.get(boundary, summary.neighbours - len(summary.covering.edit_rows) // 2)
+    total = f"0.{100 * summary.neighbours + raised:09}"
     apart, held = (covered(engine, total=total, history=history) for engine in (ROOMLESS, ROOMY))
     keys = {"K": [row["K"] for row in PAIRS]}
     outcomes = []
@@ -417,9 +407,9 @@ def test_other_entries_carry_their_rows() -> None:
 
 def test_room_decides_where_a_relation_is_sold_from() -> None:
     engine = DuckEngine(memory="1GB", threads=1)
-    assert not isinstance(broker(engine).shop, OnEngine)
+    assert not isinstance(broker(engine).shop, EngineShop)
     engine.holdable_bytes = 100
-    assert isinstance(broker(engine).shop, OnEngine)
+    assert isinstance(broker(engine).shop, EngineShop)
     engine.close()
 
 
@@ -442,8 +432,8 @@ def test_room_decides_where_a_relation_is_sold_from() -> None:
 def test_what_cannot_be_sold_on_the_engine_is_held_if_it_is_small_and_else_said_at_the_start(
     options: dict[str, Any], told: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert not isinstance(broker(ROOMLESS, **options).shop, OnEngine)
-    monkeypatch.setattr(room, "FEW", 2)
+    assert not isinstance(broker(ROOMLESS, **options).shop, EngineShop)
+    monkeypatch.setattr(memory_limit, "FEW", 2)
     with pytest.raises(InputError, match=told) as error:
         broker(ROOMLESS, **options)
     assert "more memory" in str(error.value) and "\n" not in str(error.value)

@@ -15,7 +15,7 @@ from oracles.tree import Tree
 
 from pacas import example
 from pacas.core.hierarchy import Hierarchy
-from pacas.provider.on_engine.reach import least_shown
+from pacas.provider.on_engine.covering import least_shown
 from pacas.provider.pricing.prices import CellPrices
 from pacas.provider.support.cell_neighbours import (
     BLOCK,

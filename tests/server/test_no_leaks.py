@@ -195,7 +195,7 @@ def test_a_store_that_breaks_tells_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("place", "kind"),
     [
-        ("pacas.provider.in_memory.shop.Held.judge", RuntimeError),
+        ("pacas.provider.in_memory.shop.InMemoryShop.judge", RuntimeError),
         ("pacas.provider.provider.Provider.quote_batch", MemoryError),
         ("pacas.provider.pricing.conflicts.Inquiry.value", KeyError),
         ("pacas.provider.ledger.ledger.MemoryLedger.find", UnicodeError),
@@ -265,7 +265,7 @@ def test_reprs_tell_nothing() -> None:
 
 
 BREAKING = """
-from pacas.provider.in_memory.shop import Held
+from pacas.provider.in_memory.shop import InMemoryShop
 from pacas.server.http_protocol import HttpProtocol
 
 def broken(self, sale, request, buyer, key):
@@ -278,7 +278,7 @@ def hung_up(self, error):
     hang_up(self, error)
     raise RuntimeError("zq-2-secret")
 
-Held.purchase = broken
+InMemoryShop.purchase = broken
 HttpProtocol.connection_lost = hung_up
 from pacas.cli.main import main
 main()

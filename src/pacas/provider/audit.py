@@ -15,7 +15,7 @@ from pacas.provider.ledger.chain import Head, Verification
 from pacas.provider.ledger.entry import Entry, Purchase
 from pacas.provider.provider import Provider
 from pacas.provider.shop.contract import CountedGroups, CountedSales, CountedShop
-from pacas.provider.terms import History, Terms, linking_columns
+from pacas.provider.terms import HistoryScope, Terms, linking_columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class PolicyAudit:
     """0 is a group that shows k values and no more. With what all buyers' purchases together have left; with
     `history = "per_buyer"`, with what those of each buyer alone have left, whoever has left least."""
     linkage: Mapping[str, tuple[str, ...]]
-    """Sold attributes of Y that are found by columns outside X (D5), and those columns."""
+    """AuditedSales attributes of Y that are found by columns outside X (D5), and those columns."""
 
     @property
     def holds(self) -> bool:
@@ -49,7 +49,7 @@ class BuyerAudit:
 
 
 @dataclass(frozen=True, slots=True)
-class Sold:
+class AuditedSales:
     """Purchases of one attribute at one level by one buyer."""
 
     buyer: str
@@ -69,7 +69,7 @@ class Audit:
     policies: tuple[PolicyAudit, ...]
     """None, like all that follows from purchases, where the ledger is not true."""
     buyers: Mapping[str, BuyerAudit]
-    sales: tuple[Sold, ...]
+    sales: tuple[AuditedSales, ...]
     ledger: Verification
     warnings: tuple[str, ...]
     """What its owner should see in red."""
@@ -102,16 +102,16 @@ def audit(provider: Provider, noted: Head | None = None) -> Audit:
     )
 
 
-def _sales(purchases: Sequence[Purchase]) -> tuple[Sold, ...]:
+def _sales(purchases: Sequence[Purchase]) -> tuple[AuditedSales, ...]:
     count, spent = Counter[tuple[str, str, int]](), Counter[tuple[str, str, int]]()
     for purchase in purchases:
         key = (purchase.buyer, purchase.request.attribute, purchase.request.level)
         count[key] += 1
         spent[key] += purchase.price
-    return tuple(Sold(*key, count[key], spent[key]) for key in sorted(count))
+    return tuple(AuditedSales(*key, count[key], spent[key]) for key in sorted(count))
 
 
-def _buyer(neighbours: int, found: CountedSales, sales: Sequence[Sold]) -> BuyerAudit:
+def _buyer(neighbours: int, found: CountedSales, sales: Sequence[AuditedSales]) -> BuyerAudit:
     purchases, spent = sum(s.purchases for s in sales), sum(s.spent for s in sales)
     return BuyerAudit(purchases, spent, found.due, neighbours - found.ruled_out)
 
@@ -134,7 +134,7 @@ def _warnings(provider: Provider, counted: CountedShop) -> Iterator[str]:
         yield "the seed is given, and whoever guesses it knows the support set; leave it out, and it is a random secret"
     if not terms.policies:
         yield "there is no policy: everything is safe to sell"
-    if terms.history is History.PER_BUYER:
+    if terms.history is HistoryScope.PER_BUYER:
         short = sum(found.short_together for found in counted.groups)
         yield (
             'history = "per_buyer": buyers who pool what they bought may learn more than a policy allows'

@@ -34,7 +34,7 @@ class Column:
     def __len__(self) -> int:
         return len(self.codes)
 
-    def part(self, texts: Iterable[str | None]) -> Column:
+    def with_rows(self, texts: Iterable[str | None]) -> Column:
         """Other rows of the same attribute, whose texts are all known here."""
         other = Column.__new__(Column)
         other.__dict__.update({name: getattr(self, name) for name in _SHARED})

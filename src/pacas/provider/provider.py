@@ -21,18 +21,18 @@ from pacas.errors import InputError, LedgerBrokenError, did_you_mean
 from pacas.protocol.marketplace import Columns
 from pacas.protocol.messages import Answer, Ladders, Offer, Quote, Reason, Refusal, Request
 from pacas.protocol.names import check_buyer
-from pacas.provider.in_memory.shop import Held
+from pacas.provider.in_memory.shop import InMemoryShop
 from pacas.provider.in_memory.stock import Stock, take_stock
 from pacas.provider.ledger.entry import Entry, Purchase
 from pacas.provider.ledger.ledger import Ledger, MemoryLedger
 from pacas.provider.on_engine.memory_limit import too_large
-from pacas.provider.on_engine.shop import OnEngine
+from pacas.provider.on_engine.shop import EngineShop
 from pacas.provider.shop.contract import Shop, Tell
 from pacas.provider.shop.fingerprint import relation_digests
 from pacas.provider.support.neighbour import GivenSupport
 from pacas.provider.support.support_set import Generated
 from pacas.provider.support.weights import Factor
-from pacas.provider.terms import History, Terms, ViewPrice
+from pacas.provider.terms import HistoryScope, Terms, ViewPrice
 
 LOCAL = "local"
 """The buyer, where none is named."""
@@ -59,7 +59,7 @@ class Provider:
         total: float | str | None = None,
         sensitivity: Mapping[str, Factor] | None = None,
         points: Sequence[ViewPrice] = (),
-        history: History | str = History.POOLED,
+        history: HistoryScope | str = HistoryScope.POOLED,
         max_matches: int = 1000,
         ledger: Ledger | None = None,
         seed: int | None = None,
@@ -99,8 +99,8 @@ class Provider:
         """The relation made ready to sell from: in memory, if there is room for it, else on the engine."""
         table = too_large(engine, sources[MAIN], terms)
         if table is None:
-            return Held(take_stock(engine, sources, terms, secret, tell), secret, self._state)
-        return OnEngine(engine, table, terms, secret, self._state, tell)
+            return InMemoryShop(take_stock(engine, sources, terms, secret, tell), secret, self._state)
+        return EngineShop(engine, table, terms, secret, self._state, tell)
 
     def _open(
         self,
@@ -133,7 +133,7 @@ class Provider:
     @property
     def stock(self) -> Stock:
         """What is sold from, where it is held in memory."""
-        if not isinstance(self._shop, Held):
+        if not isinstance(self._shop, InMemoryShop):
             raise InputError("the relation stays on the engine; use DuckDB, with memory to hold it")
         return self._shop.stock
 
@@ -202,10 +202,10 @@ class Provider:
                     self._shop.add(sale, purchase)
             return entry
 
-    def as_buyer(self, buyer: str) -> Buyer:
+    def as_buyer(self, buyer: str) -> BuyerView:
         """The marketplace as one buyer sees it."""
         check_buyer(buyer)
-        return Buyer(self, buyer)
+        return BuyerView(self, buyer)
 
     def refresh(self) -> None:
         """Take in what other processes have sold from the same ledger. It waits for no writer, and none for it."""
@@ -230,7 +230,7 @@ class Provider:
                     self._sales.replay(left)
 
 
-class Buyer:
+class BuyerView:
     """A provider as one named buyer sees it: a `Marketplace`."""
 
     def __init__(self, provider: Provider, name: str) -> None:
@@ -257,11 +257,11 @@ def _dependency(given: str | MatchingDependency) -> MatchingDependency:
     return given if isinstance(given, MatchingDependency) else MatchingDependency.parse(given)
 
 
-def _history(given: History | str) -> History:
+def _history(given: HistoryScope | str) -> HistoryScope:
     try:
-        return History(given)
+        return HistoryScope(given)
     except ValueError:
-        known = [history.value for history in History]
+        known = [history.value for history in HistoryScope]
         raise InputError(f"no such history; {did_you_mean(str(given), known)}") from None
 
 

@@ -24,7 +24,7 @@ from pacas.provider.support.support_set import Generated
 from pacas.provider.support.weights import Factor
 
 
-class History(Enum):
+class HistoryScope(Enum):
     """Whose purchases a sale is judged with (D8)."""
 
     POOLED = "pooled"
@@ -51,7 +51,7 @@ class Terms:
     total: int | None = None
     sensitivity: Mapping[str, Factor] = field(default_factory=dict)
     points: Sequence[ViewPrice] = ()
-    history: History = History.POOLED
+    history: HistoryScope = HistoryScope.POOLED
     max_matches: int = 1000
 
     @property

@@ -15,7 +15,7 @@ from pacas.provider.ledger.ledger import Ledger
 from pacas.provider.provider import Provider
 from pacas.provider.support.neighbour import GivenSupport
 from pacas.provider.support.support_set import Generated
-from pacas.provider.terms import History, Terms
+from pacas.provider.terms import HistoryScope, Terms
 
 Tell = Callable[[str], None]
 
@@ -56,7 +56,7 @@ def _terms(file: ProviderFile, relations: Mapping[str, Source], engine: Engine[A
         support=_support(file, relations[MAIN], engine),
         sensitivity=dict(file.pricing.sensitivity),
         points=file.price_points(),
-        history=History(file.history),
+        history=HistoryScope(file.history),
         max_matches=file.max_matches,
     )
 

@@ -14,7 +14,7 @@ from pacas.provider.ledger.entry import Purchase
 from pacas.provider.safety.margins import Margins
 from pacas.provider.safety.surviving import Surviving
 from pacas.provider.shop.contract import CountedGroups, CountedSales, CountedShop
-from pacas.provider.terms import History
+from pacas.provider.terms import HistoryScope
 
 
 def count_sales(stock: Stock, purchases: Sequence[Purchase]) -> CountedShop:
@@ -62,7 +62,7 @@ def _groups(margins: Margins, values: Ints, pooled: Surviving) -> CountedGroups:
 
 def _values(stock: Stock, pooled: Surviving, purchases: Sequence[Purchase]) -> list[Ints]:
     """Per policy how many values each group shows: with what all have bought or, if so agreed, each buyer alone."""
-    if stock.terms.history is History.POOLED:
+    if stock.terms.history is HistoryScope.POOLED:
         return [margins.values(pooled.alive) for margins in pooled.margins]
     least = [margins.values(stock.untouched.alive) for margins in stock.untouched.margins]
     for _, learned in learned_by_buyer(purchases, stock.inquiries):

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from pacas.engine.grouping import NONE, Array, Groups, Ints, spread
 from pacas.protocol.messages import Reason, refused
 from pacas.provider.pricing.conflicts import Inquiry
-from pacas.provider.pricing.knowledge import ConflictSets, Known, without_edits
+from pacas.provider.pricing.knowledge import ConflictSets, Knowledge, without_edits
 from pacas.provider.pricing.prices import Prices
 from pacas.provider.safety.surviving import Surviving
 
@@ -24,10 +24,10 @@ AT_A_TIME = 1 << 15
 """Slots that are judged together: few enough that the arrays on the way stay small."""
 
 
-class Book:
+class QuoteCache:
     """All slots of one attribute that edits have no say in."""
 
-    def __init__(self, inquiry: Inquiry, rows: Groups, slot_of_row: Ints, prices: Prices, untouched: Known) -> None:
+    def __init__(self, inquiry: Inquiry, rows: Groups, slot_of_row: Ints, prices: Prices, untouched: Knowledge) -> None:
         self._attribute, self._height = inquiry.offer.attribute, inquiry.hierarchy.height
         self._rows, self._slot_of_row, self._prices = rows, slot_of_row, prices
         self.sizes: Ints = np.diff(rows.offsets)
@@ -52,7 +52,7 @@ class Book:
         """The rows of one slot."""
         return self._rows.one(slot)
 
-    def quote(self, slot: int, level: int, known: Known, state: State) -> int:
+    def quote(self, slot: int, level: int, known: Knowledge, state: SalesState) -> int:
         """One slot's price at a level, or a refusal; −1 is the slot of a tuple that matches nothing."""
         if slot < 0 or not self.sizes[slot]:  # a value that no row has, but a neighbour, has an empty slot
             return _NO_MATCH
@@ -62,7 +62,7 @@ class Book:
             return _UNSAFE
         return self._price(slot, level, known) if self._is_marked(slot, known) else int(self._fresh[slot, level])
 
-    def ladder(self, slot: int, known: Known, state: State) -> list[int]:
+    def ladder(self, slot: int, known: Knowledge, state: SalesState) -> list[int]:
         """The same at all levels."""
         if slot < 0 or not self.sizes[slot]:
             return [_NO_MATCH] * (self._height + 1)
@@ -76,20 +76,20 @@ class Book:
             prices = self._fresh[slot, finest:].tolist()
         return [_AMBIGUOUS] * blocked + [_UNSAFE] * (finest - blocked) + prices
 
-    def _finest_of(self, slot: int, state: State) -> int:
+    def _finest_of(self, slot: int, state: SalesState) -> int:
         finest = int(self._finest[slot]) if state.steady(self._most_rows) else UNKNOWN
         return self._find(slot, state) if finest == UNKNOWN else finest
 
-    def _is_marked(self, slot: int, known: Known) -> bool:
+    def _is_marked(self, slot: int, known: Knowledge) -> bool:
         marked = known.marked.get(self._attribute)
         return marked is not None and bool(marked[slot])
 
-    def _price(self, slot: int, level: int, known: Known) -> int:
+    def _price(self, slot: int, level: int, known: Knowledge) -> int:
         """What a slot costs a buyer who has bought of it before."""
         rows = self._rows.one(slot).tolist()
         return sum(self._prices.of_cell(self._attribute, row, level, known, self._height) for row in rows)
 
-    def ladders(self, slots: Ints, known: Known, state: State) -> Ints:
+    def ladders(self, slots: Ints, known: Knowledge, state: SalesState) -> Ints:
         """Prices and refusals at all levels for many slots, −1 for a tuple that matches nothing."""
         if not len(self.sizes):
             return np.full((len(slots), self._height + 1), _NO_MATCH)
@@ -105,18 +105,18 @@ class Book:
         prices[(slots < 0) | (self.sizes[slots] == 0)] = _NO_MATCH
         return prices
 
-    def fill(self, state: State) -> None:
+    def fill(self, state: SalesState) -> None:
         """Judge every slot, some at a time."""
         for first in range(0, len(self.sizes), AT_A_TIME):
             self._find_missing(np.arange(first, min(first + AT_A_TIME, len(self.sizes))), state)
 
-    def mark(self, known: Known, rows: Ints) -> None:
+    def mark(self, known: Knowledge, rows: Ints) -> None:
         """A buyer has bought something of these rows: the price of their slots is no longer a fresh buyer's."""
         if self._attribute not in known.marked:
             known.marked[self._attribute] = np.zeros(len(self.sizes), dtype=np.bool_)
         known.marked[self._attribute][self._slots_of(rows)] = True
 
-    def mark_slot(self, known: Known, slot: int) -> None:
+    def mark_slot(self, known: Knowledge, slot: int) -> None:
         """The same for all rows of a slot."""
         if self._attribute not in known.marked:
             self.mark(known, NONE)
@@ -130,7 +130,7 @@ class Book:
         """The X-groups of all its rows have changed, and lie in it."""
         self._finest[slot] = UNKNOWN
 
-    def holds_groups(self, groups: Groups, group: Array) -> bool:
+    def contains_groups(self, groups: Groups, group: Array) -> bool:
         """Does each of these groups of rows lie in one slot?"""
         first = self._slot_of_row[groups.members[np.minimum(groups.offsets[:-1], len(groups.members) - 1)]]
         linked = group >= 0
@@ -144,13 +144,13 @@ class Book:
         slots: Ints = self._slot_of_row[rows]
         return slots[slots >= 0]
 
-    def _find(self, slot: int, state: State) -> int:
+    def _find(self, slot: int, state: SalesState) -> int:
         finest = state.current().finest_of_few(self._attribute, self._rows.one(slot).tolist())
         if state.steady(self._most_rows):
             self._finest[slot] = finest
         return finest
 
-    def _find_missing(self, slots: Ints, state: State) -> None:
+    def _find_missing(self, slots: Ints, state: SalesState) -> None:
         if not state.steady(self._most_rows):
             self._finest[slots] = UNKNOWN
         missing = slots[(self._finest[slots] == UNKNOWN) & (slots >= 0)]
@@ -160,7 +160,7 @@ class Book:
         self._finest[missing] = state.current().finest(self.sets(missing))
 
 
-class State(Protocol):
+class SalesState(Protocol):
     """The sales so far, as far as safety is concerned."""
 
     def steady(self, rows: int) -> bool:

@@ -9,14 +9,14 @@ from itertools import groupby
 import numpy as np
 
 from pacas.engine.grouping import Ints, spread
-from pacas.provider.in_memory.quote_cache import Book
+from pacas.provider.in_memory.quote_cache import QuoteCache
 from pacas.provider.in_memory.stock import Stock
 from pacas.provider.ledger.chain import Total
 from pacas.provider.ledger.entry import Purchase
 from pacas.provider.pricing.conflicts import Inquiry
-from pacas.provider.pricing.knowledge import ConflictSets, Known, without_edits
+from pacas.provider.pricing.knowledge import ConflictSets, Knowledge, without_edits
 from pacas.provider.safety.surviving import Surviving
-from pacas.provider.terms import History
+from pacas.provider.terms import HistoryScope
 
 
 class Sales:
@@ -24,28 +24,26 @@ class Sales:
 
     def __init__(self, stock: Stock) -> None:
         self._stock = stock
-        self._pooled = stock.terms.history is History.POOLED
+        self._pooled = stock.terms.history is HistoryScope.POOLED
         self._all = stock.untouched.copy()
         self._of: dict[str, Surviving] = {}
-        self._known: dict[str, Known] = {}
+        self._known: dict[str, Knowledge] = {}
         self._nothing = self._fresh()
         self.count = 0
         """Purchases taken in."""
         self._pending = _Pending()
         self._totals: dict[str, Total] = {}
-        self.books = self._books() if self._pooled else {}
+        self.quote_caches = self._quote_caches() if self._pooled else {}
         """The quotes that are kept, of each attribute for which they can be."""
-        self._reach = self._reaching()
+        self._affected = self._affected_by()
         self._apart = {
             attribute
-            for attribute, book in self.books.items()
-            if all(
-                book.holds_groups(linked.members, linked.group) for linked in self._all.linking(attribute, attribute)
-            )
+            for attribute, cache in self.quote_caches.items()
+            if all(cache.contains_groups(x.members, x.group) for x in self._all.linking(attribute, attribute))
         }
         """The attributes of which no X-group reaches beyond a slot, as D5 demands."""
 
-    def known(self, buyer: str) -> Known:
+    def known(self, buyer: str) -> Knowledge:
         """What a buyer has bought: the price counts what that has left."""
         return self._known.get(buyer, self._nothing)
 
@@ -77,26 +75,26 @@ class Sales:
         self._learner(purchase.buyer).learn(sets, levels)
         if not self._pooled:
             self._own(purchase.buyer).apply(sets, levels)
-        for attribute in self._reach[sets.attribute]:
+        for attribute in self._affected[sets.attribute]:
             everything = slice(None)  # an edit may touch any group
             rows = everything if len(sets.edit) else self._all.touched(sets.attribute, sets.rows, attribute)
-            self.books[attribute].forget(rows)
+            self.quote_caches[attribute].forget(rows)
         self._count(purchase)
 
     def add_slot(self, purchase: Purchase, slot: int) -> None:
         """Take in one purchase of all rows of a slot; it waits until a quote has to be found again."""
         sold, level = purchase.request.attribute, purchase.request.level
-        book = self.books[sold]
-        rows = book.rows(slot)
+        cache = self.quote_caches[sold]
+        rows = cache.rows(slot)
         self._pending.put(sold, rows, level)
         known = self._learner(purchase.buyer)
         known.learn_rows(sold, rows, level)
-        book.mark_slot(known, slot)
-        for attribute in self._reach[sold]:
+        cache.mark_slot(known, slot)
+        for attribute in self._affected[sold]:
             if attribute == sold and sold in self._apart:
-                book.forget_slot(slot)
+                cache.forget_slot(slot)
             else:
-                self.books[attribute].forget(self._all.touched(sold, rows, attribute))
+                self.quote_caches[attribute].forget(self._all.touched(sold, rows, attribute))
         self._count(purchase)
 
     def replay(self, purchases: Iterable[Purchase]) -> None:
@@ -116,7 +114,7 @@ class Sales:
                 own.recount()
         if taken:
             self._all.recount()
-            self.books = self._books() if self._pooled else {}
+            self.quote_caches = self._quote_caches() if self._pooled else {}
 
     def _count(self, purchase: Purchase) -> None:
         self._totals[purchase.buyer] = self._totals.get(purchase.buyer, Total()).plus(purchase.price)
@@ -127,32 +125,32 @@ class Sales:
             self._of[buyer] = self._stock.untouched.copy()
         return self._of[buyer]
 
-    def _learner(self, buyer: str) -> Known:
+    def _learner(self, buyer: str) -> Knowledge:
         if buyer not in self._known:
             self._known[buyer] = self._fresh()
         return self._known[buyer]
 
-    def _reaching(self) -> dict[str, list[str]]:
+    def _affected_by(self) -> dict[str, list[str]]:
         """Per attribute for sale: those with kept quotes that a sale of it may bear on."""
         return {
-            sold: [a for a in self.books if a == sold or inquiry.has_edits or self._all.linking(sold, a)]
+            sold: [a for a in self.quote_caches if a == sold or inquiry.has_edits or self._all.linking(sold, a)]
             for sold, inquiry in self._stock.inquiries.items()
         }
 
-    def _books(self) -> dict[str, Book]:
-        books = {}
+    def _quote_caches(self) -> dict[str, QuoteCache]:
+        quote_caches = {}
         for attribute, inquiry in self._stock.inquiries.items():
             by_slot = inquiry.matcher.by_slot
             if by_slot is not None and not inquiry.has_edits:
-                books[attribute] = Book(inquiry, *by_slot, self._stock.prices, self._nothing)
-                books[attribute].fill(self)
+                quote_caches[attribute] = QuoteCache(inquiry, *by_slot, self._stock.prices, self._nothing)
+                quote_caches[attribute].fill(self)
                 for known in self._known.values():
-                    books[attribute].mark(known, np.flatnonzero(known.revealed[attribute]))
-        return books
+                    quote_caches[attribute].mark(known, np.flatnonzero(known.revealed[attribute]))
+        return quote_caches
 
-    def _fresh(self) -> Known:
+    def _fresh(self) -> Knowledge:
         known = self._stock.untouched.known
-        return Known(known.heights, self._stock.rows, len(self._stock.support.edits))
+        return Knowledge(known.heights, self._stock.rows, len(self._stock.support.edits))
 
 
 class _Pending:

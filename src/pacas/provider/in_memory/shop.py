@@ -14,22 +14,22 @@ from pacas.engine.grouping import Ints
 from pacas.protocol.marketplace import Columns
 from pacas.protocol.messages import Ladders, Offer, Quote, Reason, Refusal, Request
 from pacas.provider.in_memory.audit import count_sales
-from pacas.provider.in_memory.quote_cache import Book
+from pacas.provider.in_memory.quote_cache import QuoteCache
 from pacas.provider.in_memory.sales import Sales
 from pacas.provider.in_memory.stock import Stock, stock_digests
 from pacas.provider.ledger.entry import Purchase
 from pacas.provider.matching import Matcher
-from pacas.provider.pricing.conflicts import Asked
+from pacas.provider.pricing.conflicts import MatchedRequests
 from pacas.provider.pricing.knowledge import ConflictSets
 from pacas.provider.shop.contract import CountedShop, check_request, offer_of
 from pacas.provider.shop.judging import REASONS, ladders_of
-from pacas.provider.terms import History
+from pacas.provider.terms import HistoryScope
 
 FEW = 4
 """Tuples up to which quotes that are kept are looked up one by one."""
 
 
-class HeldSale(NamedTuple):
+class InMemorySale(NamedTuple):
     """A request that may be answered: at which price, and what the answer rules out."""
 
     price: int
@@ -40,14 +40,14 @@ class HeldSale(NamedTuple):
     """What it rules out, where no quotes are kept; else its slot says so."""
 
 
-class Held:
+class InMemoryShop:
     """What is sold from, in memory, and what has been sold of it."""
 
     def __init__(self, stock: Stock, secret: bytes, state: Lock) -> None:
         self.stock, self.terms, self._secret, self._state = stock, stock.terms, secret, state
         self.offers: Mapping[str, Offer] = {a: inquiry.offer for a, inquiry in stock.inquiries.items()}
         self.is_short = stock.untouched.short
-        self.keeps_quotes = stock.terms.history is History.POOLED and all(
+        self.keeps_quotes = stock.terms.history is HistoryScope.POOLED and all(
             inquiry.matcher.by_slot is not None and not inquiry.has_edits for inquiry in stock.inquiries.values()
         )
 
@@ -73,49 +73,49 @@ class Held:
 
     def ladders(self, attribute: str, tuples: Columns, buyer: str) -> Ladders:
         offer_of(attribute, self.offers)
-        inquiry, book = self.stock.inquiries[attribute], self.sales.books.get(attribute)
-        if book is not None:
-            return self._read(book, inquiry.matcher, tuples, buyer)
+        inquiry, cache = self.stock.inquiries[attribute], self.sales.quote_caches.get(attribute)
+        if cache is not None:
+            return self._read(cache, inquiry.matcher, tuples, buyer)
         asked = inquiry.ask(tuples)
         with self._state:
             return Ladders(self._ladders(asked, buyer))
 
-    def _read(self, book: Book, matcher: Matcher, tuples: Columns, buyer: str) -> Ladders:
+    def _read(self, cache: QuoteCache, matcher: Matcher, tuples: Columns, buyer: str) -> Ladders:
         """Where quotes are kept: looked up one by one, or all at once if they are many."""
         slots = matcher.slots(tuples)
         with self._state:
             known = self.sales.known(buyer)
             if 0 < len(slots) <= FEW:
-                return Ladders(np.array([book.ladder(slot, known, self.sales) for slot in slots.tolist()]))
-            return Ladders(book.ladders(slots, known, self.sales))
+                return Ladders(np.array([cache.ladder(slot, known, self.sales) for slot in slots.tolist()]))
+            return Ladders(cache.ladders(slots, known, self.sales))
 
-    def judge(self, request: Request, buyer: str) -> HeldSale | Refusal:
+    def judge(self, request: Request, buyer: str) -> InMemorySale | Refusal:
         check_request(request, self.offers)
-        inquiry, book = self.stock.inquiries[request.attribute], self.sales.books.get(request.attribute)
-        if book is not None:
-            return self._look_up(book, inquiry.matcher.slot(request.tuple), request.level, buyer)
+        inquiry, cache = self.stock.inquiries[request.attribute], self.sales.quote_caches.get(request.attribute)
+        if cache is not None:
+            return self._look_up(cache, inquiry.matcher.slot(request.tuple), request.level, buyer)
         asked = inquiry.ask({column: [value] for column, value in request.tuple.items()})
         with self._state:
             price = int(self._ladders(asked, buyer)[0, request.level])
-        return HeldSale(price, int(asked.sets.rows[0]), sets=asked.sets) if price >= 0 else Refusal(REASONS[price])
+        return InMemorySale(price, int(asked.sets.rows[0]), sets=asked.sets) if price >= 0 else Refusal(REASONS[price])
 
-    def _look_up(self, book: Book, slot: int, level: int, buyer: str) -> HeldSale | Refusal:
+    def _look_up(self, cache: QuoteCache, slot: int, level: int, buyer: str) -> InMemorySale | Refusal:
         """The same where quotes are kept."""
         with self._state:
-            price = book.quote(slot, level, self.sales.known(buyer), self.sales)
-        return HeldSale(price, int(book.rows(slot)[0]), slot=slot) if price >= 0 else Refusal(REASONS[price])
+            price = cache.quote(slot, level, self.sales.known(buyer), self.sales)
+        return InMemorySale(price, int(cache.rows(slot)[0]), slot=slot) if price >= 0 else Refusal(REASONS[price])
 
-    def _ladders(self, asked: Asked, buyer: str) -> Ints:
+    def _ladders(self, asked: MatchedRequests, buyer: str) -> Ints:
         height = self.stock.inquiries[asked.sets.attribute].hierarchy.height
         known, judged = self.sales.known(buyer), self.sales.judged(buyer)
         return ladders_of(asked, self.stock.prices, known, judged, height, self.terms.max_matches)
 
-    def purchase(self, sale: HeldSale, request: Request, buyer: str, key: str) -> Purchase:
+    def purchase(self, sale: InMemorySale, request: Request, buyer: str, key: str) -> Purchase:
         rows = None if sale.sets is None else tuple(sale.sets.rows.tolist())  # a slot is found again at once
         answer = self.stock.inquiries[request.attribute].value(sale.row, request.level)
         return Purchase(buyer, key, request, sale.price, answer, rows)
 
-    def add(self, sale: HeldSale, purchase: Purchase) -> None:
+    def add(self, sale: InMemorySale, purchase: Purchase) -> None:
         if sale.sets is None:
             self.sales.add_slot(purchase, sale.slot)
         else:

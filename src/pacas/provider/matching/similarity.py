@@ -20,7 +20,7 @@ from pacas.provider.matching.recent import Recent
 
 Scorer = Callable[..., float]
 
-ROOM = 1e-6
+SLACK = 1e-6
 """How much a bound is loosened: more than rounding can amount to, less than one character."""
 
 REMEMBERED = 4_000_000
@@ -66,7 +66,7 @@ class SimilarityIndex(ClauseIndex):
         start, end = self._window(self._size(value))
         window = slice(start, end)
         common = self._bags.common(value, window)
-        left = np.flatnonzero(common >= self._least_common(value, window) - ROOM)
+        left = np.flatnonzero(common >= self._least_common(value, window) - SLACK)
         return left[self._scores(value, left + start, common[left]) >= self._threshold] + start
 
     def _size(self, text: str) -> int:
@@ -76,8 +76,8 @@ class SimilarityIndex(ClauseIndex):
     def _window(self, size: int) -> tuple[int, int]:
         """Where the texts stand that are neither too short nor too long."""
         ratio = self._ratio()
-        start = np.searchsorted(self._sizes, size * ratio - ROOM)
-        end = np.searchsorted(self._sizes, size / ratio + ROOM, "right") if ratio > 0 else len(self._sizes)
+        start = np.searchsorted(self._sizes, size * ratio - SLACK)
+        end = np.searchsorted(self._sizes, size / ratio + SLACK, "right") if ratio > 0 else len(self._sizes)
         return int(start), int(end)
 
     @abstractmethod
@@ -111,7 +111,7 @@ class ScoredIndex(SimilarityIndex):
     def _scores(self, value: str, positions: Array, common: Array | None) -> Array:
         from rapidfuzz.process import cdist  # here: slow to import, rarely needed
 
-        texts, cutoff = [self._texts[i] for i in positions.tolist()], max(0.0, self._threshold - ROOM)
+        texts, cutoff = [self._texts[i] for i in positions.tolist()], max(0.0, self._threshold - SLACK)
         scores = cdist([value], texts, scorer=self._scorer(), score_cutoff=cutoff, dtype=np.float64)
         return np.asarray(scores[0])
 
@@ -132,7 +132,7 @@ class EditIndex(ScoredIndex):
 
     def _least_common(self, value: str, window: slice) -> Array:
         largest = np.maximum(self._sizes[window], self._size(value))
-        edits = np.floor((1 - self._threshold) * (largest - self.gram + 1) + ROOM)
+        edits = np.floor((1 - self._threshold) * (largest - self.gram + 1) + SLACK)
         return np.asarray(largest - self.gram * edits)
 
     def _scorer(self) -> Scorer:

@@ -18,7 +18,7 @@ from pacas.provider.support.support_set import SupportSet
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CoverCells:
+class CoveringCells:
     """One attribute's covering cell neighbours, by row and divergence."""
 
     rows: Ints
@@ -35,16 +35,16 @@ class CoverCells:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Cover:
+class CoveringNeighbours:
     """All of them. An edit changes several cells of one row: edit e that of row `edit_rows[e]`."""
 
-    cells: Mapping[str, CoverCells]
+    cells: Mapping[str, CoveringCells]
     edit_rows: Ints
     changes: Sequence[Mapping[str, int]]
     """Per edit the codes that take the cells' place."""
 
     @classmethod
-    def none(cls) -> Cover:
+    def none(cls) -> CoveringNeighbours:
         return cls({}, np.empty(0, dtype=np.int64), ())
 
     def __len__(self) -> int:

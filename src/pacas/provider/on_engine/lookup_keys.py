@@ -20,7 +20,7 @@ Key = tuple[str | None, ...]
 """A client's values, in the order of the columns that the match needs."""
 
 
-class Lines:
+class LookupKeys:
     """The match of one attribute, as look-ups: by its provider columns."""
 
     def __init__(
@@ -30,7 +30,9 @@ class Lines:
         self.by = tuple(sorted({clause.provider for clause in dependency.clauses}))
         """The columns of the index."""
         of = {a: [clause for clause in dependency.clauses if clause.provider == a] for a in self.by}
-        self._columns = [_Column(of[a], self.client_columns, distinct.get(a, ()), hierarchies.get(a)) for a in self.by]
+        self._columns = [
+            _ColumnClauses(of[a], self.client_columns, distinct.get(a, ()), hierarchies.get(a)) for a in self.by
+        ]
 
     @property
     def by_equality(self) -> bool:
@@ -49,7 +51,7 @@ def by_likeness(dependency: MatchingDependency) -> list[str]:
     return list(dict.fromkeys(c.provider for c in dependency.clauses if c.similarity is not Similarity.EQUAL))
 
 
-class _Column:
+class _ColumnClauses:
     """The clauses on one provider column."""
 
     def __init__(

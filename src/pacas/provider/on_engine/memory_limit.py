@@ -23,15 +23,15 @@ def too_large(engine: Engine[Any], source: Source, terms: Terms) -> Any | None:
     table = engine.open(source, list(terms.attributes))
     per_cell = 1 if isinstance(terms.support, GivenSupport) else terms.support.per_cell
     of_a_row = BYTES_OF_A_CELL * len(terms.attributes) + BYTES_OF_A_NEIGHBOUR * per_cell * len(terms.protected)
-    is_held = len(table) * of_a_row <= engine.holdable_bytes or (len(table) <= FEW and _only_held(terms) is not None)
-    return None if is_held else table
+    fits = len(table) * of_a_row <= engine.holdable_bytes or (len(table) <= FEW and _needs_memory(terms) is not None)
+    return None if fits else table
 
 
 FEW = 1 << 18
 """Rows up to which a relation is held anyway, if it can only be sold from so."""
 
 
-def _only_held(terms: Terms) -> str | None:
+def _needs_memory(terms: Terms) -> str | None:
     """What is wanted of a relation, if anything, that only one in memory can be sold with."""
     support = terms.support
     if isinstance(support, GivenSupport):
@@ -48,7 +48,7 @@ def _only_held(terms: Terms) -> str | None:
 
 def check_sellable(terms: Terms) -> None:
     """One clear line, if a relation on the engine cannot be sold from on these terms."""
-    problem = _only_held(terms)
+    problem = _needs_memory(terms)
     if problem is not None:
         raise InputError(
             f"the relation is larger than the memory that there is for it, and stays on the engine, where {problem} "

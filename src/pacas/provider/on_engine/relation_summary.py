@@ -1,6 +1,6 @@
 """What is known of a relation that stays on the engine: values and how often each occurs, and what follows from them.
 
-All of it is small. With it the neighbours, weights and prices of any rows follow from these rows alone (`part.py`).
+All of it is small. With it the neighbours, weights and prices of any rows follow from these rows alone (`RowSubset`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from pacas.core.anonymity import Policy
 from pacas.engine.contract import Engine
 from pacas.provider.column import Column
-from pacas.provider.on_engine.covering_neighbours import Cover
+from pacas.provider.on_engine.covering_neighbours import CoveringNeighbours
 from pacas.provider.support.support_set import Generated
 from pacas.provider.support.weights import Weighing, check_weights
 from pacas.provider.terms import Terms
@@ -24,7 +24,7 @@ NO_POLICY = -(1 << 62)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Whole:
+class RelationSummary:
     """A relation by its terms, its number of rows, and its protected columns' values."""
 
     terms: Terms
@@ -32,7 +32,7 @@ class Whole:
     columns: Mapping[str, Column]
     """The protected ones; their rows come as parts."""
     seed: bytes
-    cover: Cover
+    covering: CoveringNeighbours
 
     @property
     def per_cell(self) -> int:
@@ -47,7 +47,7 @@ class Whole:
     @cached_property
     def counts(self) -> dict[str, int]:
         """How many cell neighbours each attribute has."""
-        return {a: n * self.rows + self.cover.count(a) for a, n in self.of_a_cell.items()}
+        return {a: n * self.rows + self.covering.count(a) for a, n in self.of_a_cell.items()}
 
     @cached_property
     def first(self) -> dict[str | None, int]:
@@ -57,12 +57,12 @@ class Whole:
 
     @cached_property
     def neighbours(self) -> int:
-        return sum(self.counts.values()) + len(self.cover.edit_rows)
+        return sum(self.counts.values()) + len(self.covering.edit_rows)
 
     @cached_property
     def weighing(self) -> Weighing:
         """What neighbours weigh, by their numbers."""
-        total, counts, factors = self.terms.weight_runs(self.counts, len(self.cover.edit_rows))
+        total, counts, factors = self.terms.weight_runs(self.counts, len(self.covering.edit_rows))
         check_weights(total, counts, factors)
         return Weighing(total, counts, factors)
 
@@ -70,7 +70,7 @@ class Whole:
     def most_droppers(self) -> int:
         """No pair is dropped by more neighbours: only those of R's one row that has it drop it."""
         widest = max((len(policy.y) for policy in self.terms.policies), default=None)
-        return NO_POLICY if widest is None else widest * self.per_cell + self.cover.most_of_a_row
+        return NO_POLICY if widest is None else widest * self.per_cell + self.covering.most_of_a_row
 
     def bearing_on(self, attribute: str) -> tuple[tuple[Policy, ...], tuple[str, ...]]:
         """The policies that a sale of an attribute bears on, and the attributes whose neighbours then matter.
@@ -81,7 +81,7 @@ class Whole:
         while True:
             policies = tuple(policy for policy in self.terms.policies if reached & set(policy.y))
             more = {attribute}.union(*(policy.y for policy in policies))
-            if not len(self.cover.edit_rows) or more <= reached:
+            if not len(self.covering.edit_rows) or more <= reached:
                 return policies, tuple(a for a in self.terms.protected if a in more)
             reached = more
 

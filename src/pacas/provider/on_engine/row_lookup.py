@@ -22,7 +22,7 @@ from pacas.engine.codes import coded_texts, linked_keys
 from pacas.engine.contract import Hierarchies, Index
 from pacas.engine.grouping import Groups, Ints, combine, spread
 from pacas.provider.on_engine.covering import MOST_OF_A_GROUP
-from pacas.provider.on_engine.lookup_keys import Key, Lines
+from pacas.provider.on_engine.lookup_keys import Key, LookupKeys
 
 WIDE = 1 << 12
 """Look-ups that are made together for one tuple."""
@@ -31,7 +31,7 @@ MOST_KEPT = 1_000_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Found:
+class FoundRows:
     """Rows by number, ascending, with their texts; and per tuple the places of those that it matches.
 
     Of a tuple that matches too many rows there are none.
@@ -45,7 +45,7 @@ class Found:
     groups: Sequence[Ints] = ()
     """Per policy whose X-groups reach beyond what is matched: the group of each row, −1 if it is in none."""
 
-    def select(self, keys: Sequence[Key]) -> Found:
+    def select(self, keys: Sequence[Key]) -> FoundRows:
         """What some of the tuples need: the rows that they match, and those in the same groups."""
         numbers = np.array([self.keys[key] for key in keys], dtype=np.int64)
         starts, sizes = self.matched.offsets[numbers], np.diff(self.matched.offsets)[numbers]
@@ -59,7 +59,7 @@ class Found:
             wanted |= chosen[group]
         place = np.cumsum(wanted) - 1
         offsets = np.concatenate([[0], np.cumsum(sizes)])
-        return Found(
+        return FoundRows(
             self.rows[wanted],
             self.texts.take(pa.array(np.flatnonzero(wanted))),
             {key: i for i, key in enumerate(keys)},
@@ -68,7 +68,7 @@ class Found:
         )
 
     @classmethod
-    def joined(cls, parts: Sequence[Found]) -> Found:
+    def joined(cls, parts: Sequence[FoundRows]) -> FoundRows:
         """Several together, of different tuples."""
         if len(parts) == 1:
             return parts[0]
@@ -85,23 +85,23 @@ class Found:
         )
 
 
-class Closures:
+class RowLookup:
     """All that one attribute's requests need, looked up."""
 
     def __init__(
         self,
-        lines: Lines,
+        lookup_keys: LookupKeys,
         index: Index,
         linked: Sequence[tuple[Policy, Index | None]],
         hierarchies: Hierarchies,
         max_matches: int,
         most_kept: int = MOST_KEPT,
     ) -> None:
-        self.lines, self._index, self._linked, self._hierarchies = lines, index, linked, hierarchies
+        self.lookup_keys, self._index, self._linked, self._hierarchies = lookup_keys, index, linked, hierarchies
         self._max_matches = max_matches
         self._recent = _Recent(most_kept)
 
-    def of(self, keys: Sequence[Key]) -> Found:
+    def of(self, keys: Sequence[Key]) -> FoundRows:
         """What some tuples need, each given once."""
         kept = self._recent.get(keys)
         missing = [key for key in keys if key not in kept]
@@ -109,12 +109,12 @@ class Closures:
         if missing:
             parts.append(self._look_up(missing))
             self._recent.put(parts[0])
-        of_part: dict[int, tuple[Found, list[Key]]] = {}
+        of_part: dict[int, tuple[FoundRows, list[Key]]] = {}
         for key, found in kept.items():
             of_part.setdefault(id(found), (found, []))[1].append(key)
         for found, mine in of_part.values():
             parts.append(found.select(mine))
-        return Found.joined(parts)
+        return FoundRows.joined(parts)
 
     def rows(self, keys: Sequence[Key]) -> list[tuple[int, ...]]:
         """The rows that each tuple matches, however many."""
@@ -124,7 +124,7 @@ class Closures:
         ends = np.searchsorted(of_key[order], np.arange(len(keys) + 1))
         return [tuple(rows[order[a:b]].tolist()) for a, b in pairwise(ends)]
 
-    def _look_up(self, keys: Sequence[Key]) -> Found:
+    def _look_up(self, keys: Sequence[Key]) -> FoundRows:
         table, of_key = self._matches(keys, self._max_matches)
         too_many = np.bincount(of_key, minlength=len(keys)) > self._max_matches
         few = ~too_many[of_key]
@@ -139,39 +139,39 @@ class Closures:
         places = np.searchsorted(rows, matched[order])
         numbers = {key: i for i, key in enumerate(keys)}
         groups = [self._groups(texts, policy) for policy, index in self._linked if index is not None]
-        return Found(rows, texts, numbers, Groups(offsets, places), too_many, groups)
+        return FoundRows(rows, texts, numbers, Groups(offsets, places), too_many, groups)
 
     def _matches(self, keys: Sequence[Key], most: int | None) -> tuple[pa.Table, Ints]:
         """Each row that a tuple matches, and whose it is. Of one that matches more than `most`, as many at least."""
-        lines: list[tuple[str, ...]] = []
-        of_line: list[int] = []
+        lookups: list[tuple[str, ...]] = []
+        of_lookup: list[int] = []
         tables, owners = [], []
         for number, key in enumerate(keys):
-            left = self.lines.of(key)
+            left = self.lookup_keys.of(key)
             first = list(islice(left, WIDE))
-            lines += first
-            of_line += [number] * len(first)
+            lookups += first
+            of_lookup += [number] * len(first)
             if len(first) == WIDE and (more := self._wide(first, left, most)):
-                del lines[-WIDE:], of_line[-WIDE:]
+                del lookups[-WIDE:], of_lookup[-WIDE:]
                 tables += more
                 owners += [np.full(len(table), number) for table in more]
-        found = self._find(lines, most)
-        owner = np.array(of_line, dtype=np.int64)[found.column("line").to_numpy()]
+        found = self._find(lookups, most)
+        owner = np.array(of_lookup, dtype=np.int64)[found.column("line").to_numpy()]
         together = pa.concat_tables([found.drop_columns(["line"]), *tables])
         return together, np.concatenate([owner, *owners]).astype(np.int64)
 
     def _wide(self, first: list[tuple[str, ...]], left: Iterator[tuple[str, ...]], most: int | None) -> list[pa.Table]:
         """A tuple that takes many look-ups: until there are enough rows."""
-        tables, count, lines = [], 0, first
-        while lines and (most is None or count <= most):
-            tables.append(self._find(lines, most).drop_columns(["line"]))
+        tables, count, lookups = [], 0, first
+        while lookups and (most is None or count <= most):
+            tables.append(self._find(lookups, most).drop_columns(["line"]))
             count += len(tables[-1])
-            lines = list(islice(left, WIDE))
+            lookups = list(islice(left, WIDE))
         return tables
 
-    def _find(self, lines: Sequence[tuple[str, ...]], most: int | None) -> pa.Table:
-        by = zip(*lines, strict=True) if lines else [()] * len(self.lines.by)
-        values = {a: pa.array(column, pa.string()) for a, column in zip(self.lines.by, by, strict=True)}
+    def _find(self, lookups: Sequence[tuple[str, ...]], most: int | None) -> pa.Table:
+        by = zip(*lookups, strict=True) if lookups else [()] * len(self.lookup_keys.by)
+        values = {a: pa.array(column, pa.string()) for a, column in zip(self.lookup_keys.by, by, strict=True)}
         return self._index.find(pa.table(values), most)
 
     def _x_groups(self, table: pa.Table) -> list[pa.Table]:
@@ -198,18 +198,18 @@ class _Recent:
 
     def __init__(self, most: int) -> None:
         self._most, self._held = most, 0
-        self._found: OrderedDict[int, Found] = OrderedDict()
+        self._found: OrderedDict[int, FoundRows] = OrderedDict()
         self._of_key: dict[Key, int] = {}
         self._one_at_a_time = Lock()
 
-    def get(self, keys: Sequence[Key]) -> dict[Key, Found]:
+    def get(self, keys: Sequence[Key]) -> dict[Key, FoundRows]:
         with self._one_at_a_time:
             kept = {key: self._found[self._of_key[key]] for key in keys if key in self._of_key}
             for number in {self._of_key[key] for key in kept}:
                 self._found.move_to_end(number)
             return kept
 
-    def put(self, found: Found) -> None:
+    def put(self, found: FoundRows) -> None:
         number = id(found)
         with self._one_at_a_time:
             self._found[number] = found
@@ -223,6 +223,6 @@ class _Recent:
                         del self._of_key[key]
 
 
-def _size(found: Found) -> int:
+def _size(found: FoundRows) -> int:
     """What keeping it costs, in rows; a tuple counts as one."""
     return len(found.rows) + len(found.keys)

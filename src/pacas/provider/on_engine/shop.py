@@ -22,19 +22,19 @@ from pacas.protocol.messages import Ladders, Offer, Quote, Reason, Refusal, Requ
 from pacas.provider.ledger.entry import Purchase
 from pacas.provider.matching import listed_columns
 from pacas.provider.on_engine.audit import count_sales
-from pacas.provider.on_engine.covering import cover
-from pacas.provider.on_engine.covering_neighbours import Cover
-from pacas.provider.on_engine.lookup_keys import Key, Lines, by_likeness
+from pacas.provider.on_engine.covering import find_covering
+from pacas.provider.on_engine.covering_neighbours import CoveringNeighbours
+from pacas.provider.on_engine.lookup_keys import Key, LookupKeys, by_likeness
 from pacas.provider.on_engine.memory_limit import check_sellable
-from pacas.provider.on_engine.relation_summary import Whole, protected_columns
-from pacas.provider.on_engine.row_lookup import Closures
-from pacas.provider.on_engine.row_subset import Part
+from pacas.provider.on_engine.relation_summary import RelationSummary, protected_columns
+from pacas.provider.on_engine.row_lookup import RowLookup
+from pacas.provider.on_engine.row_subset import RowSubset
 from pacas.provider.on_engine.sparse_sales import SparseSales
-from pacas.provider.pricing.conflicts import Asked, Inquiry
+from pacas.provider.pricing.conflicts import Inquiry, MatchedRequests
 from pacas.provider.shop.contract import CountedShop, Tell, check_request, offer_of
 from pacas.provider.shop.fingerprint import generated_digest, terms_digests, weights_digest
 from pacas.provider.shop.judging import REASONS, ladders_of
-from pacas.provider.terms import History, Terms
+from pacas.provider.terms import HistoryScope, Terms
 
 FIRST_KEYS = 256
 MOST_KEYS = 1 << 16
@@ -53,7 +53,7 @@ class EngineSale(NamedTuple):
         return f"EngineSale(price={self.price})"
 
 
-class OnEngine:
+class EngineShop:
     """What is sold from, on the engine, and what has been sold of it."""
 
     keeps_quotes = False
@@ -66,40 +66,40 @@ class OnEngine:
         self._indexes: dict[tuple[tuple[str, ...], frozenset[str]], Index] = {}
         tell("reading the relation")
         columns = protected_columns(engine, table, terms)
-        lines = {a: self._lines(a) for a in terms.match}
+        lookup_keys = {a: self._lookup_keys(a) for a in terms.match}
         tell("making the index")
-        indexes = {a: self._index(lines[a].by, by_likeness(terms.match[a])) for a in terms.match}
+        indexes = {a: self._index(lookup_keys[a].by, by_likeness(terms.match[a])) for a in terms.match}
         tell("making the support set")
-        bare = Whole(terms, len(table), columns, secret, Cover.none())
-        self.whole = Whole(terms, len(table), columns, secret, cover(bare, self.index_by))
+        bare = RelationSummary(terms, len(table), columns, secret, CoveringNeighbours.none())
+        self.summary = RelationSummary(terms, len(table), columns, secret, find_covering(bare, self.index_by))
         tell("weighing the neighbours")
-        self.total = self.whole.weighing.total if self.whole.neighbours else 0
+        self.total = self.summary.weighing.total if self.summary.neighbours else 0
         self.offers: Mapping[str, Offer] = {
-            a: Offer(a, lines[a].client_columns, columns[a].domain) for a in terms.match
+            a: Offer(a, lookup_keys[a].client_columns, columns[a].domain) for a in terms.match
         }
-        self._closures = {a: self._closure(a, lines[a], indexes[a]) for a in terms.match}
-        self._found_again = {a for a in terms.match if self._is_found_again(a, lines[a])}
+        self._row_lookups = {a: self._row_lookup(a, lookup_keys[a], indexes[a]) for a in terms.match}
+        self._found_again = {a for a in terms.match if self._is_found_again(a, lookup_keys[a])}
         """The attributes whose purchases name no rows, as in memory: equality finds them again."""
-        self.sales = SparseSales(self.whole, self._rows)
+        self.sales = SparseSales(self.summary, self._rows)
 
-    def _is_found_again(self, attribute: str, lines: Lines) -> bool:
-        pooled = self.terms.history is History.POOLED
-        return pooled and lines.by_equality and not any(attribute in codes for codes in self.whole.cover.changes)
+    def _is_found_again(self, attribute: str, lookup_keys: LookupKeys) -> bool:
+        has_edits = any(attribute in codes for codes in self.summary.covering.changes)
+        return self.terms.history is HistoryScope.POOLED and lookup_keys.by_equality and not has_edits
 
     @property
     def rows(self) -> int:
-        return self.whole.rows
+        return self.summary.rows
 
     @property
     def neighbours(self) -> int:
-        return self.whole.neighbours
+        return self.summary.neighbours
 
     def fingerprint(self) -> dict[str, str]:
-        whole = self.whole
-        domains = {a: whole.columns[a].domain for a in self.terms.protected}
-        edits = len(whole.cover.edit_rows)
-        made = generated_digest(self.terms, whole.seed, whole.rows, domains, [*whole.counts.values(), edits])
-        return terms_digests(self.terms) | {"support set": made} | weights_digest(self.terms, whole.counts, edits)
+        summary = self.summary
+        domains = {a: summary.columns[a].domain for a in self.terms.protected}
+        edits = len(summary.covering.edit_rows)
+        made = generated_digest(self.terms, summary.seed, summary.rows, domains, [*summary.counts.values(), edits])
+        return terms_digests(self.terms) | {"support set": made} | weights_digest(self.terms, summary.counts, edits)
 
     # ---- judging ------------------------------------------------------------------------------------------------
 
@@ -113,10 +113,10 @@ class OnEngine:
         start, size = 0, FIRST_KEYS
         while start < len(keys):
             chunk = keys[start : start + size]
-            ladders, part, _ = self._judged(attribute, chunk, buyer)
+            ladders, subset, _ = self._judged(attribute, chunk, buyer)
             found.append(ladders)
             start += size
-            of_a_key = max(len(part.rows) / len(chunk), 1) if part else 1
+            of_a_key = max(len(subset.rows) / len(chunk), 1) if subset else 1
             size = max(FIRST_KEYS, min(16 * size, MOST_KEYS, int(MOST_ROWS / of_a_key)))
         return Ladders(np.concatenate(found)[which])
 
@@ -125,38 +125,40 @@ class OnEngine:
         given = {column: [value] for column, value in request.tuple.items()}
         columns = listed_columns(self.offers[request.attribute].columns, given)
         (key,) = zip(*columns, strict=True)
-        ladders, part, asked = self._judged(request.attribute, [key], buyer)
+        ladders, subset, asked = self._judged(request.attribute, [key], buyer)
         price = int(ladders[0, request.level])
-        if price < 0 or part is None or asked is None:
+        if price < 0 or subset is None or asked is None:
             return Refusal(REASONS[price])
         rows = asked.sets.rows
-        column = part.columns[request.attribute]
+        column = subset.columns[request.attribute]
         node = column.hierarchy.ancestors[request.level, column.cells[rows[0]]]
-        return EngineSale(price, tuple(part.rows[rows].tolist()), str(column.hierarchy.label(node)))
+        return EngineSale(price, tuple(subset.rows[rows].tolist()), str(column.hierarchy.label(node)))
 
-    def _judged(self, attribute: str, keys: Sequence[Key], buyer: str) -> tuple[Ints, Part | None, Asked | None]:
+    def _judged(
+        self, attribute: str, keys: Sequence[Key], buyer: str
+    ) -> tuple[Ints, RowSubset | None, MatchedRequests | None]:
         """Prices and refusals of tuples, each given once; the rows that they need, and which of these are asked."""
         offer = self.offers[attribute]
         height = offer.hierarchy.height
-        found = self._closures[attribute].of(keys)
+        found = self._row_lookups[attribute].of(keys)
         if not len(found.rows):
             return (
                 self._refused(np.full((len(keys), height + 1), _NO_MATCH), found.keys, found.too_many, keys),
                 None,
                 None,
             )
-        policies, attributes = self.whole.bearing_on(attribute)
-        part = Part(self.whole, found.rows, found.texts, attributes)
-        edits, dependency = part.support.edits, self.terms.match[attribute]
-        inquiry = Inquiry(attribute, dependency, part.columns, edits, self.terms.hierarchies, self.terms.max_matches)
+        policies, attributes = self.summary.bearing_on(attribute)
+        subset = RowSubset(self.summary, found.rows, found.texts, attributes)
+        edits, dependency = subset.support.edits, self.terms.match[attribute]
+        inquiry = Inquiry(attribute, dependency, subset.columns, edits, self.terms.hierarchies, self.terms.max_matches)
         asked = inquiry.ask(dict(zip(offer.columns, map(list, zip(*keys, strict=True)), strict=True)))
         with self._state:
             sold = self.sales.judged(buyer)
-            beyond, depths = sold.beyond(), sold.depths(attributes, part.rows)
-            own = self.sales.known(buyer).depths(attributes, part.rows)
-        judged = part.surviving(depths, part.linked(policies), beyond)
-        ladders = ladders_of(asked, part.prices(attribute), part.known(own), judged, height, self.terms.max_matches)
-        return self._refused(ladders, found.keys, found.too_many, keys), part, asked
+            in_all, depths = sold.in_all(), sold.depths(attributes, subset.rows)
+            own = self.sales.known(buyer).depths(attributes, subset.rows)
+        judged = subset.surviving(depths, subset.linked(policies), in_all)
+        ladders = ladders_of(asked, subset.prices(attribute), subset.known(own), judged, height, self.terms.max_matches)
+        return self._refused(ladders, found.keys, found.too_many, keys), subset, asked
 
     @staticmethod
     def _refused(ladders: Ints, numbers: Mapping[Key, int], too_many: Any, keys: Sequence[Key]) -> Ints:
@@ -179,15 +181,15 @@ class OnEngine:
         self.sales.add(purchase, sale.rows)
 
     def count_sales(self, purchases: Sequence[Purchase]) -> CountedShop:
-        sales = SparseSales(self.whole, self._rows)
+        sales = SparseSales(self.summary, self._rows)
         sales.replay(purchases)
         return count_sales(
-            self.whole, sales, lambda rows, columns: self.engine.rows(self.table, rows, columns), self.index_by
+            self.summary, sales, lambda rows, columns: self.engine.rows(self.table, rows, columns), self.index_by
         )
 
     def _rows(self, attribute: str, tuples: Sequence[Mapping[str, str | None]]) -> list[tuple[int, ...]]:
         columns = self.offers[attribute].columns
-        return self._closures[attribute].rows([tuple(t[c] for c in columns) for t in tuples])
+        return self._row_lookups[attribute].rows([tuple(t[c] for c in columns) for t in tuples])
 
     # ---- look-ups -----------------------------------------------------------------------------------------------
 
@@ -202,23 +204,18 @@ class OnEngine:
             self._indexes[key] = self.engine.index(self.table, list(by), list(self.terms.attributes), hierarchies)
         return self._indexes[key]
 
-    def _lines(self, attribute: str) -> Lines:
+    def _lookup_keys(self, attribute: str) -> LookupKeys:
         distinct = {
             c: [value for (value,) in self.engine.histogram(self.table, [c], {}).values if value is not None]
             for c in by_likeness(self.terms.match[attribute])
         }
-        return Lines(self.terms.match[attribute], distinct, self.terms.hierarchies)
+        return LookupKeys(self.terms.match[attribute], distinct, self.terms.hierarchies)
 
-    def _closure(self, attribute: str, lines: Lines, index: Index) -> Closures:
-        policies, _ = self.whole.bearing_on(attribute)
-        linked = [
-            (
-                policy,
-                None if lines.by_equality and set(lines.by) <= set(policy.x) else self._index(sorted(policy.x), []),
-            )
-            for policy in policies
-        ]
-        return Closures(lines, index, linked, self.terms.hierarchies, self.terms.max_matches)
+    def _row_lookup(self, attribute: str, lookup_keys: LookupKeys, index: Index) -> RowLookup:
+        policies, _ = self.summary.bearing_on(attribute)
+        within = [lookup_keys.by_equality and set(lookup_keys.by) <= set(policy.x) for policy in policies]
+        linked = [(p, None if inside else self.index_by(p.x)) for p, inside in zip(policies, within, strict=True)]
+        return RowLookup(lookup_keys, index, linked, self.terms.hierarchies, self.terms.max_matches)
 
 
 _NO_MATCH, _AMBIGUOUS = refused(Reason.NO_MATCH), refused(Reason.AMBIGUOUS)

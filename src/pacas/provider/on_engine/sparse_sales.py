@@ -14,33 +14,33 @@ import numpy as np
 from pacas.engine.grouping import Ints
 from pacas.provider.ledger.chain import Total
 from pacas.provider.ledger.entry import Purchase
-from pacas.provider.on_engine.relation_summary import Whole
+from pacas.provider.on_engine.relation_summary import RelationSummary
 from pacas.provider.pricing.knowledge import Levels
-from pacas.provider.safety.surviving import Beyond
-from pacas.provider.terms import History
+from pacas.provider.safety.surviving import RelationCounts
+from pacas.provider.terms import HistoryScope
 
 Find = Callable[[str, Sequence[Mapping[str, str | None]]], list[tuple[int, ...]]]
 """From an attribute and tuples to the rows that each matches, however many."""
 
 
-class Sold:
+class SoldCells:
     """One buyer's purchases, or those of all together."""
 
-    def __init__(self, whole: Whole) -> None:
-        self._whole = whole
+    def __init__(self, summary: RelationSummary) -> None:
+        self._summary = summary
         self._depth: defaultdict[str, dict[int, int]] = defaultdict(dict)
         self._gone = 0
         """Neighbours that may be ruled out: all of each cell that was bought."""
 
     def learn(self, attribute: str, rows: Iterable[int], level: int) -> None:
         """Some cells were bought at a level."""
-        depth, of_row = self._whole.columns[attribute].hierarchy.height - level, self._depth[attribute]
-        cover = self._whole.cover
+        depth, of_row = self._summary.columns[attribute].hierarchy.height - level, self._depth[attribute]
+        covering = self._summary.covering
         for row in rows if depth else ():
             if row not in of_row:
-                self._gone += self._whole.of_a_cell[attribute] + cover.of_cell(attribute, row)
+                self._gone += self._summary.of_a_cell[attribute] + covering.of_cell(attribute, row)
                 if not any(row in others for others in self._depth.values()):
-                    self._gone += cover.edits_of_row[row]
+                    self._gone += covering.edits_of_row[row]
             of_row[row] = max(depth, of_row.get(row, 0))
 
     def depths(self, attributes: Iterable[str], rows: Ints) -> dict[str, Levels]:
@@ -56,36 +56,36 @@ class Sold:
         """The rows of which something was bought."""
         return np.array(sorted(set().union(*self._depth.values())), dtype=np.int64)
 
-    def beyond(self) -> Beyond:
+    def in_all(self) -> RelationCounts:
         """What is left in all, as if nothing were left of a cell that was bought."""
-        return Beyond(max(self._whole.neighbours - self._gone, 0), self._whole.most_droppers, False)
+        return RelationCounts(max(self._summary.neighbours - self._gone, 0), self._summary.most_droppers, False)
 
 
 class SparseSales:
     """The purchases that have been made. Private to one provider, under its lock."""
 
-    def __init__(self, whole: Whole, find: Find) -> None:
-        self._whole, self._find = whole, find
-        self._nothing = Sold(whole)
-        self._all = Sold(whole)
-        self._of: dict[str, Sold] = {}
+    def __init__(self, summary: RelationSummary, find: Find) -> None:
+        self._summary, self._find = summary, find
+        self._nothing = SoldCells(summary)
+        self._all = SoldCells(summary)
+        self._of: dict[str, SoldCells] = {}
         self._totals: dict[str, Total] = {}
         self.count = 0
         """Purchases taken in."""
 
-    def known(self, buyer: str) -> Sold:
+    def known(self, buyer: str) -> SoldCells:
         """What a buyer has bought: the price counts what that has left."""
         return self._of.get(buyer, self._nothing)
 
-    def judged(self, buyer: str) -> Sold:
+    def judged(self, buyer: str) -> SoldCells:
         """What a sale to this buyer is judged on (D8)."""
-        return self._all if self._whole.terms.history is History.POOLED else self.known(buyer)
+        return self._all if self._summary.terms.history is HistoryScope.POOLED else self.known(buyer)
 
-    def everything(self) -> Sold:
+    def everything(self) -> SoldCells:
         """What all buyers have bought."""
         return self._all
 
-    def buyers(self) -> dict[str, Sold]:
+    def buyers(self) -> dict[str, SoldCells]:
         return dict(sorted(self._of.items()))
 
     def totals(self) -> dict[str, Total]:
@@ -96,7 +96,7 @@ class SparseSales:
         """Take in one purchase, and the rows that it is about."""
         request, rows = purchase.request, tuple(rows)
         if purchase.buyer not in self._of:
-            self._of[purchase.buyer] = Sold(self._whole)
+            self._of[purchase.buyer] = SoldCells(self._summary)
         for sold in (self._all, self._of[purchase.buyer]):
             sold.learn(request.attribute, rows, request.level)
         self._totals[purchase.buyer] = self._totals.get(purchase.buyer, Total()).plus(purchase.price)

@@ -24,7 +24,7 @@ from pacas.provider.pricing.knowledge import ConflictSets, Levels
 from pacas.provider.support.edits import Edits
 
 
-class Asked(NamedTuple):
+class MatchedRequests(NamedTuple):
     """Tuples, matched. Those that match the same rows are one request: `of` says which request each tuple is.
 
     Per request its conflict set, how many rows it matches, and from which level on these show one value.
@@ -61,7 +61,7 @@ class Inquiry:
     def has_edits(self) -> bool:
         return self._patched is not None
 
-    def ask(self, tuples: Columns, *, limited: bool = True) -> Asked:
+    def ask(self, tuples: Columns, *, limited: bool = True) -> MatchedRequests:
         """Match many tuples. Of one that matches too many rows nothing is found, unless it is not `limited`."""
         most = self.max_matches if limited else max(self.max_matches, len(self._cells))
         matches = self.matcher.match_columns(tuples, most)
@@ -80,7 +80,7 @@ class Inquiry:
             truth[usable > 0] = self._cells[rows[offsets[:-1][usable > 0]]]
             edits = self._patched.find(tuples, rows, offsets, truth, self.hierarchy.ancestors)
         sets = ConflictSets(self.offer.attribute, offsets, rows, *edits)
-        return Asked(of, sets, matches.sizes, self.agreeing(rows, offsets))
+        return MatchedRequests(of, sets, matches.sizes, self.agreeing(rows, offsets))
 
     def value(self, row: int, level: int) -> str:
         """What a row's cell is at a level."""

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from pacas.engine.grouping import Ints
 
-Whole = NDArray[Any]
+BigInts = NDArray[Any]
 """Python integers of any size."""
 
 ARTIFICIAL = -1
@@ -29,7 +29,7 @@ class ExactBasis:
     def __init__(self, matrix: Ints, right: Sequence[int]) -> None:
         self._matrix = matrix
         self._rows = len(right)
-        self._table: Whole = np.eye(self._rows, self._rows + 1, dtype=np.int64).astype(object)
+        self._table: BigInts = np.eye(self._rows, self._rows + 1, dtype=np.int64).astype(object)
         self._table[:, -1] = right  # beside the inverse: the values of the basis
         self._denominator = 1
         self.columns = [ARTIFICIAL] * self._rows
@@ -74,7 +74,7 @@ class ExactBasis:
             if able:
                 self._pivot(able[0], column)
 
-    def complete(self, rest: Whole) -> list[Fraction] | None:
+    def complete(self, rest: BigInts) -> list[Fraction] | None:
         """What the basis columns must be for `matrix @ x = rest`, row by row; nothing if no x will do."""
         values = self._table[:, :-1] @ rest
         if any(values[row] for row in self._open_rows()):
@@ -88,7 +88,7 @@ class ExactBasis:
     def _open_rows(self) -> list[int]:
         return [row for row, column in enumerate(self.columns) if column == ARTIFICIAL]
 
-    def _maximise(self, gain: Ints, artificial: int = 0) -> Whole:
+    def _maximise(self, gain: Ints, artificial: int = 0) -> BigInts:
         """Pivot until gain @ x can grow no more; the dual values, times the denominator.
 
         The steepest column enters; after a pivot that gains nothing, the lowest one (Bland), so that none comes back.
@@ -122,17 +122,17 @@ class ExactBasis:
         self._denominator = pivot
         self.columns[row] = column
 
-    def _entries(self, column: int) -> Whole:
+    def _entries(self, column: int) -> BigInts:
         """A column in terms of the basis, times the denominator."""
-        entries: Whole = self._table[:, :-1][:, self._matrix[:, column].astype(bool)].sum(axis=1)
+        entries: BigInts = self._table[:, :-1][:, self._matrix[:, column].astype(bool)].sum(axis=1)
         return entries
 
-    def _scaled(self, gain: Ints) -> Whole:
+    def _scaled(self, gain: Ints) -> BigInts:
         small = self._denominator < 2**60
         return gain * self._denominator if small else gain.astype(object) * self._denominator
 
-    def _times_matrix(self, row: Whole) -> Whole:
+    def _times_matrix(self, row: BigInts) -> BigInts:
         """A row of whole numbers times the matrix, in machine integers where they are large enough."""
         small = max(map(abs, row)) * self._rows < 2**60
-        product: Whole = row.astype(np.int64) @ self._matrix if small else row @ self._matrix.astype(object)
+        product: BigInts = row.astype(np.int64) @ self._matrix if small else row @ self._matrix.astype(object)
         return product

@@ -54,7 +54,7 @@ def without_edits(attribute: str, offsets: Ints, rows: Ints) -> ConflictSets:
     return ConflictSets(attribute, offsets, rows, NONE, NONE, _NO_LEVELS)
 
 
-class Known:
+class Knowledge:
     """What has been bought: per attribute and row how many levels below the root, and which edits are ruled out."""
 
     def __init__(self, heights: Mapping[str, int], rows: int, edits: int) -> None:
@@ -63,7 +63,7 @@ class Known:
         self.revealed: dict[str, Levels] = {a: np.zeros(rows, dtype=np.int8) for a in heights}
         self.ruled_out: Mask = np.zeros(edits, dtype=np.bool_)
         self.marked: dict[str, Mask] = {}
-        """Per attribute with a `Book`: the slots of which something has been bought."""
+        """Per attribute with a `QuoteCache`: the slots of which something has been bought."""
 
     def level(self, attribute: str, rows: Ints) -> Levels:
         """The lowest level at which each cell was bought; the root's where it was not."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pacas.engine.grouping import Ints
-from pacas.provider.pricing.knowledge import ConflictSets, Known
+from pacas.provider.pricing.knowledge import ConflictSets, Knowledge
 from pacas.provider.support.cell_neighbours import CellNeighbours
 
 
@@ -43,7 +43,7 @@ class Prices:
     def __init__(self, cells: Mapping[str, CellPrices], edits: Ints) -> None:
         self._cells, self._edits = cells, edits
 
-    def ladders(self, sets: ConflictSets, known: Known, height: int) -> Ints:
+    def ladders(self, sets: ConflictSets, known: Knowledge, height: int) -> Ints:
         """Each request's price at all levels, for a buyer who knows what is `known`."""
         prices = np.zeros((len(sets), height + 1), dtype=np.int64)
         if sets.attribute in self._cells:
@@ -59,7 +59,7 @@ class Prices:
             np.add.at(prices[:, level], request[told], weights[told])
         return prices
 
-    def of_cell(self, attribute: str, row: int, level: int, known: Known, height: int) -> int:
+    def of_cell(self, attribute: str, row: int, level: int, known: Knowledge, height: int) -> int:
         """The price of one cell that no edit has to do with; this is the short way."""
         if attribute not in self._cells:
             return 0

@@ -19,7 +19,7 @@ from pacas.engine.contract import Engine, Hierarchies, NeighbourDiffs, Source
 from pacas.engine.grouping import Ints
 from pacas.engine.questions import open_for
 from pacas.provider.column import Column
-from pacas.provider.pricing.knowledge import Known
+from pacas.provider.pricing.knowledge import Knowledge
 from pacas.provider.support.support_set import SupportSet
 
 Signed = tuple[Ints, int, dict[str, Codes]]
@@ -40,7 +40,7 @@ class Views:
         self._engine, self._sources, self._hierarchies = engine, sources, hierarchies
         self._columns, self._support = columns, support
 
-    def conflicts(self, query: GeneralizedQuery, known: Known | None = None) -> Ints:
+    def conflicts(self, query: GeneralizedQuery, known: Knowledge | None = None) -> Ints:
         """The neighbours with G(T) ≠ G(R), of those that what is known has left."""
         resolved, tables = open_for(self._engine, query, self._sources)
         main = {source.alias for source in query.relations if source.relation == MAIN}
@@ -63,7 +63,7 @@ class Views:
         )
         return {a: self._columns.get(a) or read[a] for a in attributes}
 
-    def _cells(self, columns: Mapping[str, Column], known: Known | None) -> Iterator[Signed]:
+    def _cells(self, columns: Mapping[str, Column], known: Knowledge | None) -> Iterator[Signed]:
         first = self._support.first()
         for attribute, cells in self._support.cells.items():
             if attribute not in columns:
@@ -78,7 +78,7 @@ class Views:
             new = columns[attribute].code_of_node[cells.new[number]]
             yield number + first[attribute], 1, {**old, attribute: new}
 
-    def _edits(self, columns: Mapping[str, Column], known: Known | None) -> Iterator[Signed]:
+    def _edits(self, columns: Mapping[str, Column], known: Knowledge | None) -> Iterator[Signed]:
         edits = self._support.edits
         told = edits.gone | (edits.row < 0)
         for attribute in columns:

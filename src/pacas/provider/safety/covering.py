@@ -50,7 +50,7 @@ def changes_for(
     groups = np.flatnonzero(lacking)
     if not len(groups):
         return
-    values = _Values(margin.linked, columns)
+    values = _OtherValues(margin.linked, columns)
     members = margin.linked.members
     shown = margin.shown_values(groups, alive)
     first = members.members[members.offsets[groups]]
@@ -64,7 +64,7 @@ def changes_for(
             yield of_group, (row, change)
 
 
-class _Values:
+class _OtherValues:
     """The Y-values at levels L that there can be, and ground values that have them."""
 
     def __init__(self, linked: LinkedValues, columns: Mapping[str, Column]) -> None:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pacas.engine.grouping import NONE, Ints, spread
-from pacas.provider.pricing.knowledge import ConflictSets, Known, without_edits
+from pacas.provider.pricing.knowledge import ConflictSets, Knowledge, without_edits
 from pacas.provider.safety.linked_values import LinkedValues
 from pacas.provider.safety.margins import Margins, Members
 from pacas.provider.support.cell_neighbours import CellNeighbours
@@ -22,7 +22,7 @@ from pacas.provider.support.edits import Edits
 from pacas.provider.support.support_set import SupportSet
 
 
-class Beyond(NamedTuple):
+class RelationCounts(NamedTuple):
     """What is known of the whole, where only some of the relation's rows are looked at."""
 
     alive: int
@@ -36,7 +36,7 @@ class Surviving:
     """The neighbours that are left, and how many values each policy's X-groups still show.
 
     It may be about some rows of a larger relation, with whole X-groups of those that are asked about, and what is
-    `beyond`. Nothing is then safe that would leave so few neighbours in all that a group elsewhere could lose a value
+    `in_all`. Nothing is then safe that would leave so few neighbours in all that a group elsewhere could lose a value
     of its own: the groups elsewhere cannot be looked at.
     """
 
@@ -48,12 +48,12 @@ class Surviving:
         heights: Mapping[str, int],
         rows: int,
         *,
-        known: Known | None = None,
-        beyond: Beyond | None = None,
+        known: Knowledge | None = None,
+        in_all: RelationCounts | None = None,
     ) -> None:
         self._cells, self._edits, self._heights, self._rows = cells, edits, heights, rows
-        self._linked, self._beyond = linked, beyond
-        self.known = known or Known(heights, rows, len(edits))
+        self._linked, self._in_all = linked, in_all
+        self.known = known or Knowledge(heights, rows, len(edits))
         per_row = [int(np.diff(c.first).max(initial=0)) for c in cells.values()]
         self._most_of_a_cell = max(per_row, default=0)
         self.recount()
@@ -64,7 +64,7 @@ class Surviving:
         """The same neighbours, to go another way from here."""
         other = Surviving.__new__(Surviving)
         other.__dict__.update(self.__dict__)
-        other.known = Known(self._heights, self._rows, len(self._edits))
+        other.known = Knowledge(self._heights, self._rows, len(self._edits))
         for attribute, revealed in self.known.revealed.items():
             other.known.revealed[attribute][:] = revealed
         other.known.ruled_out[:] = self.known.ruled_out
@@ -88,8 +88,8 @@ class Surviving:
             margin.show()
         self._most_droppers = max((margin.most_droppers() for margin in self.margins), default=0)
         self.short = any(not margin.holds(self.alive) for margin in self.margins)
-        if self._beyond is not None:
-            self.alive, self._most_droppers, self.short = self._beyond
+        if self._in_all is not None:
+            self.alive, self._most_droppers, self.short = self._in_all
 
     def learn(self, learned: Sequence[tuple[ConflictSets, Ints]]) -> None:
         """Take in many purchases, conflict sets and the level of each request; `recount` when all are in."""
@@ -116,7 +116,7 @@ class Surviving:
             np.maximum(finest, margin.finest(sets, cells, edits), out=finest)
         removed = np.bincount(np.concatenate([cells.request, edits.request]), minlength=len(sets))
         for request in np.flatnonzero(self.alive - removed <= self._most_droppers).tolist():
-            if self._beyond is None:
+            if self._in_all is None:
                 finest[request] = self._finest_of_few(sets.attribute, cells, edits, request)
             else:
                 finest[request] = max(finest[request], self._far_from_few(height, cells, edits, request))

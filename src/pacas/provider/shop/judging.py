@@ -6,8 +6,8 @@ import numpy as np
 
 from pacas.engine.grouping import Ints
 from pacas.protocol.messages import Reason, refused
-from pacas.provider.pricing.conflicts import Asked
-from pacas.provider.pricing.knowledge import Known
+from pacas.provider.pricing.conflicts import MatchedRequests
+from pacas.provider.pricing.knowledge import Knowledge
 from pacas.provider.pricing.prices import Prices
 from pacas.provider.safety.surviving import Surviving
 
@@ -17,7 +17,9 @@ REASONS = {refused(reason): reason for reason in Reason}
 _UNSAFE, _AMBIGUOUS, _NO_MATCH = (refused(r) for r in (Reason.UNSAFE, Reason.AMBIGUOUS, Reason.NO_MATCH))
 
 
-def ladders_of(asked: Asked, prices: Prices, known: Known, judged: Surviving, height: int, max_matches: int) -> Ints:
+def ladders_of(
+    asked: MatchedRequests, prices: Prices, known: Knowledge, judged: Surviving, height: int, max_matches: int
+) -> Ints:
     """Prices and refusals at all levels, for a buyer who knows what is `known`, of each tuple that was asked about."""
     ladders = prices.ladders(asked.sets, known, height)
     level = np.arange(height + 1)

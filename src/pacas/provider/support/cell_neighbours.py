@@ -78,8 +78,8 @@ def cell_neighbours(
     `column` is ground codes. It may be a part of the relation's rows, those with the numbers `rows`, ascending: they
     have the same neighbours as in the whole. Another `purpose` gives other neighbours by the same rules.
     """
-    plan = plan_of(hierarchy)
-    wanted = np.where(plan.levels[column] > 0, np.asarray(per_cell, dtype=np.int32), np.int32(0))
+    candidates = candidates_of(hierarchy)
+    wanted = np.where(candidates.levels[column] > 0, np.asarray(per_cell, dtype=np.int32), np.int32(0))
     first = np.zeros(len(column) + 1, dtype=np.int64)
     np.cumsum(wanted, out=first[1:])
     new, divergence = np.empty(first[-1], dtype=np.int32), np.empty(first[-1], dtype=np.int8)
@@ -87,14 +87,14 @@ def cell_neighbours(
         old = column[begin : begin + _AT_A_TIME]
         at = first[begin : begin + len(old)].copy()
         for below in range(1, hierarchy.height + 1):
-            share = plan.share(old, wanted[begin : begin + len(old)], below)
+            share = candidates.share(old, wanted[begin : begin + len(old)], below)
             of = (purpose, attribute, below)
             random = (
                 draws(seed, of, begin, len(old)) if rows is None else draws_of(seed, of, rows[begin : begin + len(old)])
             )
             number = _within(share)
             place = np.repeat(at, share) + number
-            new[place] = plan.pick(old, below, random, share, number)
+            new[place] = candidates.pick(old, below, random, share, number)
             divergence[place] = below
             at += share
     return CellNeighbours(attribute, first, new, divergence)
@@ -115,12 +115,12 @@ def per_cell_of_size(size: int, rows: int, attributes: Sequence[str], seed: byte
 
 
 @lru_cache(maxsize=64)
-def plan_of(hierarchy: Hierarchy) -> Plan:
+def candidates_of(hierarchy: Hierarchy) -> Candidates:
     """What neighbours are picked by, made once for each tree."""
-    return Plan(hierarchy)
+    return Candidates(hierarchy)
 
 
-class Plan:
+class Candidates:
     """Per ground value: at how many levels it has candidates, and where they stand.
 
     Sorted by their ancestors from the root down, the ground values with one ancestor at a level are one run. The
@@ -138,28 +138,28 @@ class Plan:
             sizes = np.diff(np.append(begins, len(ancestor)))
             self._start[level, self._in_order] = np.repeat(begins, sizes)
             self._size[level, self._in_order] = np.repeat(sizes, sizes)
-        self._room = np.diff(self._size, axis=0)
-        rooms, which = np.unique(self._room, return_inverse=True)
-        strides = np.array([_stride(room) for room in rooms.tolist()], dtype=np.int32)
-        self._stride = strides[which.reshape(self._room.shape)]
-        has_room = self._room > 0
-        self.levels: Counts = has_room.sum(axis=0, dtype=np.int32)
-        self._above = self.levels - np.cumsum(has_room, axis=0, dtype=np.int32)
+        self._count = np.diff(self._size, axis=0)
+        counts, which = np.unique(self._count, return_inverse=True)
+        strides = np.array([_stride(count) for count in counts.tolist()], dtype=np.int32)
+        self._stride = strides[which.reshape(self._count.shape)]
+        has_some = self._count > 0
+        self.levels: Counts = has_some.sum(axis=0, dtype=np.int32)
+        self._above = self.levels - np.cumsum(has_some, axis=0, dtype=np.int32)
 
     def run(self, old: Codes | Ints, level: int) -> Counts:
         """Where the run of each value's ancestor at a level begins: values with the same one share the ancestor."""
         run: Counts = self._start[level, old]
         return run
 
-    def room(self, value: int, below: int) -> int:
+    def count(self, value: int, below: int) -> int:
         """How many candidates a value has that diverge below a level."""
-        return int(self._room[below - 1, value])
+        return int(self._count[below - 1, value])
 
     def stride(self, value: int, below: int) -> int:
         """The step of the walk through them."""
         return int(self._stride[below - 1, value])
 
-    def candidates(self, value: int, below: int) -> Codes:
+    def listed(self, value: int, below: int) -> Codes:
         """Them, in the order in which a walk counts them."""
         outer, inner = self._start[below, value], self._start[below - 1, value]
         ends = outer + self._size[below, value], inner + self._size[below - 1, value]
@@ -168,16 +168,16 @@ class Plan:
     def share(self, old: Codes | Ints, wanted: Counts, below: int) -> Counts:
         """How many of a cell's neighbours diverge below a level: an even part, the higher levels first."""
         even, rest = np.divmod(wanted, np.maximum(self.levels[old], 1))
-        share: Counts = (even + (self._above[below - 1, old] < rest)) * (self._room[below - 1, old] > 0)
+        share: Counts = (even + (self._above[below - 1, old] < rest)) * (self._count[below - 1, old] > 0)
         return share
 
     def pick(self, old: Codes, below: int, random: NDArray[np.uint64], share: Counts, number: Ints) -> Codes:
         """Each cell's candidates: a walk from a random place that comes to all before it comes to one again."""
-        room = np.maximum(self._room[below - 1, old], 1)
-        from_ = (random % room.astype(np.uint64)).astype(np.int64)
+        count = np.maximum(self._count[below - 1, old], 1)
+        from_ = (random % count.astype(np.uint64)).astype(np.int64)
         outer, inner = self._start[below, old], self._start[below - 1, old]
         place = np.repeat(from_, share) + number * np.repeat(self._stride[below - 1, old], share)
-        place %= np.repeat(room, share)
+        place %= np.repeat(count, share)
         place += np.repeat(self._size[below - 1, old], share) * (place >= np.repeat(inner - outer, share))
         place += np.repeat(outer, share)
         picked: Codes = self._in_order[place]
@@ -191,10 +191,10 @@ def _within(counts: Counts) -> Ints:
     return within
 
 
-def _stride(room: int) -> int:
+def _stride(count: int) -> int:
     """A step that visits every candidate once before it repeats, and jumps about on the way."""
-    step = max(round(room * 0.618), 1)
-    while gcd(step, max(room, 1)) > 1:
+    step = max(round(count * 0.618), 1)
+    while gcd(step, max(count, 1)) > 1:
         step += 1
     return step
 
