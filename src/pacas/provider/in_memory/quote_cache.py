@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from pacas.engine.grouping import NONE, Array, Groups, Ints, spread
 from pacas.protocol.messages import Reason, refused
-from pacas.provider.pricing.conflicts import Inquiry
-from pacas.provider.pricing.knowledge import ConflictSets, Knowledge, without_edits
+from pacas.provider.pricing.conflicts import ConflictSets, Inquiry, without_edits
+from pacas.provider.pricing.knowledge import Knowledge
 from pacas.provider.pricing.prices import Prices
 from pacas.provider.safety.surviving import Surviving
 

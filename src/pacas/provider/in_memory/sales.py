@@ -13,8 +13,8 @@ from pacas.provider.in_memory.quote_cache import QuoteCache
 from pacas.provider.in_memory.stock import Stock
 from pacas.provider.ledger.chain import Total
 from pacas.provider.ledger.entry import Purchase
-from pacas.provider.pricing.conflicts import Inquiry
-from pacas.provider.pricing.knowledge import ConflictSets, Knowledge, without_edits
+from pacas.provider.pricing.conflicts import ConflictSets, Inquiry, without_edits
+from pacas.provider.pricing.knowledge import Knowledge
 from pacas.provider.safety.surviving import Surviving
 from pacas.provider.terms import HistoryScope
 

@@ -19,8 +19,7 @@ from pacas.provider.in_memory.sales import Sales
 from pacas.provider.in_memory.stock import Stock, stock_digests
 from pacas.provider.ledger.entry import Purchase
 from pacas.provider.matching import Matcher
-from pacas.provider.pricing.conflicts import MatchedRequests
-from pacas.provider.pricing.knowledge import ConflictSets
+from pacas.provider.pricing.conflicts import ConflictSets, MatchedRequests
 from pacas.provider.shop.contract import CountedShop, check_request, offer_of
 from pacas.provider.shop.judging import REASONS, ladders_of
 from pacas.provider.terms import HistoryScope

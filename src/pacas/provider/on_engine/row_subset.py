@@ -17,7 +17,8 @@ from pacas.engine.codes import coded_texts
 from pacas.engine.grouping import Ints
 from pacas.provider.column import Column
 from pacas.provider.on_engine.relation_summary import RelationSummary
-from pacas.provider.pricing.knowledge import Knowledge, Levels
+from pacas.provider.pricing.conflicts import Levels
+from pacas.provider.pricing.knowledge import Knowledge
 from pacas.provider.pricing.prices import CellPrices, Prices
 from pacas.provider.safety.linked_values import LinkedValues
 from pacas.provider.safety.surviving import RelationCounts, Surviving

@@ -15,7 +15,7 @@ from pacas.engine.grouping import Ints
 from pacas.provider.ledger.chain import Total
 from pacas.provider.ledger.entry import Purchase
 from pacas.provider.on_engine.relation_summary import RelationSummary
-from pacas.provider.pricing.knowledge import Levels
+from pacas.provider.pricing.conflicts import Levels
 from pacas.provider.safety.surviving import RelationCounts
 from pacas.provider.terms import HistoryScope
 

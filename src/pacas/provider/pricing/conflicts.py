@@ -8,20 +8,58 @@ of all edits at once. An edit answers as R does iff some row matches in it and e
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pacas.core.dependency import MatchingDependency
 from pacas.core.hierarchy import Codes
 from pacas.engine.contract import Hierarchies
-from pacas.engine.grouping import Groups, Ints, spread
+from pacas.engine.grouping import NONE, Groups, Ints, spread
 from pacas.protocol.marketplace import Columns
 from pacas.protocol.messages import Offer
 from pacas.provider.column import Column
 from pacas.provider.matching import Matcher, Matches
-from pacas.provider.pricing.knowledge import ConflictSets, Levels
 from pacas.provider.support.edits import Edits
+
+Levels = NDArray[np.int8]
+
+_NO_EDITS = (NONE, NONE, np.empty(0, dtype=np.int8))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ConflictSets:
+    """For each of many requests for one attribute: the neighbours that its answer can rule out.
+
+    Request i is about the rows `rows[offsets[i] : offsets[i + 1]]`: a neighbour of one of these cells is told from R at
+    every level below its divergence. So is an edit: `edit[j]` by request `edit_request[j]`, below `edit_divergence[j]`.
+    """
+
+    attribute: str
+    offsets: Ints
+    rows: Ints
+    edit_request: Ints
+    edit: Ints
+    edit_divergence: Levels
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def lowest(self, levels: Ints) -> tuple[Ints, Ints]:
+        """The rows that requests at these levels are about, each once, and the lowest level of each."""
+        of_row = np.repeat(levels, np.diff(self.offsets))
+        order = np.lexsort((of_row, self.rows))
+        rows, of_row = self.rows[order], of_row[order]
+        first = np.ones(len(rows), dtype=np.bool_)
+        first[1:] = rows[1:] != rows[:-1]
+        return rows[first], of_row[first]
+
+
+def without_edits(attribute: str, offsets: Ints, rows: Ints) -> ConflictSets:
+    """Conflict sets of requests that no edit has to do with."""
+    return ConflictSets(attribute, offsets, rows, *_NO_EDITS)
 
 
 class MatchedRequests(NamedTuple):
@@ -103,7 +141,6 @@ class Inquiry:
 
 
 _ZERO = np.zeros(1, dtype=np.int64)
-_NO_EDITS = (np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int8))
 
 
 class _Patched:

@@ -7,51 +7,14 @@ level d, so of each cell only the lowest level matters. Edits are ruled out one 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pacas.engine.grouping import NONE, Ints
+from pacas.engine.grouping import Ints
+from pacas.provider.pricing.conflicts import ConflictSets, Levels
 
-Levels = NDArray[np.int8]
 Mask = NDArray[np.bool_]
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class ConflictSets:
-    """For each of many requests for one attribute: the neighbours that its answer can rule out.
-
-    Request i is about the rows `rows[offsets[i] : offsets[i + 1]]`: a neighbour of one of these cells is told from R at
-    every level below its divergence. So is an edit: `edit[j]` by request `edit_request[j]`, below `edit_divergence[j]`.
-    """
-
-    attribute: str
-    offsets: Ints
-    rows: Ints
-    edit_request: Ints
-    edit: Ints
-    edit_divergence: Levels
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-    def lowest(self, levels: Ints) -> tuple[Ints, Ints]:
-        """The rows that requests at these levels are about, each once, and the lowest level of each."""
-        of_row = np.repeat(levels, np.diff(self.offsets))
-        order = np.lexsort((of_row, self.rows))
-        rows, of_row = self.rows[order], of_row[order]
-        first = np.ones(len(rows), dtype=np.bool_)
-        first[1:] = rows[1:] != rows[:-1]
-        return rows[first], of_row[first]
-
-
-_NO_LEVELS = np.empty(0, dtype=np.int8)
-
-
-def without_edits(attribute: str, offsets: Ints, rows: Ints) -> ConflictSets:
-    """Conflict sets of requests that no edit has to do with."""
-    return ConflictSets(attribute, offsets, rows, NONE, NONE, _NO_LEVELS)
 
 
 class Knowledge:

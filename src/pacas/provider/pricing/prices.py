@@ -14,7 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from pacas.engine.grouping import Ints
-from pacas.provider.pricing.knowledge import ConflictSets, Knowledge
+from pacas.provider.pricing.conflicts import ConflictSets
+from pacas.provider.pricing.knowledge import Knowledge
 from pacas.provider.support.cell_neighbours import CellNeighbours
 
 

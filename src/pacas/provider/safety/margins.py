@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacas.engine.grouping import Array, Ints
-from pacas.provider.pricing.knowledge import ConflictSets, Levels
+from pacas.provider.pricing.conflicts import ConflictSets, Levels
 from pacas.provider.safety.linked_values import LinkedValues
 
 Mask = NDArray[np.bool_]

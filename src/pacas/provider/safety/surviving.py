@@ -14,7 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from pacas.engine.grouping import NONE, Ints, spread
-from pacas.provider.pricing.knowledge import ConflictSets, Knowledge, without_edits
+from pacas.provider.pricing.conflicts import ConflictSets, without_edits
+from pacas.provider.pricing.knowledge import Knowledge
 from pacas.provider.safety.linked_values import LinkedValues
 from pacas.provider.safety.margins import Margins, Members
 from pacas.provider.support.cell_neighbours import CellNeighbours
