@@ -13,8 +13,9 @@ import pytest
 from engines import ENGINES
 
 from pacas.core.relation import Relation
-from pacas.engine.contract import Engine, NewCells, Table
+from pacas.engine.contract import Engine, Table
 from pacas.engine.files.folder import scan_folder
+from pacas.engine.new_cells import NewCells
 from pacas.errors import InputError
 from pacas.formats.relations.relations import scan_relation
 

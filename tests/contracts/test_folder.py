@@ -19,9 +19,10 @@ from engines import ENGINES
 from jobs_and_cities import cleaner, dirty, provider, shuffled, told
 
 from pacas.core.relation import Relation
-from pacas.engine.contract import Engine, NewCells
+from pacas.engine.contract import Engine
 from pacas.engine.files.digest import source_digest
 from pacas.engine.files.folder import scan_folder
+from pacas.engine.new_cells import NewCells
 from pacas.errors import FileError, InputError, SchemaError
 
 HOLDING = [each for each in ENGINES if each.id != "spilling"]  # which opens folders as DuckDB always does

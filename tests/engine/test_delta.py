@@ -19,10 +19,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pacas.engine.contract import NewCells
 from pacas.engine.duck.engine import DuckEngine
 from pacas.engine.files.delta_lake import read_log
 from pacas.engine.files.folder import scan_folder
+from pacas.engine.new_cells import NewCells
 from pacas.errors import FileError, InputError, PacasError, SchemaError
 
 deltalake = pytest.importorskip("deltalake", reason="no deltalake here; install pacas[delta]")

@@ -17,10 +17,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pacas.engine.contract import NewCells, RelationFolder
+from pacas.engine.contract import RelationFolder
 from pacas.engine.duck.engine import DuckEngine
 from pacas.engine.duck.folder_copy import _Copy
 from pacas.engine.files.folder import scan_folder
+from pacas.engine.new_cells import NewCells
 from pacas.errors import FileError, InputError, SchemaError
 from pacas.formats.relations.relations import scan_relation
 

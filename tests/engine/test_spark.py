@@ -18,8 +18,9 @@ import pytest
 from pacas.client.check import check
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.relation import Relation
-from pacas.engine.contract import KeyedFrame, NewCells
+from pacas.engine.contract import KeyedFrame
 from pacas.engine.duck.engine import DuckEngine
+from pacas.engine.new_cells import NewCells
 from pacas.errors import FileError, InputError, SchemaError
 from pacas.formats.relations.relations import locate
 

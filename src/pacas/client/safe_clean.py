@@ -32,7 +32,8 @@ from pacas.client.selection import Selection
 from pacas.core.dependency import FunctionalDependency
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.money import nanocredits
-from pacas.engine.contract import Engine, NewCells, RelationFile, Source
+from pacas.engine.contract import Engine, RelationFile, Source
+from pacas.engine.new_cells import NewCells
 from pacas.engine.questions import Data, as_source, engine_for
 from pacas.errors import InputError, did_you_mean
 from pacas.protocol.marketplace import Marketplace

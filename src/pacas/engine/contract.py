@@ -24,6 +24,7 @@ from pacas.core.histogram import GroupHistogram, Histogram
 from pacas.core.query import GeneralizedQuery
 from pacas.core.relation import Relation
 from pacas.engine.codes import CodedColumn
+from pacas.engine.new_cells import NewCells
 from pacas.errors import InputError, SchemaError
 
 Hierarchies = Mapping[str, Hierarchy]
@@ -118,14 +119,6 @@ class NeighbourDiffs:
 
     def __len__(self) -> int:
         return len(self.neighbour)
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class NewCells:
-    """What a repair writes into one column: row rows[i] gets values[i]."""
-
-    rows: NDArray[np.int64]
-    values: Sequence[str | None]
 
 
 class Table(Protocol):

@@ -18,7 +18,8 @@ from pacas.core.hierarchy import Hierarchy
 from pacas.core.histogram import Ints
 from pacas.core.relation import no_such_row
 from pacas.engine.codes import coded_texts, in_hierarchy
-from pacas.engine.contract import Engine, Hierarchies, NewCells, Source, Table
+from pacas.engine.contract import Engine, Hierarchies, Source, Table
+from pacas.engine.new_cells import NewCells
 from pacas.errors import SchemaError
 
 Cell = tuple[int, str]

@@ -8,12 +8,11 @@ from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from pacas.core.histogram import Ints
 from pacas.core.relation import Relation
 from pacas.engine.contract import Engine
-from pacas.engine.new_cells import in_type
+from pacas.engine.new_cells import in_type, put
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -83,12 +82,3 @@ def as_type(texts: Sequence[str], kind: pa.DataType) -> pa.Array | None:
 def as_texts(column: pa.ChunkedArray, engine: Engine[Any]) -> pa.ChunkedArray:
     """A column as the engine reads it."""
     return engine.rows(engine.open(Relation(pa.table({"column": column}))), None, ["column"]).column(0)
-
-
-def put(column: pa.ChunkedArray, rows: Ints, values: pa.Array) -> pa.ChunkedArray | pa.Array:
-    """A column with new values of its type in some rows."""
-    plain = column.combine_chunks()
-    plain = plain.dictionary_decode() if pa.types.is_dictionary(plain.type) else plain.cast(values.type)
-    of = np.full(len(plain), -1, dtype=np.int64)
-    of[rows] = np.arange(len(rows))
-    return pc.if_else(of >= 0, values.take(pa.array(of, mask=of < 0)), plain)

@@ -28,7 +28,8 @@ from pacas.core.money import credits_text, credits_words, in_credits
 from pacas.core.relation import Relation
 from pacas.core.words import counted
 from pacas.engine.codes import CodedColumn
-from pacas.engine.contract import Engine, NewCells, Source, Table
+from pacas.engine.contract import Engine, Source, Table
+from pacas.engine.new_cells import NewCells
 from pacas.engine.questions import Data
 from pacas.protocol.messages import Request
 

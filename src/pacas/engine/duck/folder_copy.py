@@ -20,15 +20,14 @@ from pathlib import Path
 import duckdb
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from pacas.engine.contract import NewCells, RelationFolder
+from pacas.engine.contract import RelationFolder
 from pacas.engine.duck.folder import FolderFiles, files_by_key, places_of
 from pacas.engine.duck.text import text_of
 from pacas.engine.files.folder import schema_of
-from pacas.engine.new_cells import in_type
+from pacas.engine.new_cells import NewCells, in_type, put
 from pacas.errors import FileError, InputError, SchemaError
 
 BATCH = 1 << 17
@@ -189,26 +188,22 @@ class _Copy:
             rows = rows.select(list(self._files.folder.columns))
         for attribute, new in self._columns.items():
             at = rows.column_names.index(attribute)
-            column = self._as_written(rows.column(at), new)
+            column = self._as_texts(rows.column(at)) if new.is_text else rows.column(at)
             chosen = new.within(self._numbers.get(file, -1), start, start + len(rows))
-            is_new = np.zeros(len(rows), dtype=np.bool_)
-            is_new[new.place[chosen] - start] = True
-            rows = rows.set_column(at, attribute, pc.replace_with_mask(column, is_new, new.values[chosen]))
+            rows = rows.set_column(at, attribute, put(column, new.place[chosen] - start, new.values[chosen]))
         return rows
 
-    def _as_written(self, column: pa.ChunkedArray, new: _NewColumn) -> pa.Array:
-        """A column before its new cells are put in, of their type."""
+    def _as_texts(self, column: pa.ChunkedArray) -> pa.ChunkedArray:
+        """A column as it is read."""
         if pa.types.is_dictionary(column.type):
             column = column.cast(column.type.value_type)
-        if not new.is_text:
-            return column.combine_chunks().cast(new.values.type)
         self._connection.register("pacas_column", pa.table({"c": column}))
         try:
             kind = str(self._connection.sql("DESCRIBE pacas_column").fetchall()[0][1])
             texts = self._connection.sql(f"SELECT {text_of('c', kind)} AS c FROM pacas_column").to_arrow_table()
         finally:
             self._connection.unregister("pacas_column")
-        return texts.column(0).cast(pa.string()).combine_chunks()
+        return texts.column(0)
 
 
 def _as_logged(rows: pa.Table, fields: Sequence[pa.Field]) -> pa.Table:

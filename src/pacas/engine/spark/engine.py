@@ -23,8 +23,9 @@ from pacas.core.hierarchy import Hierarchy
 from pacas.core.histogram import GroupHistogram, Histogram
 from pacas.core.query import MAIN, GeneralizedQuery
 from pacas.engine.codes import CodedColumn, code_type, place
-from pacas.engine.contract import Hierarchies, KeyedFrame, NeighbourDiffs, NewCells, Source
+from pacas.engine.contract import Hierarchies, KeyedFrame, NeighbourDiffs, Source
 from pacas.engine.files.digest import source_digest
+from pacas.engine.new_cells import NewCells
 from pacas.engine.spark.errors import reading
 from pacas.engine.spark.index import SparkIndex
 from pacas.engine.spark.placed import PlacedRelation

@@ -14,9 +14,9 @@ from pyspark.sql import Column, DataFrame, types
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_type
 
-from pacas.engine.contract import KeyedFrame, NewCells
+from pacas.engine.contract import KeyedFrame
 from pacas.engine.duck.folder_copy import check_target
-from pacas.engine.new_cells import in_type
+from pacas.engine.new_cells import NewCells, in_type
 from pacas.engine.spark.spark_sql import SparkSql
 from pacas.engine.spark.text import quoted, text_of
 from pacas.engine.sql.statements import ROW

@@ -14,7 +14,8 @@ import pyarrow as pa
 
 from pacas.core.hierarchy import canonical_number
 from pacas.core.histogram import Histogram, Values
-from pacas.engine.contract import Hierarchies, NewCells
+from pacas.engine.contract import Hierarchies
+from pacas.engine.new_cells import NewCells
 from pacas.errors import SchemaError
 
 ROW = "row_number"

@@ -12,8 +12,9 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 
-from pacas.client.outcome.changes import Changes, as_texts, as_type, put
+from pacas.client.outcome.changes import Changes, as_texts, as_type
 from pacas.engine.contract import Engine, RelationFile
+from pacas.engine.new_cells import put
 from pacas.formats.relations.relations import PARQUET, create_text, kind_to_write
 from pacas.formats.replacing import replacing
 
