@@ -17,7 +17,7 @@ from pydantic import ValidationError
 
 from pacas.server.failures import MOST_PROBLEMS, Failure
 from pacas.server.http_protocol import LARGEST_HEAD
-from pacas.server.workers import Workers
+from pacas.server.thread_pools import Workers
 from pacas.wire.shapes import ARROW, purchases_reader, quotes_reader
 
 ASK = json.dumps({"requests": [med("male", "51", 1)]}).encode()

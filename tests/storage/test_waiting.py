@@ -47,7 +47,7 @@ def held(url: str) -> Iterator[Run]:
         return
     import psycopg
 
-    from pacas.storage.postgres.place import PostgresPlace
+    from pacas.storage.postgres.address import PostgresPlace
 
     place = PostgresPlace.parse(url)
     with closing(psycopg.connect(url.partition("?")[0], autocommit=True)) as connection:

@@ -20,7 +20,7 @@ from pacas.protocol.marketplace import Columns
 from pacas.protocol.messages import Answer, Ladders, Offer, Quote, Reason, Refusal, Request
 from pacas.protocol.names import check_key
 from pacas.remote.address import Address
-from pacas.remote.arrow import bodies, prices_of, table_of
+from pacas.remote.arrow_streams import bodies, prices_of, table_of
 from pacas.remote.connection import Certificate, Connection
 from pacas.remote.errors import no_provider
 from pacas.remote.statement import PastPurchase, Statement

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from time import monotonic
 
 from pacas.provider.ledger.accounts import Account, Accounts, Role, token_hash
-from pacas.server.call import Call
 from pacas.server.failures import Failure
-from pacas.server.workers import Worker
+from pacas.server.http_call import Call
+from pacas.server.thread_pools import Worker
 from pacas.wire.error_code import ErrorCode
 
 STALE = 0.1

@@ -11,8 +11,8 @@ from time import monotonic
 
 from starlette.requests import ClientDisconnect
 
-from pacas.server.call import Call
 from pacas.server.failures import Failure
+from pacas.server.http_call import Call
 from pacas.wire.error_code import ErrorCode
 
 MINUTE = 60.0

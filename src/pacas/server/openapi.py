@@ -15,7 +15,7 @@ from pydantic.json_schema import models_json_schema
 from pydantic_core import to_json
 from starlette.types import Receive, Scope, Send
 
-from pacas.server.call import Call
+from pacas.server.http_call import Call
 from pacas.server.routes import DOTS, LARGEST_PAGE, PAGE, Routes
 from pacas.wire.error_code import ErrorCode
 from pacas.wire.shapes import (

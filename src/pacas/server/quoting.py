@@ -10,12 +10,12 @@ from pydantic_core import to_json
 
 from pacas.protocol.messages import Refusal
 from pacas.provider.provider import Provider
-from pacas.server.arrow import ladders_stream, read_tuples
+from pacas.server.answer_writers import Wording
+from pacas.server.arrow_streams import ladders_stream, read_tuples
 from pacas.server.limits import QuoteLimit, check_batch, check_requests
 from pacas.server.metrics import Metrics
 from pacas.server.needed_columns import NeededColumns
 from pacas.server.settings import ServiceSettings
-from pacas.server.wording import Wording
 from pacas.wire.shapes import QuoteRequest, quotes_reader
 
 

@@ -13,8 +13,8 @@ from pydantic_core import to_json
 from pacas.errors import InputError
 from pacas.provider.ledger.accounts import Account, Role
 from pacas.provider.ledger.entry import Entry
-from pacas.server.call import Call
 from pacas.server.failures import Failure
+from pacas.server.http_call import Call
 from pacas.server.limits import read_body
 from pacas.server.metrics import MEDIA_TYPE as METRICS
 from pacas.server.service import Service

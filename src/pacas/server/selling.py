@@ -11,14 +11,14 @@ from pacas.protocol.messages import Refusal
 from pacas.protocol.names import check_key
 from pacas.provider.ledger.accounts import Account, Role
 from pacas.provider.provider import Provider
+from pacas.server.answer_writers import Purchases, Wording
 from pacas.server.authentication import Authentication
 from pacas.server.failures import Failure
 from pacas.server.limits import QuoteLimit, check_requests
 from pacas.server.metrics import Metrics
 from pacas.server.needed_columns import NeededColumns
 from pacas.server.settings import ServiceSettings
-from pacas.server.wording import Purchases, Wording
-from pacas.server.workers import Workers
+from pacas.server.thread_pools import Workers
 from pacas.wire.error_code import ErrorCode
 from pacas.wire.shapes import PurchaseBody, PurchasesBody, purchases_reader
 

@@ -13,6 +13,7 @@ from structlog.typing import FilteringBoundLogger
 from pacas.errors import StorageError
 from pacas.provider.ledger.accounts import Accounts
 from pacas.provider.provider import Provider
+from pacas.server.answer_writers import Purchases, Wording
 from pacas.server.authentication import Authentication
 from pacas.server.limits import QuoteLimit
 from pacas.server.logs import place
@@ -21,8 +22,7 @@ from pacas.server.quoting import Quoting
 from pacas.server.selling import Selling
 from pacas.server.settings import ServiceSettings
 from pacas.server.signing_key import SigningKey
-from pacas.server.wording import Purchases, Wording
-from pacas.server.workers import Workers
+from pacas.server.thread_pools import Workers
 from pacas.wire.shapes import Catalogue, Limits, OfferedAttribute, PublishedHierarchy
 
 REFRESH = 0.05

@@ -9,10 +9,10 @@ from typing import Any
 import psycopg
 
 from pacas.storage.account_table import AccountTable
+from pacas.storage.database import PATIENCE
+from pacas.storage.postgres.address import PostgresPlace
 from pacas.storage.postgres.faults import LOST, fault, problem
-from pacas.storage.postgres.place import PostgresPlace
 from pacas.storage.postgres.session import Session, close_soon, what_failed
-from pacas.storage.transaction import PATIENCE
 
 
 class PostgresAccounts(AccountTable):

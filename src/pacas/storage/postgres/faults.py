@@ -5,7 +5,7 @@ from __future__ import annotations
 import psycopg
 
 from pacas.errors import StorageError
-from pacas.storage.postgres.place import PostgresPlace
+from pacas.storage.postgres.address import PostgresPlace
 
 LOST = (
     "has lost its connection to PostgreSQL; what was under way is recorded whole or not at all: "

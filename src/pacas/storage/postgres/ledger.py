@@ -14,11 +14,11 @@ import psycopg
 
 from pacas.provider.ledger.chain import Records
 from pacas.provider.ledger.ledger import Store
+from pacas.storage.database import PATIENCE, UNDONE, DatabaseLedger
+from pacas.storage.postgres.address import PostgresPlace
 from pacas.storage.postgres.faults import LOST, fault, problem
-from pacas.storage.postgres.place import PostgresPlace
 from pacas.storage.postgres.session import Session, close_soon, what_failed
 from pacas.storage.postgres.tables import PREPARE, PostgresTables
-from pacas.storage.transaction import PATIENCE, UNDONE, DatabaseLedger
 
 
 class PostgresLedger(DatabaseLedger):

@@ -10,11 +10,11 @@ import psycopg
 from psycopg.pq import TransactionStatus
 from psycopg.sql import SQL, Composed, Identifier, Literal
 
+from pacas.storage.database import FORKED
+from pacas.storage.postgres.address import PostgresPlace
 from pacas.storage.postgres.connection import GRACE, BoundedConnection
 from pacas.storage.postgres.faults import LOST, fault, problem, refusal
-from pacas.storage.postgres.place import PostgresPlace
 from pacas.storage.postgres.tables import CREATE, LAYOUT
-from pacas.storage.transaction import FORKED
 
 _DEFAULTS = {
     "connect_timeout": 10,

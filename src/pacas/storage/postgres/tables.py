@@ -15,7 +15,7 @@ import psycopg
 from pacas.provider.ledger.chain import EMPTY, Head, Total
 from pacas.provider.ledger.entry import Record
 from pacas.storage.account_table import CREATE_ACCOUNT
-from pacas.storage.tables import OF_ONE_BUYER
+from pacas.storage.sqlite.tables import OF_ONE_BUYER
 
 LAYOUT = 1
 CREATE = f"""

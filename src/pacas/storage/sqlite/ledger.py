@@ -19,10 +19,10 @@ from time import monotonic, sleep
 
 from pacas.provider.ledger.chain import Records
 from pacas.provider.ledger.ledger import Store
+from pacas.storage.database import FORKED, PATIENCE, UNDONE, DatabaseLedger
 from pacas.storage.new_file import made_once
 from pacas.storage.sqlite.faults import damaged, fault, faults_as_storage_errors, is_busy
-from pacas.storage.tables import CREATE, SqliteTables
-from pacas.storage.transaction import FORKED, PATIENCE, UNDONE, DatabaseLedger
+from pacas.storage.sqlite.tables import CREATE, SqliteTables
 
 APPLICATION_ID = int.from_bytes(b"PACS", "big")
 """What SQLite keeps in the file's header to say whose file it is."""
