@@ -169,7 +169,7 @@ def test_an_unexpected_error_says_where_and_not_what(
         ("RuntimeError", "/v1/quotes"),
         ("RuntimeError", "/v1/purchases"),
     ]
-    assert [line["place"].partition(":")[0] for line in failed] == ["service/quoting.py", "service/selling.py"]
+    assert [line["place"].partition(":")[0] for line in failed] == ["server/quoting.py", "server/selling.py"]
     assert "ibuprofen" not in shop.log.getvalue() and "Traceback" not in shop.log.getvalue()
 
 

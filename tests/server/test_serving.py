@@ -147,7 +147,7 @@ def test_what_the_server_says_is_logged_without_what_it_is_about() -> None:
         ("warning", "Cancel 2 running task(s)"),
         ("error", "Exception in ASGI application for %s"),
     ]
-    assert lines[-1]["error"] == "InputError" and lines[-1]["place"].startswith("service/serving.py:")
+    assert lines[-1]["error"] == "InputError" and lines[-1]["place"].startswith("server/serving.py:")
     assert "secret" not in stream.getvalue()
 
 

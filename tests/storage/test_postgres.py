@@ -188,12 +188,12 @@ def test_a_server_that_cannot_be_reached_is_one_clear_line(postgres_url: str, ol
 
 
 def test_no_repr_shows_the_password(ledger: PostgresLedger) -> None:
-    for thing in (ledger, ledger._place, ledger._session, ledger._tables()):
+    for thing in (ledger, ledger._address, ledger._session, ledger._tables()):
         assert postgres.PASSWORD not in repr(thing) and postgres.PASSWORD not in str(thing)
 
 
 def test_a_ledger_that_is_taken_away_is_one_clear_line(ledger: PostgresLedger, postgres_cluster: str) -> None:
-    postgres.run(postgres_cluster, f"DROP SCHEMA {ledger._place.ledger} CASCADE")
+    postgres.run(postgres_cluster, f"DROP SCHEMA {ledger._address.ledger} CASCADE")
     with pytest.raises(StorageError, match="is no longer there"):
         ledger.append(purchase(1))
 
@@ -267,7 +267,7 @@ def postgres_end(ledger: PostgresLedger) -> None:
 def ledger_url(ledger: PostgresLedger) -> str:
     from psycopg.conninfo import make_conninfo
 
-    return make_conninfo("", **ledger._place.parameters)
+    return make_conninfo("", **ledger._address.parameters)
 
 
 @pytest.mark.postgres

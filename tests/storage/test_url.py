@@ -111,13 +111,13 @@ def test_no_part_of_a_password_that_is_not_encoded_is_shown(password: str) -> No
 
 
 def test_a_password_that_is_encoded_is_taken() -> None:
-    place = pytest.importorskip("pacas.storage.postgres.address", exc_type=ImportError).PostgresPlace
+    place = pytest.importorskip("pacas.storage.postgres.address", exc_type=ImportError).PostgresAddress
     taken = place.parse("postgresql://ann:s%40c%2Fr%3Ft@host/db")
     assert taken.parameters["password"] == "s@c/r?t" and str(taken) == "pacas in the database db at host"
 
 
 def test_options_reach_libpq_as_they_were_written() -> None:
-    place = pytest.importorskip("pacas.storage.postgres.address", exc_type=ImportError).PostgresPlace
+    place = pytest.importorskip("pacas.storage.postgres.address", exc_type=ImportError).PostgresAddress
     taken = place.parse("postgresql://host/db?ledger=hosp&options=-c%20work_mem%3D8MB&application_name=a+b%2B")
     assert taken.ledger == "hosp"
     assert taken.parameters["options"] == "-c work_mem=8MB"

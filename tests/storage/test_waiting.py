@@ -47,9 +47,9 @@ def held(url: str) -> Iterator[Run]:
         return
     import psycopg
 
-    from pacas.storage.postgres.address import PostgresPlace
+    from pacas.storage.postgres.address import PostgresAddress
 
-    place = PostgresPlace.parse(url)
+    place = PostgresAddress.parse(url)
     with closing(psycopg.connect(url.partition("?")[0], autocommit=True)) as connection:
         connection.execute(f"SET search_path = {place.ledger}; BEGIN; SELECT pg_advisory_xact_lock({place.lock})")
         yield connection.execute

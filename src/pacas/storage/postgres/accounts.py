@@ -8,9 +8,8 @@ from typing import Any
 
 import psycopg
 
-from pacas.storage.account_table import AccountTable
-from pacas.storage.database import PATIENCE
-from pacas.storage.postgres.address import PostgresPlace
+from pacas.storage.database import PATIENCE, AccountTable
+from pacas.storage.postgres.address import PostgresAddress
 from pacas.storage.postgres.faults import LOST, fault, problem
 from pacas.storage.postgres.session import Session, close_soon, what_failed
 
@@ -19,12 +18,12 @@ class PostgresAccounts(AccountTable):
     """Accounts beside the ledger in its schema, which is made if it is not there."""
 
     def __init__(self, url: str) -> None:
-        self._place = PostgresPlace.parse(url)
+        self._address = PostgresAddress.parse(url)
         self._lock = Lock()
-        self._session = Session(self._place, PATIENCE)
+        self._session = Session(self._address, PATIENCE)
 
     def __repr__(self) -> str:
-        return f"PostgresAccounts({str(self._place)!r})"
+        return f"PostgresAccounts({str(self._address)!r})"
 
     def close(self) -> None:
         close_soon(self._lock, self._session)
@@ -42,7 +41,7 @@ class PostgresAccounts(AccountTable):
         with closing(self._session.another()) as connection:
             try:
                 with connection.transaction():
-                    connection.execute(f"SELECT pg_advisory_xact_lock({self._place.lock})".encode())
+                    connection.execute(f"SELECT pg_advisory_xact_lock({self._address.lock})".encode())
                     return connection.execute(statement.replace("?", "%s").encode(), values).fetchall()
             except psycopg.Error as error:
-                raise fault(self._place, LOST if connection.closed else problem(error)) from None
+                raise fault(self._address, LOST if connection.closed else problem(error)) from None

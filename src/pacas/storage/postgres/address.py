@@ -21,7 +21,7 @@ _TAKEN = ("public", "information_schema")
 
 
 @dataclass(frozen=True, slots=True)
-class PostgresPlace:
+class PostgresAddress:
     """A database, and the schema in it that a ledger has for itself."""
 
     ledger: str
@@ -29,7 +29,7 @@ class PostgresPlace:
     """What libpq connects with, a password perhaps included."""
 
     @classmethod
-    def parse(cls, url: str) -> PostgresPlace:
+    def parse(cls, url: str) -> PostgresAddress:
         """Read `postgresql://user:password@host:port/database?ledger=NAME`; other options are libpq's own."""
         address, _, options = url.partition("?")
         _check_address(address)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import psycopg
 
 from pacas.errors import StorageError
-from pacas.storage.postgres.address import PostgresPlace
+from pacas.storage.postgres.address import PostgresAddress
 
 LOST = (
     "has lost its connection to PostgreSQL; what was under way is recorded whole or not at all: "
@@ -45,9 +45,9 @@ _REFUSALS = {
 }
 
 
-def fault(place: PostgresPlace, problem: str) -> StorageError:
+def fault(address: PostgresAddress, problem: str) -> StorageError:
     """The error for a ledger in PostgreSQL."""
-    return StorageError(f"the ledger {place} {problem}")
+    return StorageError(f"the ledger {address} {problem}")
 
 
 def problem(error: psycopg.Error) -> str:

@@ -15,7 +15,7 @@ import psycopg
 from pacas.provider.ledger.chain import Records
 from pacas.provider.ledger.ledger import Store
 from pacas.storage.database import PATIENCE, UNDONE, DatabaseLedger
-from pacas.storage.postgres.address import PostgresPlace
+from pacas.storage.postgres.address import PostgresAddress
 from pacas.storage.postgres.faults import LOST, fault, problem
 from pacas.storage.postgres.session import Session, close_soon, what_failed
 from pacas.storage.postgres.tables import PREPARE, PostgresTables
@@ -26,33 +26,33 @@ class PostgresLedger(DatabaseLedger):
 
     def __init__(self, url: str, *, patience: float = PATIENCE) -> None:
         super().__init__()
-        self._place = PostgresPlace.parse(url)
-        self._session = Session(self._place, patience)
+        self._address = PostgresAddress.parse(url)
+        self._session = Session(self._address, patience)
         self._known_tables: PostgresTables | None = None
         self._reading = Lock()
-        self._second = Session(self._place, patience, make=False)
+        self._second = Session(self._address, patience, make=False)
         self._is_undone = False
 
     def __repr__(self) -> str:
-        return f"PostgresLedger({str(self._place)!r})"
+        return f"PostgresLedger({str(self._address)!r})"
 
     def close(self) -> None:
         close_soon(self._lock, self._session)
         close_soon(self._reading, self._second)
 
     def _store(self) -> AbstractContextManager[Store]:
-        return _Access(self)
+        return _PostgresAccess(self)
 
     @contextmanager
     def _snapshot(self) -> Iterator[Records]:
         with closing(self._session.another()) as connection:
             try:
                 connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-                tables = PostgresTables(connection, self._place.lock)
+                tables = PostgresTables(connection, self._address.lock)
                 tables.head()  # the moment is that of the first read
                 yield tables
             except psycopg.Error as error:
-                raise fault(self._place, LOST if connection.closed else problem(error)) from None
+                raise fault(self._address, LOST if connection.closed else problem(error)) from None
 
     def _tables(self) -> PostgresTables:
         """The tables, over the connection that there is now."""
@@ -64,7 +64,7 @@ class PostgresLedger(DatabaseLedger):
                 failed = what_failed(self._session, error)
                 self._session.drop()
                 raise failed from None
-            self._known_tables = PostgresTables(connection, self._place.lock)
+            self._known_tables = PostgresTables(connection, self._address.lock)
         return self._known_tables
 
     def _begin(self) -> None:
@@ -102,10 +102,10 @@ class PostgresLedger(DatabaseLedger):
     def _check_not_undone(self) -> None:
         self._session.check_process()
         if self._is_undone:
-            raise fault(self._place, UNDONE)
+            raise fault(self._address, UNDONE)
 
 
-class _Access:
+class _PostgresAccess:
     """A ledger's tables, for one thread at a time; PostgreSQL's errors as ours.
 
     While another thread has a transaction, or waits for one, what it has not committed is read past by the second
@@ -144,7 +144,7 @@ class _Access:
         ledger = self._ledger
         ledger._reading.acquire()
         try:
-            return PostgresTables(ledger._second.connection, ledger._place.lock)
+            return PostgresTables(ledger._second.connection, ledger._address.lock)
         except BaseException:
             ledger._reading.release()
             raise

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
+from time import monotonic
 from typing import Any, Protocol
 
 import psycopg
+from psycopg.abc import RV, PQGen
 from psycopg.pq import TransactionStatus
 from psycopg.sql import SQL, Composed, Identifier, Literal
 
 from pacas.storage.database import FORKED
-from pacas.storage.postgres.address import PostgresPlace
-from pacas.storage.postgres.connection import GRACE, BoundedConnection
+from pacas.storage.postgres.address import PostgresAddress
 from pacas.storage.postgres.faults import LOST, fault, problem, refusal
 from pacas.storage.postgres.tables import CREATE, LAYOUT
 
+GRACE = 10.0
+"""Seconds after a wait for others at which the server gives a statement up; twice that, and this side does."""
 _DEFAULTS = {
     "connect_timeout": 10,
     "tcp_user_timeout": 30_000,
@@ -46,6 +49,32 @@ _FOUND = SQL("""
 """)
 
 
+class BoundedConnection(psycopg.Connection[Any]):
+    """A connection that ends itself when it was waited for too long, or when another thread gives it up."""
+
+    limit = 60.0
+    """Seconds that a statement may take."""
+    is_given_up = False
+
+    def wait(self, gen: PQGen[RV], *given: Any, **options: Any) -> RV:
+        return super().wait(self._bounded(gen), *given, **options)
+
+    def _bounded(self, gen: PQGen[RV]) -> PQGen[RV]:
+        """Take psycopg's steps as long as the limit allows: it comes by every 0.1 s even if nothing has arrived."""
+        begun = monotonic()
+        try:
+            step = next(gen)
+            while True:
+                ready = yield step
+                if not ready and (self.is_given_up or monotonic() - begun > self.limit):
+                    self.pgconn.finish()
+                    raise psycopg.OperationalError("the server did not answer")
+                step = gen.send(ready)
+        except StopIteration as end:
+            result: RV = end.value
+            return result
+
+
 class _Lock(Protocol):
     """A lock of either kind."""
 
@@ -57,32 +86,32 @@ class _Lock(Protocol):
 class Session:
     """A connection that is there when it is asked for, unless PostgreSQL is away. For one thread at a time."""
 
-    def __init__(self, place: PostgresPlace, patience: float, *, make: bool = True) -> None:
-        self.place = place
+    def __init__(self, address: PostgresAddress, patience: float, *, make: bool = True) -> None:
+        self.address = address
         self._patience = patience
         self._process = os.getpid()
         self._is_closed = False
-        self._connection = connect(place, patience, make=True) if make else None
+        self._connection = connect(address, patience, make=True) if make else None
 
     @property
     def connection(self) -> BoundedConnection:
         """The connection, made anew if the last one was lost."""
         if self._is_closed:
-            raise fault(self.place, "is closed")
+            raise fault(self.address, "is closed")
         self.check_process()
         if self._connection is None:
-            self._connection = connect(self.place, self._patience)
+            self._connection = connect(self.address, self._patience)
         return self._connection
 
     def another(self) -> BoundedConnection:
         """A connection of its own, for its caller to close."""
         if self._is_closed:
-            raise fault(self.place, "is closed")
-        return connect(self.place, self._patience)
+            raise fault(self.address, "is closed")
+        return connect(self.address, self._patience)
 
     def check_process(self) -> None:
         if os.getpid() != self._process:
-            raise fault(self.place, FORKED)
+            raise fault(self.address, FORKED)
 
     def dropped_if_lost(self) -> bool:
         """Let go of a connection that is of no more use."""
@@ -116,24 +145,24 @@ class Session:
             self.drop()
 
 
-def connect(place: PostgresPlace, patience: float, *, make: bool = False) -> BoundedConnection:
+def connect(address: PostgresAddress, patience: float, *, make: bool = False) -> BoundedConnection:
     """A connection to a ledger, every commit of it durable. Nothing is written to a schema that is no ledger."""
     try:
-        given: dict[str, Any] = {**_DEFAULTS, **place.parameters}
+        given: dict[str, Any] = {**_DEFAULTS, **address.parameters}
         connection = BoundedConnection.connect(**given, autocommit=True)
     except (psycopg.Error, UnicodeError) as error:
         why = refusal(error) if isinstance(error, psycopg.Error) else "has a name that is no text"
-        raise fault(place, why) from None
+        raise fault(address, why) from None
     try:
         connection.limit = patience + 2 * GRACE
-        connection.execute(_settings(place, patience))
-        if not _is_there(connection, place):
+        connection.execute(_settings(address, patience))
+        if not _is_there(connection, address):
             if not make:
-                raise fault(place, "is no longer there; restore a copy")
-            _make(connection, place)
-        _check_layout(connection, place)
+                raise fault(address, "is no longer there; restore a copy")
+            _make(connection, address)
+        _check_layout(connection, address)
     except psycopg.Error as error:
-        failed = fault(place, LOST if connection.closed else problem(error))
+        failed = fault(address, LOST if connection.closed else problem(error))
         connection.close()
         raise failed from None
     except BaseException:
@@ -142,54 +171,54 @@ def connect(place: PostgresPlace, patience: float, *, make: bool = False) -> Bou
     return connection
 
 
-def _settings(place: PostgresPlace, patience: float) -> Composed:
+def _settings(address: PostgresAddress, patience: float) -> Composed:
     milliseconds = max(1, int(patience * 1000))
     limit = milliseconds + int(GRACE * 1000)
-    return _SETTINGS.format(schema=Identifier(place.ledger), patience=Literal(milliseconds), limit=Literal(limit))
+    return _SETTINGS.format(schema=Identifier(address.ledger), patience=Literal(milliseconds), limit=Literal(limit))
 
 
-def _is_there(connection: psycopg.Connection[Any], place: PostgresPlace) -> bool:
-    names = {"schema": Literal(place.ledger), "layout": Literal(f"{place.ledger}.layout")}
+def _is_there(connection: psycopg.Connection[Any], address: PostgresAddress) -> bool:
+    names = {"schema": Literal(address.ledger), "layout": Literal(f"{address.ledger}.layout")}
     row = connection.execute(_FOUND.format(**names)).fetchone()
     assert row is not None
     encoding, has_schema, has_layout, things = row
     if encoding != "UTF8":
-        raise fault(place, f"needs a database in UTF8, and this one is in {encoding}; createdb --encoding UTF8")
+        raise fault(address, f"needs a database in UTF8, and this one is in {encoding}; createdb --encoding UTF8")
     if has_schema and things and not has_layout:
-        raise _not_ours(place)
+        raise _not_ours(address)
     return bool(has_layout)
 
 
-def _make(connection: psycopg.Connection[Any], place: PostgresPlace) -> None:
+def _make(connection: psycopg.Connection[Any], address: PostgresAddress) -> None:
     """A new, empty ledger, which is there whole or not at all; one that another process made first is kept."""
     with connection.transaction():
-        connection.execute(f"SELECT pg_advisory_xact_lock({place.lock})")
-        if _is_there(connection, place):
+        connection.execute(f"SELECT pg_advisory_xact_lock({address.lock})")
+        if _is_there(connection, address):
             return
-        row = connection.execute("SELECT to_regnamespace(%s) IS NULL", (place.ledger,)).fetchone()
+        row = connection.execute("SELECT to_regnamespace(%s) IS NULL", (address.ledger,)).fetchone()
         if row == (True,):
-            connection.execute(SQL("CREATE SCHEMA {}").format(Identifier(place.ledger)))
+            connection.execute(SQL("CREATE SCHEMA {}").format(Identifier(address.ledger)))
         connection.execute(CREATE.encode())
 
 
-def _check_layout(connection: psycopg.Connection[Any], place: PostgresPlace) -> None:
+def _check_layout(connection: psycopg.Connection[Any], address: PostgresAddress) -> None:
     try:
         row = connection.execute("SELECT application, version FROM layout").fetchone()
     except psycopg.errors.UndefinedColumn:
         row = None
     if row is None or row[0] != "pacas":
-        raise _not_ours(place)
+        raise _not_ours(address)
     if row[1] != LAYOUT:
-        raise fault(place, f"has the layout {row[1]}, and this release reads layout {LAYOUT}")
+        raise fault(address, f"has the layout {row[1]}, and this release reads layout {LAYOUT}")
 
 
-def _not_ours(place: PostgresPlace) -> Exception:
-    return fault(place, "is a schema of something else; nothing was written to it, name another with ?ledger=")
+def _not_ours(address: PostgresAddress) -> Exception:
+    return fault(address, "is a schema of something else; nothing was written to it, name another with ?ledger=")
 
 
 def what_failed(session: Session, error: psycopg.Error) -> Exception:
     """The error for a statement that failed; a connection that was lost is let go of."""
-    return fault(session.place, LOST if session.dropped_if_lost() else problem(error))
+    return fault(session.address, LOST if session.dropped_if_lost() else problem(error))
 
 
 def close_soon(lock: _Lock, session: Session) -> None:

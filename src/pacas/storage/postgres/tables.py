@@ -14,8 +14,7 @@ import psycopg
 
 from pacas.provider.ledger.chain import EMPTY, Head, Total
 from pacas.provider.ledger.entry import Record
-from pacas.storage.account_table import CREATE_ACCOUNT
-from pacas.storage.sqlite.tables import OF_ONE_BUYER
+from pacas.storage.database import CREATE_ACCOUNT, OF_ONE_BUYER
 
 LAYOUT = 1
 CREATE = f"""
@@ -62,7 +61,7 @@ PREPARE = f"""
 """The two statements of a purchase, planned once for a connection."""
 
 
-class _Known(NamedTuple):
+class _TransactionState(NamedTuple):
     """What a transaction has read: it stays true to its end."""
 
     head: Head
@@ -80,7 +79,7 @@ class PostgresTables:
         self._begin = f"BEGIN; SELECT pg_advisory_xact_lock({lock}); "
         self._waiting = ""
         self._is_open = False
-        self._known: _Known | None = None
+        self._known: _TransactionState | None = None
 
     # ---- transactions ----------------------------------------------------------------------------------------------
 
@@ -155,7 +154,7 @@ class PostgresTables:
             totals = self._known.totals
             if record.buyer is not None and total is not None:
                 totals[record.buyer] = total
-            self._known = _Known(Head(record.sequence + 1, record.hash), [record], totals)
+            self._known = _TransactionState(Head(record.sequence + 1, record.hash), [record], totals)
 
     # ---- statements ------------------------------------------------------------------------------------------------
 
@@ -169,7 +168,7 @@ class PostgresTables:
         head, total, bought = Head._make(rows[0][:2]), rows[0][2:4], rows[0][4 + fields :]
         totals = {} if self._known is None else self._known.totals
         totals[buyer] = Total() if total[0] is None else Total._make(total)
-        self._known = _Known(head, last, totals)
+        self._known = _TransactionState(head, last, totals)
         return None if bought[0] is None else Record._make(bought)
 
     def _records(self, statement: str, *values: object) -> list[Record]:

@@ -9,8 +9,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from pacas.storage.account_table import CREATE_ACCOUNT, AccountTable
-from pacas.storage.database import FORKED
+from pacas.storage.database import CREATE_ACCOUNT, FORKED, AccountTable
 from pacas.storage.sqlite.faults import fault, faults_as_storage_errors
 from pacas.storage.sqlite.ledger import connect_again, open_file
 

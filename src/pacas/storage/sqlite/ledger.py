@@ -58,7 +58,7 @@ class SqliteLedger(DatabaseLedger):
             self._second.close()
 
     def _store(self) -> AbstractContextManager[Store]:
-        return _Access(self)
+        return _SqliteAccess(self)
 
     @contextmanager
     def _snapshot(self) -> Iterator[Records]:
@@ -113,7 +113,7 @@ class SqliteLedger(DatabaseLedger):
             raise fault(self._path, FORKED)
 
 
-class _Access:
+class _SqliteAccess:
     """A ledger's tables, for one thread at a time; SQLite's errors as ours.
 
     While another thread has a transaction, or waits for one, what it has not committed is read past by the second

@@ -15,6 +15,7 @@ from functools import partial
 
 from pacas.provider.ledger.chain import EMPTY, Head, Total
 from pacas.provider.ledger.entry import Record
+from pacas.storage.database import OF_ONE_BUYER
 
 CREATE = (
     """CREATE TABLE entry (
@@ -31,13 +32,6 @@ CREATE = (
     "CREATE TABLE total (buyer TEXT PRIMARY KEY, purchases INTEGER NOT NULL, spent INTEGER NOT NULL) WITHOUT ROWID",
     f"INSERT INTO head VALUES (1, {EMPTY.entries}, '{EMPTY.hash}')",
 )
-
-OF_ONE_BUYER = {
-    True: "buyer = ? AND sequence > ? ORDER BY sequence + 0 LIMIT ?",
-    False: "buyer || '' = ? AND sequence > ? ORDER BY sequence LIMIT ?",
-}
-"""A buyer's entries: by the index of buyers and keys if they are few, else by that of sequence numbers. What is not a
-plain column is looked up in no index."""
 
 _ENTRY = "SELECT sequence, previous, hash, buyer, idempotency_key, price, details FROM entry"
 
