@@ -19,10 +19,10 @@ from pacas.provider.ledger.accounts import Account, MemoryAccounts, Role, token_
 from pacas.provider.provider import Provider
 from pacas.server.app import create_app
 from pacas.server.authentication import LONGEST_TOKEN
+from pacas.server.limits import MEBIBYTE, ServiceSettings
 from pacas.server.logs import make_log
 from pacas.server.openapi import DOCUMENT
 from pacas.server.routes import LARGEST_PAGE, PAGE, PAGE_BYTES
-from pacas.server.settings import MEBIBYTE, ServiceSettings
 from pacas.server.signing_key import SigningKey
 from pacas.wire import signatures
 from pacas.wire.error_code import ErrorCode

@@ -13,9 +13,9 @@ from typing import Any
 from pacas.provider.ledger.accounts import Account, Accounts, MemoryAccounts, Role, token_hash
 from pacas.provider.provider import Provider
 from pacas.server.app import create_app
+from pacas.server.limits import ServiceSettings
 from pacas.server.logs import make_log
 from pacas.server.serving import Server, http_of
-from pacas.server.settings import ServiceSettings
 from pacas.server.signing_key import SigningKey
 
 KEY = SigningKey.generate()

@@ -14,13 +14,13 @@ from running_service import KEY, served, with_account
 from pacas.provider.ledger.accounts import Accounts, MemoryAccounts, Role
 from pacas.provider.provider import Provider
 from pacas.server.app import create_app
+from pacas.server.limits import ServiceSettings
 from pacas.server.logs import make_log
-from pacas.server.settings import ServiceSettings
 
 
 @pytest.fixture(scope="module")
 def open_shop_for_all() -> Iterator[OpenShop]:
-    """The same for all tests of a module: for those that change nothing."""
+    """Serve providers to all tests of a module: for those that change nothing."""
     yield from _open_shops()
 
 

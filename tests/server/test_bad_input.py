@@ -16,8 +16,8 @@ from example_shop import Shop, error_of, med
 from pydantic import ValidationError
 
 from pacas.server.failures import MOST_PROBLEMS, Failure
-from pacas.server.http_protocol import LARGEST_HEAD
-from pacas.server.thread_pools import Workers
+from pacas.server.serving import LARGEST_HEAD
+from pacas.server.thread_pools import ThreadPools
 from pacas.wire.shapes import ARROW, purchases_reader, quotes_reader
 
 ASK = json.dumps({"requests": [med("male", "51", 1)]}).encode()
@@ -295,15 +295,15 @@ def test_many_keys_that_nobody_knows_are_not_listed(shop_of_all: Shop) -> None:
 
 
 def test_a_large_body_is_read_where_it_keeps_nobody_waiting() -> None:
-    workers = Workers()
+    pools = ThreadPools()
 
     def reader(body: bytes) -> str:
         return threading.current_thread().name
 
     async def read() -> list[str]:
-        return [await workers.read(reader, b"x" * size) for size in (10, workers.AT_ONCE, workers.AT_ONCE + 1)]
+        return [await pools.read(reader, b"x" * size) for size in (10, pools.AT_ONCE, pools.AT_ONCE + 1)]
 
     small, largest, large = asyncio.run(read())
     assert small == largest == threading.current_thread().name
     assert large.startswith("pacas-quotes")
-    workers.finish()
+    pools.finish()

@@ -13,8 +13,8 @@ import httpx
 import pytest
 from example_shop import OpenShop, Shop, error_of, med
 
+from pacas.server.app import CallMiddleware
 from pacas.server.failures import LONGEST
-from pacas.server.gate import Gate
 from pacas.server.logs import make_log
 from pacas.server.metrics import Metrics
 
@@ -187,8 +187,8 @@ def test_a_call_that_is_cancelled_is_answered_in_the_one_shape_and_logged_as_suc
         raise AssertionError("nothing more is read")
 
     async def cancelled() -> None:
-        gate = Gate(endless, make_log(log), Metrics())
-        call = asyncio.create_task(gate({"type": "http", "method": "POST"}, receive, send))
+        middleware = CallMiddleware(endless, make_log(log), Metrics())
+        call = asyncio.create_task(middleware({"type": "http", "method": "POST"}, receive, send))
         await asyncio.sleep(0)
         call.cancel()
         await call

@@ -31,8 +31,8 @@ from pacas.provider.ledger.accounts import MemoryAccounts, Role
 from pacas.provider.ledger.ledger import Ledger
 from pacas.provider.provider import Provider
 from pacas.server.app import create_app
+from pacas.server.limits import ServiceSettings
 from pacas.server.logs import make_log
-from pacas.server.settings import ServiceSettings
 from pacas.storage.url import open_accounts, open_ledger
 from pacas.wire.shapes import ARROW
 
@@ -266,7 +266,7 @@ def test_reprs_tell_nothing() -> None:
 
 BREAKING = """
 from pacas.provider.in_memory.shop import InMemoryShop
-from pacas.server.http_protocol import HttpProtocol
+from pacas.server.serving import HttpProtocol
 
 def broken(self, sale, request, buyer, key):
     secret = "zq-1-secret"

@@ -29,9 +29,9 @@ from schemathesis.specs.openapi.checks import negative_data_rejection, positive_
 from pacas.protocol.messages import Request
 from pacas.provider.ledger.accounts import MemoryAccounts, Role
 from pacas.server.app import create_app
+from pacas.server.limits import ServiceSettings
 from pacas.server.logs import make_log
 from pacas.server.openapi import DOCUMENT, OPERATIONS
-from pacas.server.settings import ServiceSettings
 from pacas.wire.error_code import ErrorCode
 from pacas.wire.shapes import ARROW
 

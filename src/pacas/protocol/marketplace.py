@@ -29,7 +29,7 @@ class Marketplace(Protocol):
         ...
 
     def quote_batch(self, attribute: str, tuples: Columns) -> Ladders:
-        """The same for many tuples, each at all levels, in one call."""
+        """What each of many tuples costs at each level, in one call."""
         ...
 
     def pay(self, request: Request, ceiling: int, key: str) -> Answer | Refusal:

@@ -16,7 +16,7 @@ from pacas.wire.receipt_document import ReceiptDocument
 Prices = NDArray[np.int64]
 
 
-class Wording:
+class QuoteWriter:
     """A provider's words: with its reasons for a refusal, or without.
 
     Without, `ceiling` and `credit` read `refused` as well: they are judged after safety, and so would tell of it.
@@ -43,7 +43,7 @@ class Wording:
         return prices if self._reasons else np.where(prices < 0, refused(Reason.REFUSED), prices)
 
 
-class Purchases:
+class PurchaseWriter:
     """Ledger entries as a buyer gets them: with a signed receipt."""
 
     def __init__(self, signing: SigningKey) -> None:

@@ -8,8 +8,8 @@ from time import monotonic
 
 from pacas.provider.ledger.accounts import Account, Accounts, Role, token_hash
 from pacas.server.failures import Failure
-from pacas.server.http_call import Call
-from pacas.server.thread_pools import Worker
+from pacas.server.http_call import HttpCall
+from pacas.server.thread_pools import ThreadPool
 from pacas.wire.error_code import ErrorCode
 
 STALE = 0.1
@@ -20,11 +20,11 @@ LONGEST_TOKEN = 1000
 class Authentication:
     """Finds the account of a token. Tokens are known by their SHA-256 only."""
 
-    def __init__(self, accounts: Accounts, store: Worker, clock: Callable[[], float] = monotonic) -> None:
+    def __init__(self, accounts: Accounts, store: ThreadPool, clock: Callable[[], float] = monotonic) -> None:
         self._accounts, self._store, self._clock = accounts, store, clock
         self._seen: dict[str, tuple[Account, float]] = {}
 
-    async def account(self, call: Call, role: Role | None = None) -> Account:
+    async def account(self, call: HttpCall, role: Role | None = None) -> Account:
         """The caller's account, as it was 100 ms ago or later; a Failure if it has none, or another role."""
         if (account := self.recent(call, role)) is not None:
             return account
@@ -33,8 +33,8 @@ class Authentication:
         self._seen[digest] = account, asked
         return _admitted(account, call, role)
 
-    def recent(self, call: Call, role: Role | None = None) -> Account | None:
-        """The same without waiting, or None if the store was not asked in the last 100 ms."""
+    def recent(self, call: HttpCall, role: Role | None = None) -> Account | None:
+        """The caller's account without waiting for the store; None if it was not asked in the last 100 ms."""
         seen = self._seen.get(digest_of(call))
         if seen is None or self._clock() - seen[1] > STALE:
             return None
@@ -49,7 +49,7 @@ class Authentication:
         return account
 
 
-def _admitted(account: Account, call: Call, role: Role | None) -> Account:
+def _admitted(account: Account, call: HttpCall, role: Role | None) -> Account:
     """An account that has the role which is needed, if any; the log will name it in either case."""
     call.scope["account"] = account.name
     if role is not None and account.role is not role:
@@ -57,7 +57,7 @@ def _admitted(account: Account, call: Call, role: Role | None) -> Account:
     return account
 
 
-def digest_of(call: Call) -> str:
+def digest_of(call: HttpCall) -> str:
     """The hash of the token that a call brings."""
     scheme, _, token = call.header(b"authorization").partition(b" ")
     token = token.strip()

@@ -1,10 +1,11 @@
-"""A call as ASGI brings it, with what our endpoints ask of it and nothing more."""
+"""An HTTP call as ASGI brings it: its headers, parameters and body, as far as our endpoints ask for them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from urllib.parse import parse_qsl
 
+from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope
 
 from pacas.server.failures import Failure
@@ -13,7 +14,7 @@ from pacas.wire.error_code import ErrorCode
 MOST_PARAMETERS = 100
 
 
-class Call:
+class HttpCall:
     """A call's headers and parameters, and its body as it comes."""
 
     __slots__ = ("_headers", "receive", "scope")
@@ -49,8 +50,35 @@ class Call:
         return given.get(name, default)
 
 
+async def read_body(call: HttpCall, media_type: bytes, most: int) -> bytes:
+    """The whole body, counted as it comes: a Content-Length may be missing, or lie."""
+    given = call.header(b"content-type")
+    if given != media_type and given.partition(b";")[0].strip().lower() != media_type:
+        raise Failure(ErrorCode.UNSUPPORTED_MEDIA_TYPE, f"the Content-Type must be {media_type.decode()}")
+    claimed = call.header(b"content-length")
+    if claimed.isdigit() and int(claimed[:20]) > most:
+        raise _too_large(most)
+    parts: list[bytes] = []
+    size = 0
+    while True:
+        message = await call.receive()
+        if message["type"] == "http.disconnect":
+            raise ClientDisconnect
+        part = message.get("body", b"")
+        size += len(part)
+        if size > most:
+            raise _too_large(most)
+        if not message.get("more_body", False):
+            return b"".join([*parts, part]) if parts else part
+        parts.append(part)
+
+
 def _joined(headers: Iterable[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
     joined: dict[bytes, bytes] = {}
     for name, value in headers:
         joined[name] = joined[name] + b"\n" + value if name in joined else value
     return joined
+
+
+def _too_large(most: int) -> Failure:
+    return Failure(ErrorCode.TOO_LARGE, f"the body is larger than {most:,} bytes; send fewer requests at once")

@@ -1,22 +1,44 @@
-"""How much a client may ask: bytes in a body, requests in a call, tuples in a minute."""
+"""What a client may ask: how many requests in a call and tuples in a minute, and with which columns."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 from itertools import islice
 from math import ceil
 from threading import Lock
 from time import monotonic
 
-from starlette.requests import ClientDisconnect
-
+from pacas.errors import InputError
+from pacas.protocol.messages import Offer
 from pacas.server.failures import Failure
-from pacas.server.http_call import Call
 from pacas.wire.error_code import ErrorCode
 
+MEBIBYTE = 1 << 20
 MINUTE = 60.0
+SHOWN = 50
+"""Characters of a column's name that a client gets back."""
 _TUPLE = re.compile(rb'"tuple"\s*:\s*\{')
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceSettings:
+    """The limits of a service, the same for each account."""
+
+    quotes_per_minute: int = 600_000
+    """Tuples that an account may ask about, refusals included; so many may come at once after a quiet minute."""
+    max_body_bytes: int = 16 * MEBIBYTE
+    max_batch: int = 100_000
+    """Requests in one call."""
+    reasons: bool = False
+    """Whether a refusal says why."""
+
+    @property
+    def batch(self) -> int:
+        """Requests in one call; never more than an account may ask in a minute, or the call could not be answered."""
+        return min(self.max_batch, self.quotes_per_minute)
 
 
 class QuoteLimit:
@@ -46,27 +68,27 @@ class QuoteLimit:
         raise Failure(ErrorCode.RATE_LIMITED, message, {"Retry-After": str(seconds)})
 
 
-async def read_body(call: Call, media_type: bytes, most: int) -> bytes:
-    """The whole body, counted as it comes: a Content-Length may be missing, or lie."""
-    given = call.header(b"content-type")
-    if given != media_type and given.partition(b";")[0].strip().lower() != media_type:
-        raise Failure(ErrorCode.UNSUPPORTED_MEDIA_TYPE, f"the Content-Type must be {media_type.decode()}")
-    claimed = call.header(b"content-length")
-    if claimed.isdigit() and int(claimed[:20]) > most:
-        raise _too_large(most)
-    parts: list[bytes] = []
-    size = 0
-    while True:
-        message = await call.receive()
-        if message["type"] == "http.disconnect":
-            raise ClientDisconnect
-        part = message.get("body", b"")
-        size += len(part)
-        if size > most:
-            raise _too_large(most)
-        if not message.get("more_body", False):
-            return b"".join([*parts, part]) if parts else part
-        parts.append(part)
+class NeededColumns:
+    """What each match needs. More would be nobody's business, and be kept in the ledger for ever."""
+
+    def __init__(self, catalogue: Mapping[str, Offer]) -> None:
+        self._offers = catalogue
+        self._needed = {attribute: frozenset(offer.columns) for attribute, offer in catalogue.items()}
+
+    def are(self, attribute: str, given: AbstractSet[str]) -> bool:
+        """Whether a tuple has just the columns that the match for an attribute needs."""
+        return given == self._needed.get(attribute)
+
+    def check(self, attribute: str, given: AbstractSet[str]) -> None:
+        """Refuse a column that is not needed; what is missing, or not for sale, is the provider's to say."""
+        needed = self._needed.get(attribute)
+        if needed is None or given <= needed:
+            return
+        other = next(column for column in given if column not in needed)
+        raise InputError(
+            f"column {other[:SHOWN]!r} is not one that the match of {attribute} needs; it needs "
+            f"{', '.join(self._offers[attribute].columns)}"
+        )
 
 
 def check_requests(body: bytes, most: int) -> None:
@@ -81,7 +103,3 @@ def check_requests(body: bytes, most: int) -> None:
 def check_batch(count: int, most: int) -> None:
     if count > most:
         raise Failure(ErrorCode.TOO_LARGE, f"{count:,} requests in one call, where {most:,} are allowed; send fewer")
-
-
-def _too_large(most: int) -> Failure:
-    return Failure(ErrorCode.TOO_LARGE, f"the body is larger than {most:,} bytes; send fewer requests at once")

@@ -15,7 +15,7 @@ from pydantic.json_schema import models_json_schema
 from pydantic_core import to_json
 from starlette.types import Receive, Scope, Send
 
-from pacas.server.http_call import Call
+from pacas.server.http_call import HttpCall
 from pacas.server.routes import DOTS, LARGEST_PAGE, PAGE, Routes
 from pacas.wire.error_code import ErrorCode
 from pacas.wire.shapes import (
@@ -36,7 +36,7 @@ from pacas.wire.shapes import (
     Status,
 )
 
-Endpoint = Callable[[Call], Coroutine[Any, Any, Response]]
+Endpoint = Callable[[HttpCall], Coroutine[Any, Any, Response]]
 DOCUMENT = "/v1/openapi.json"
 REFERENCE = "#/components/schemas/{model}"
 BODIES = (QuotesBody, PurchaseBody, PurchasesBody)
@@ -64,7 +64,7 @@ class WireRoute(APIRoute):
         super().__init__(path, _declared, **options)
 
         async def answer(scope: Scope, receive: Receive, send: Send) -> None:
-            response = await endpoint(Call(scope, receive))
+            response = await endpoint(HttpCall(scope, receive))
             await response(scope, receive, send)
 
         self.app = answer
@@ -223,7 +223,7 @@ def add_routes(app: FastAPI, routes: Routes) -> None:
         )
     document = to_json(_document(app))
 
-    async def openapi(call: Call) -> Response:
+    async def openapi(call: HttpCall) -> Response:
         return Response(document, media_type=JSON)
 
     app.router.add_api_route(DOCUMENT, openapi, include_in_schema=False, route_class_override=WireRoute)

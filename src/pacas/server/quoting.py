@@ -10,12 +10,10 @@ from pydantic_core import to_json
 
 from pacas.protocol.messages import Refusal
 from pacas.provider.provider import Provider
-from pacas.server.answer_writers import Wording
+from pacas.server.answer_writers import QuoteWriter
 from pacas.server.arrow_streams import ladders_stream, read_tuples
-from pacas.server.limits import QuoteLimit, check_batch, check_requests
+from pacas.server.limits import NeededColumns, QuoteLimit, ServiceSettings, check_batch, check_requests
 from pacas.server.metrics import Metrics
-from pacas.server.needed_columns import NeededColumns
-from pacas.server.settings import ServiceSettings
 from pacas.wire.shapes import QuoteRequest, quotes_reader
 
 
@@ -23,9 +21,9 @@ class Quoting:
     """Answers questions for prices, each counted against the limit of who asks. Quotes change no history."""
 
     def __init__(
-        self, provider: Provider, settings: ServiceSettings, wording: Wording, metrics: Metrics, limit: QuoteLimit
+        self, provider: Provider, settings: ServiceSettings, quotes: QuoteWriter, metrics: Metrics, limit: QuoteLimit
     ) -> None:
-        self._provider, self._wording, self._metrics = provider, wording, metrics
+        self._provider, self._quotes, self._metrics = provider, quotes, metrics
         self._limit, self._most = limit, settings.batch
         self._read = quotes_reader(settings.batch)
         self._offers = provider.catalogue()
@@ -61,14 +59,14 @@ class Quoting:
         self._needed.check(attribute, columns.keys())
         prices = self._provider.quote_batch(attribute, columns, buyer=buyer).prices
         self._note(prices)
-        return ladders_stream(self._wording.prices(prices))
+        return ladders_stream(self._quotes.prices(prices))
 
     def _at_level(self, asked: QuoteRequest, level: int, buyer: str) -> dict[str, Any]:
         self._needed.check(asked.attribute, asked.tuple.keys())
         quote = self._provider.quote(asked.request(level), buyer=buyer)
         refused = isinstance(quote, Refusal)
         self._metrics.quoted(not refused, refused)
-        return self._wording.quote(quote)
+        return self._quotes.quote(quote)
 
     def _some(self, attribute: str, asked: Sequence[QuoteRequest], buyer: str) -> list[dict[str, Any]]:
         """The quotes of requests for one attribute; one that is none is asked alone, to say what is wrong with it."""
@@ -81,7 +79,7 @@ class Quoting:
         prices = self._provider.quote_batch(attribute, columns, buyer=buyer).prices
         levels = np.array([[-1 if one.level is None else one.level] for one in asked])
         self._note(prices[(levels < 0) | (levels == np.arange(height + 1))])
-        price = self._wording.price
+        price = self._quotes.price
         return [
             {"levels": [price(p) for p in ladder]} if one.level is None else price(ladder[one.level])
             for one, ladder in zip(asked, prices.tolist(), strict=True)

@@ -14,11 +14,10 @@ from pacas.errors import InputError
 from pacas.provider.ledger.accounts import Account, Role
 from pacas.provider.ledger.entry import Entry
 from pacas.server.failures import Failure
-from pacas.server.http_call import Call
-from pacas.server.limits import read_body
+from pacas.server.http_call import HttpCall, read_body
+from pacas.server.limits import MEBIBYTE
 from pacas.server.metrics import MEDIA_TYPE as METRICS
 from pacas.server.service import Service
-from pacas.server.settings import MEBIBYTE
 from pacas.wire.error_code import ErrorCode
 from pacas.wire.shapes import ARROW, JSON, LONGEST_NAME, KeyAnswer, Status
 
@@ -39,31 +38,31 @@ class Routes:
         self._key = KeyAnswer(public_key=service.signing.public_key).model_dump_json().encode()
         self._ok = Status().model_dump_json().encode()
 
-    async def catalogue(self, call: Call) -> Response:
+    async def catalogue(self, call: HttpCall) -> Response:
         await self._service.authentication.account(call)
         return _json(self._catalogue)
 
-    async def quotes(self, call: Call) -> Response:
+    async def quotes(self, call: HttpCall) -> Response:
         account = self._service.authentication.recent(call, Role.CLIENT) or await self._client(call)
         body = await self._body(call, JSON)
-        quoting, workers = self._service.quoting, self._service.workers
+        quoting, pools = self._service.quoting, self._service.pools
         try:
-            if quoting.is_quick and len(body) <= workers.AT_ONCE:
+            if quoting.is_quick and len(body) <= pools.AT_ONCE:
                 return _json(quoting.json(body, account.name))
-            return _json(await workers.quotes.run(quoting.json, body, account.name))
+            return _json(await pools.quotes.run(quoting.json, body, account.name))
         except ValidationError as error:
             raise Failure.of(error) from None
 
-    async def quotes_arrow(self, call: Call) -> Response:
+    async def quotes_arrow(self, call: HttpCall) -> Response:
         account = await self._client(call)
         attribute = call.parameter("attribute")[:LONGEST_NAME]
         body = await self._body(call, ARROW)
         quoting = self._service.quoting
         return Response(
-            await self._service.workers.quotes.run(quoting.arrow, attribute, body, account.name), media_type=ARROW
+            await self._service.pools.quotes.run(quoting.arrow, attribute, body, account.name), media_type=ARROW
         )
 
-    async def buy(self, call: Call) -> Response:
+    async def buy(self, call: HttpCall) -> Response:
         account = await self._client(call)
         key = call.header(b"idempotency-key").decode("latin-1")
         if not key:
@@ -79,40 +78,40 @@ class Routes:
         except ValidationError as error:
             raise Failure.of(error) from None
 
-    async def purchase(self, call: Call) -> Response:
+    async def purchase(self, call: HttpCall) -> Response:
         account = await self._client(call)
-        return _json(await self._service.workers.store.run(self._purchase, call.parameter("id"), account.name))
+        return _json(await self._service.pools.store.run(self._purchase, call.parameter("id"), account.name))
 
-    async def account(self, call: Call) -> Response:
+    async def account(self, call: HttpCall) -> Response:
         account = await self._service.authentication.account(call)
         after, limit = _page(call)
-        return _json(await self._service.workers.store.run(self._account, account, after, limit))
+        return _json(await self._service.pools.store.run(self._account, account, after, limit))
 
-    async def accounts(self, call: Call) -> Response:
+    async def accounts(self, call: HttpCall) -> Response:
         await self._service.authentication.account(call, Role.OPERATOR)
-        return _json(await self._service.workers.store.run(self._accounts))
+        return _json(await self._service.pools.store.run(self._accounts))
 
-    async def key(self, call: Call) -> Response:
+    async def key(self, call: HttpCall) -> Response:
         return _json(self._key)
 
-    async def health(self, call: Call) -> Response:
+    async def health(self, call: HttpCall) -> Response:
         return _json(self._ok)
 
-    async def ready(self, call: Call) -> Response:
+    async def ready(self, call: HttpCall) -> Response:
         if not self._service.is_ready:
             raise Failure.unavailable()
         return _json(self._ok)
 
-    async def metrics(self, call: Call) -> Response:
+    async def metrics(self, call: HttpCall) -> Response:
         await self._service.authentication.account(call, Role.OPERATOR)
-        totals = await self._service.workers.store.run(self._service.provider.ledger.totals)
+        totals = await self._service.pools.store.run(self._service.provider.ledger.totals)
         text = self._service.metrics.text(sum(total.spent for total in totals.values()))
         return Response(text, media_type=METRICS)
 
-    def _body(self, call: Call, media_type: str) -> Awaitable[bytes]:
+    def _body(self, call: HttpCall, media_type: str) -> Awaitable[bytes]:
         return read_body(call, media_type.encode(), self._service.settings.max_body_bytes)
 
-    def _client(self, call: Call) -> Awaitable[Account]:
+    def _client(self, call: HttpCall) -> Awaitable[Account]:
         return self._service.authentication.account(call, Role.CLIENT)
 
     # ---- what is asked of the store -----------------------------------------------------------------------------
@@ -171,7 +170,7 @@ def _line(account: Account, purchases: int, spent: int) -> dict[str, Any]:
     }
 
 
-def _page(call: Call) -> tuple[int, int]:
+def _page(call: HttpCall) -> tuple[int, int]:
     """Where a page of purchases begins, and how long it is."""
     after = call.query("after", "0")
     limit = call.query("limit", str(PAGE))

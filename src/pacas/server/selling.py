@@ -11,14 +11,12 @@ from pacas.protocol.messages import Refusal
 from pacas.protocol.names import check_key
 from pacas.provider.ledger.accounts import Account, Role
 from pacas.provider.provider import Provider
-from pacas.server.answer_writers import Purchases, Wording
+from pacas.server.answer_writers import PurchaseWriter, QuoteWriter
 from pacas.server.authentication import Authentication
 from pacas.server.failures import Failure
-from pacas.server.limits import QuoteLimit, check_requests
+from pacas.server.limits import NeededColumns, QuoteLimit, ServiceSettings, check_requests
 from pacas.server.metrics import Metrics
-from pacas.server.needed_columns import NeededColumns
-from pacas.server.settings import ServiceSettings
-from pacas.server.thread_pools import Workers
+from pacas.server.thread_pools import ThreadPools
 from pacas.wire.error_code import ErrorCode
 from pacas.wire.shapes import PurchaseBody, PurchasesBody, purchases_reader
 
@@ -38,15 +36,15 @@ class Selling:
         self,
         provider: Provider,
         settings: ServiceSettings,
-        wording: Wording,
-        purchases: Purchases,
+        quotes: QuoteWriter,
+        purchases: PurchaseWriter,
         metrics: Metrics,
         limit: QuoteLimit,
         authentication: Authentication,
-        workers: Workers,
+        pools: ThreadPools,
     ) -> None:
         self._provider, self._authentication = provider, authentication
-        self._wording, self._purchases, self._metrics, self._workers = wording, purchases, metrics, workers
+        self._quotes, self._purchases, self._metrics, self._pools = quotes, purchases, metrics, pools
         self._limit, self._most, self._read = limit, settings.batch, purchases_reader(settings.batch)
         self._needed = NeededColumns(provider.catalogue())
         self._deadline = math.inf
@@ -57,10 +55,10 @@ class Selling:
 
     async def answer(self, body: bytes, key: str, account: Account) -> dict[str, Any]:
         """Pay for one purchase, or for many in their order."""
-        asked = await self._workers.read(self._asked, body)
+        asked = await self._pools.read(self._asked, body)
         if isinstance(asked, PurchaseBody):
             check_key(key)
-            return {"purchase": await self._workers.sales.run(self._one, asked, key, account)}
+            return {"purchase": await self._pools.sales.run(self._one, asked, key, account)}
         check_key(f"{key}/{len(asked.purchases)}")
         return {"purchases": await self._many([(one, f"{key}/{i}") for i, one in enumerate(asked.purchases)], account)}
 
@@ -79,14 +77,14 @@ class Selling:
         """Pay for all, or for none where the limit or a mistake in one of them is known to be in the way."""
         new: list[Keyed] = []
         for part in self._parts(asked):
-            new += await self._workers.store.run(self._new, part, account)
+            new += await self._pools.store.run(self._new, part, account)
         self._limit.take(account.name, len(new))
         for part in self._parts(new):
-            await self._workers.store.run(self._check, part, account)
+            await self._pools.store.run(self._check, part, account)
         told = []
         for one, key in asked:  # one by one: other buyers come in between
             self._go_on()
-            told.append(await self._workers.sales.run(self._sell, one, key, account))
+            told.append(await self._pools.sales.run(self._sell, one, key, account))
         return told
 
     def _parts(self, asked: Sequence[Keyed]) -> Iterator[Sequence[Keyed]]:
@@ -118,7 +116,7 @@ class Selling:
         sold = self._provider.sell(asked.request.request(), asked.ceiling, key, buyer=now.name, credit=credit)
         if isinstance(sold, Refusal):
             self._metrics.refused_to_sell()
-            return self._wording.refusal(sold)
+            return self._quotes.refusal(sold)
         self._metrics.sold()
         return self._purchases.bought(sold)
 

@@ -13,16 +13,15 @@ from structlog.typing import FilteringBoundLogger
 from pacas.errors import StorageError
 from pacas.provider.ledger.accounts import Accounts
 from pacas.provider.provider import Provider
-from pacas.server.answer_writers import Purchases, Wording
+from pacas.server.answer_writers import PurchaseWriter, QuoteWriter
 from pacas.server.authentication import Authentication
-from pacas.server.limits import QuoteLimit
+from pacas.server.limits import QuoteLimit, ServiceSettings
 from pacas.server.logs import place
 from pacas.server.metrics import Metrics
 from pacas.server.quoting import Quoting
 from pacas.server.selling import Selling
-from pacas.server.settings import ServiceSettings
 from pacas.server.signing_key import SigningKey
-from pacas.server.thread_pools import Workers
+from pacas.server.thread_pools import ThreadPools
 from pacas.wire.shapes import Catalogue, Limits, OfferedAttribute, PublishedHierarchy
 
 REFRESH = 0.05
@@ -43,14 +42,14 @@ class Service:
         log: FilteringBoundLogger,
     ) -> None:
         self.provider, self.accounts, self.settings, self.signing, self.log = provider, accounts, settings, signing, log
-        self.metrics, self.workers = Metrics(), Workers()
-        self.authentication = Authentication(accounts, self.workers.store)
-        self.purchases = Purchases(signing)
-        wording = Wording(settings.reasons)
+        self.metrics, self.pools = Metrics(), ThreadPools()
+        self.authentication = Authentication(accounts, self.pools.store)
+        self.purchases = PurchaseWriter(signing)
+        quotes = QuoteWriter(settings.reasons)
         limit = QuoteLimit(settings.quotes_per_minute)
-        self.quoting = Quoting(provider, settings, wording, self.metrics, limit)
+        self.quoting = Quoting(provider, settings, quotes, self.metrics, limit)
         self.selling = Selling(
-            provider, settings, wording, self.purchases, self.metrics, limit, self.authentication, self.workers
+            provider, settings, quotes, self.purchases, self.metrics, limit, self.authentication, self.pools
         )
         self._entries = provider.ledger.head().entries
         self._heard: float | None = monotonic()
@@ -92,12 +91,12 @@ class Service:
         finally:
             refreshing.cancel()
             await asyncio.gather(refreshing, return_exceptions=True)
-            await asyncio.to_thread(self.workers.finish)
+            await asyncio.to_thread(self.pools.finish)
 
     async def _refresh_for_ever(self) -> None:
         while True:
             try:
-                await self.workers.store.run(self._refresh)
+                await self.pools.store.run(self._refresh)
                 if self._heard is None:
                     self.log.info("ledger is back")
                 self._heard = monotonic()

@@ -11,7 +11,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-class Worker:
+class ThreadPool:
     """Some threads with one task."""
 
     def __init__(self, name: str, threads: int) -> None:
@@ -27,17 +27,17 @@ class Worker:
         self._pool.shutdown(wait=True)
 
 
-class Workers:
+class ThreadPools:
     """The threads of a service."""
 
     AT_ONCE = 8 * 1024
     """Bytes of a body up to which it is faster read than handed to another thread."""
 
     def __init__(self) -> None:
-        self.quotes = Worker("quotes", 2)
-        self.sales = Worker("sales", 1)
+        self.quotes = ThreadPool("quotes", 2)
+        self.sales = ThreadPool("sales", 1)
         """The ledger is serial, and so are those who write to it."""
-        self.store = Worker("store", 2)
+        self.store = ThreadPool("store", 2)
 
     async def read(
         self, function: Callable[Concatenate[bytes, P], T], body: bytes, *args: P.args, **kwargs: P.kwargs
@@ -48,5 +48,5 @@ class Workers:
         return await self.quotes.run(function, body, *args, **kwargs)
 
     def finish(self) -> None:
-        for worker in (self.sales, self.quotes, self.store):
-            worker.finish()
+        for pool in (self.sales, self.quotes, self.store):
+            pool.finish()

@@ -18,9 +18,9 @@ from pacas.errors import ConfigError, InputError
 from pacas.formats.provider.provider_file import ProviderFile, read_provider_file
 from pacas.provider.ledger.accounts import Accounts
 from pacas.server.app import create_app
+from pacas.server.limits import ServiceSettings
 from pacas.server.logs import make_log
 from pacas.server.serving import ListeningAddress, Tls, serve
-from pacas.server.settings import ServiceSettings
 from pacas.server.signing_key import SigningKey
 from pacas.storage.url import open_accounts
 
