@@ -265,10 +265,11 @@ class Engine(Protocol[T]):
         """The frame that a table was opened from, with new values in some cells; nothing is computed yet."""
         ...
 
-    def write(self, table: T, cells: Mapping[str, NewCells], path: Path) -> None:
+    def write(self, table: T, cells: Mapping[str, NewCells], path: Path, *, replace: bool = False) -> None:
         """Write what a folder or a frame holds, with new values in some cells, as a folder of Parquet files.
 
-        All other cells are as they were. A column keeps its type where all its new values have it, else it is text.
+        `path` holds all of it or is as it was; `replace` says that what is there may go. All other cells are as they
+        were. A column keeps its type where all its new values have it, else it is text.
         """
         ...
 

@@ -189,12 +189,12 @@ class Cleaning:
         """The repaired frame of Spark's, where the relation was given as one: not computed yet, and not fetched."""
         return self.engine.repaired(self.table, self._new_cells()).frame
 
-    def write(self, path: str | PathLike[str]) -> None:
+    def write(self, path: str | PathLike[str], *, replace: bool = False) -> None:
         """Write the repaired relation, given as a folder or a frame, as a folder of Parquet files.
 
-        The engine does it, where the data is: only the new cells travel.
+        The engine does it, where the data is: only the new cells travel. `replace` says that what is there may go.
         """
-        self.engine.write(self.table, self._new_cells(), Path(path))
+        self.engine.write(self.table, self._new_cells(), Path(path), replace=replace)
 
     def _new_cells(self) -> dict[str, NewCells]:
         return {a: NewCells(c.rows, c.new) for a, c in self.changes.items()}

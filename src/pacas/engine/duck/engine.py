@@ -144,11 +144,11 @@ class DuckEngine:
     def repaired(self, table: DuckTable, cells: Mapping[str, NewCells]) -> KeyedFrame:
         raise InputError(f"{table.name} is no frame of Spark's; read the repaired relation, or write it")
 
-    def write(self, table: DuckTable, cells: Mapping[str, NewCells], path: Path) -> None:
+    def write(self, table: DuckTable, cells: Mapping[str, NewCells], path: Path, *, replace: bool = False) -> None:
         if not isinstance(table.source, RelationFolder):
             raise InputError(f"{table.name} is not a folder of Parquet files, which alone is written here")
         with self._asking(table):
-            write_folder(self._connection, table.source, cells, path, table.files.check)
+            write_folder(self._connection, table.source, cells, path, replace, table.files.check)
 
     def open(self, source: Source, columns: Sequence[str] | None = None) -> DuckTable:
         if isinstance(source, KeyedFrame):

@@ -10,10 +10,8 @@ names of folders only what they say without it, too.
 
 from __future__ import annotations
 
-import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,7 +24,7 @@ from numpy.typing import NDArray
 from pacas.engine.contract import RelationFolder
 from pacas.engine.duck.folder import FolderFiles, files_by_key, places_of
 from pacas.engine.duck.text import text_of
-from pacas.engine.files.folder import schema_of
+from pacas.engine.files.folder import schema_of, whole_folder
 from pacas.engine.new_cells import NewCells, in_type, put
 from pacas.errors import FileError, InputError, SchemaError
 
@@ -41,38 +39,29 @@ def write_folder(
     source: RelationFolder,
     cells: Mapping[str, NewCells],
     path: Path,
+    replace: bool,
     check: Callable[[], None],
 ) -> None:
     """Write a folder with new values in some cells; `path` holds all of it or is as it was.
 
-    `check` raises if the source is another one than before.
+    `replace` says that what is there may go; `check` raises if the source is another one than before.
     """
     for attribute in cells:
         if attribute not in source.columns:
             raise SchemaError.missing(attribute, source.columns, source.name)
-    check_target(path)
-    files, in_order = files_by_key(connection, source)
-    columns = {
-        attribute: _placed(connection, files, in_order, attribute, new)
-        for attribute, new in cells.items()
-        if len(new.rows)
-    }
-    copy = _Copy(connection, files, columns)
-    with _whole(path) as partial:
-        failed = _failure(copy, files.held.files, partial)
+    with whole_folder(path, replace=replace) as partial:
+        files, in_order = files_by_key(connection, source)
+        columns = {
+            attribute: _placed(connection, files, in_order, attribute, new)
+            for attribute, new in cells.items()
+            if len(new.rows)
+        }
+        failed = _failure(_Copy(connection, files, columns), files.held.files, partial)
         check()
         if isinstance(failed, pa.ArrowException) or (isinstance(failed, OSError) and failed.errno is None):
             raise FileError(f"{source.name} cannot be copied; are its files complete, and all values of their types?")
         if failed is not None:
             raise failed
-
-
-def check_target(path: Path) -> None:
-    """Raise if a folder could not be written there: what is there already is never mixed with it."""
-    if path.exists() and (not path.is_dir() or any(path.iterdir())):
-        raise FileError(f"{path} is there already; give the name of a new folder, or of an empty one")
-    if not path.absolute().parent.is_dir():
-        raise FileError(f"{path.absolute().parent} does not exist; make it first")
 
 
 def _failure(copy: _Copy, files: Sequence[Path], into: Path) -> Exception | None:
@@ -83,22 +72,6 @@ def _failure(copy: _Copy, files: Sequence[Path], into: Path) -> Exception | None
     except (pa.ArrowException, OSError, LookupError, ValueError) as error:
         return error
     return None
-
-
-@contextmanager
-def _whole(path: Path) -> Iterator[Path]:
-    """A folder to write into, which becomes `path` when all is written."""
-    partial = path.absolute().with_name(f".{path.name}.{os.getpid()}.partial")
-    try:
-        partial.mkdir()
-        yield partial
-        if path.exists():
-            path.rmdir()
-        partial.rename(path)
-    except OSError as error:
-        raise FileError(f"{path} cannot be written ({error.strerror or type(error).__name__})") from None
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
 
 
 @dataclass(frozen=True, slots=True)

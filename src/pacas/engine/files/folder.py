@@ -6,8 +6,11 @@ partition, named `column=value`: its rows all have that value. In a Delta table 
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote
@@ -230,3 +233,33 @@ def metadata(file: Path) -> pq.FileMetaData:
         return pq.read_metadata(file)
     except (pa.ArrowException, OSError, UnicodeDecodeError):
         raise FileError(f"{file} is not a complete Parquet file; write it again, or take it out") from None
+
+
+@contextmanager
+def whole_folder(path: Path, *, replace: bool = False) -> Iterator[Path]:
+    """A folder to write into, which becomes `path` when all is written, and else is gone.
+
+    What is there already is never mixed with it: `path` is new, or empty, or may be replaced, by one writer at a time.
+    """
+    if not replace:
+        _check_target(path)
+    partial = path.absolute().with_name(f".{path.name}.partial" if replace else f".{path.name}.{os.getpid()}.partial")
+    shutil.rmtree(partial, ignore_errors=True)  # what a killed process has left
+    try:
+        partial.mkdir()
+        yield partial
+        if path.exists():
+            shutil.rmtree(path) if replace else path.rmdir()
+        partial.rename(path)
+    except OSError as error:
+        raise FileError(f"{path} cannot be written ({error.strerror or type(error).__name__})") from None
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+
+
+def _check_target(path: Path) -> None:
+    """Raise if a folder could not be written there: what is there already is never mixed with it."""
+    if path.exists() and (not path.is_dir() or any(path.iterdir())):
+        raise FileError(f"{path} is there already; give the name of a new folder, or of an empty one")
+    if not path.absolute().parent.is_dir():
+        raise FileError(f"{path.absolute().parent} does not exist; make it first")

@@ -25,11 +25,12 @@ from pacas.core.query import MAIN, GeneralizedQuery
 from pacas.engine.codes import CodedColumn, code_type, place
 from pacas.engine.contract import Hierarchies, KeyedFrame, NeighbourDiffs, Source
 from pacas.engine.files.digest import source_digest
+from pacas.engine.files.folder import whole_folder
 from pacas.engine.new_cells import NewCells
 from pacas.engine.spark.errors import reading
 from pacas.engine.spark.index import SparkIndex
 from pacas.engine.spark.placed import PlacedRelation
-from pacas.engine.spark.repaired_frame import repaired, write_folder
+from pacas.engine.spark.repaired_frame import repaired
 from pacas.engine.spark.row_numbers import BUCKET
 from pacas.engine.spark.rows import all_rows, chosen_rows
 from pacas.engine.spark.scan import has_delta
@@ -241,10 +242,10 @@ class SparkEngine:
         with self._asking(table):
             return SparkIndex(self._sql, table, by, columns, hierarchies, lambda: self._asking(table))
 
-    def write(self, table: SparkTable, cells: Mapping[str, NewCells], path: Path) -> None:
+    def write(self, table: SparkTable, cells: Mapping[str, NewCells], path: Path, *, replace: bool = False) -> None:
         new = self.repaired(table, cells).frame
-        with self._asking(table):
-            write_folder(new, path)
+        with self._asking(table), whole_folder(path, replace=replace) as partial:
+            new.write.mode("append").parquet(str(partial))
 
     # ---- codes ------------------------------------------------------------------------------------------------
 

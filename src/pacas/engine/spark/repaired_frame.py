@@ -6,7 +6,6 @@ Rows are found by the key, not by their numbers, so that nothing is numbered aga
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +14,6 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_type
 
 from pacas.engine.contract import KeyedFrame
-from pacas.engine.duck.folder_copy import check_target
 from pacas.engine.new_cells import NewCells, in_type
 from pacas.engine.spark.spark_sql import SparkSql
 from pacas.engine.spark.text import quoted, text_of
@@ -49,12 +47,6 @@ def repaired(spark: SparkSql, source: KeyedFrame, keys: DataFrame, cells: Mappin
         for c in source.columns
     ]
     return KeyedFrame(joined.select(*columns), source.key, source.name)
-
-
-def write_folder(frame: DataFrame, path: Path) -> None:
-    """Write a frame as a folder of Parquet files, which must not be there yet, or be empty."""
-    check_target(path)
-    frame.write.mode("append").parquet(str(path))  # if somebody else writes there too, nothing is overwritten
 
 
 def _one_table(cells: Mapping[str, NewCells], kinds: Mapping[str, types.DataType]) -> pa.Table:

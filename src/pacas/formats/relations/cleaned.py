@@ -6,7 +6,6 @@ engine's is written by that engine.
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 from pacas.client.outcome.cleaning import Cleaning
@@ -54,25 +53,12 @@ def write_cleaned(cleaning: Cleaning, path: Path) -> None:
     """Write a cleaned table; `path` holds all of it or is as it was."""
     source = cleaning.source
     if not isinstance(source, RelationFile):
-        _write_folder(cleaning, path)
+        cleaning.write(path, replace=True)
     elif source.format == PARQUET:
         engine = cleaning.engine
         write_changed_parquet(source, cleaning.changes, engine, path, lambda: engine.check_unchanged(cleaning.table))
     else:
         write_changed(source, cleaning.rows, _by_row(cleaning), lambda: cleaning.relation, path)
-
-
-def _write_folder(cleaning: Cleaning, path: Path) -> None:
-    """A folder is written beside its place, and then put there."""
-    partial = path.with_name(f".{path.name}.partial")
-    shutil.rmtree(partial, ignore_errors=True)
-    try:
-        cleaning.write(partial)
-        if path.exists():
-            shutil.rmtree(path)
-        partial.rename(path)
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
 
 
 def _by_row(cleaning: Cleaning) -> dict[int, list[Change]]:
