@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from pacas.engine.choosing import EngineChoice, open_engine
+from pacas.engine.contract import memory_bytes
 from pacas.engine.duck.engine import DuckEngine
-from pacas.engine.memory import memory_bytes
 from pacas.errors import InputError
 
 with_spark = pytest.mark.skipif(

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from pacas.engine.contract import Engine
+from pacas.engine.contract import Engine, memory_bytes
 from pacas.engine.duck.engine import DuckEngine
-from pacas.engine.memory import memory_bytes
 from pacas.errors import InputError, did_you_mean
 
 ENGINES = ("duckdb", "spark")

@@ -9,6 +9,7 @@ engine can therefore implement the contract without ever bringing a whole relati
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +29,11 @@ from pacas.engine.new_cells import NewCells
 from pacas.errors import InputError, SchemaError
 
 Hierarchies = Mapping[str, Hierarchy]
+
+_AMOUNT = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(i?)B?\s*", re.IGNORECASE)
+_POWERS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
+LEAST_MEMORY = 10_000_000
+"""Bytes below which no engine runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,3 +282,19 @@ class Engine(Protocol[T]):
     def close(self) -> None:
         """Let go of all that the engine holds; no question comes after it."""
         ...
+
+
+def memory_bytes(text: str) -> int:
+    """How much memory a user gives, such as "2GB", in bytes.
+
+    >>> memory_bytes("2GB"), memory_bytes("512MiB")
+    (2000000000, 536870912)
+    """
+    found = _AMOUNT.fullmatch(text)
+    if found is None:
+        raise InputError(f"cannot read an amount of memory from {text!r}; give one such as 2GB or 512MB")
+    number, power, binary = found.groups()
+    amount = int(float(number) * (1024 if binary else 1000) ** _POWERS[power.upper()])
+    if amount < LEAST_MEMORY:
+        raise InputError(f"{text!r} is too little memory to work in; give some more, such as 2GB or 512MB")
+    return amount

@@ -37,7 +37,7 @@ from pacas.engine.codes import (
     linked_keys,
     place,
 )
-from pacas.engine.contract import Hierarchies, Index, KeyedFrame, NeighbourDiffs, RelationFolder, Source
+from pacas.engine.contract import Hierarchies, Index, KeyedFrame, NeighbourDiffs, RelationFolder, Source, memory_bytes
 from pacas.engine.duck.connection import BATCH, DuckConnection
 from pacas.engine.duck.folder_copy import write_folder
 from pacas.engine.duck.index import DuckIndex
@@ -46,7 +46,6 @@ from pacas.engine.files.digest import source_digest
 from pacas.engine.files.folder import scan_folder
 from pacas.engine.files.watched_files import WatchedFiles
 from pacas.engine.grouping import Keys, combine, connect, count_pairs, gather, mixed
-from pacas.engine.memory import memory_bytes
 from pacas.engine.new_cells import NewCells
 from pacas.engine.sql.answer_statement import Outline, Recode, answer_sql
 from pacas.engine.sql.change_statement import change_sql, changing_columns

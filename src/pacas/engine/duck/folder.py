@@ -21,8 +21,7 @@ from pacas.engine.contract import RelationFolder
 from pacas.engine.duck.text import create_view, file_literal
 from pacas.engine.files.folder import FolderContents, contents, metadata, schema_of
 from pacas.engine.files.watched_files import changed
-from pacas.engine.keys import check_key
-from pacas.engine.sql.statements import column_name, literal, quote
+from pacas.engine.sql.statements import check_key, column_name, literal, quote
 from pacas.errors import InputError
 
 

@@ -18,10 +18,9 @@ import pyarrow.parquet as pq
 
 from pacas.core.relation import Relation
 from pacas.core.words import counted
-from pacas.engine.contract import KeyedFrame, NeighbourDiffs, RelationFile, RelationFolder, Source
+from pacas.engine.contract import KeyedFrame, NeighbourDiffs, RelationFile, RelationFolder, Source, memory_bytes
 from pacas.engine.duck.folder import create_from_folder
 from pacas.engine.duck.text import create_view, file_literal, text_of
-from pacas.engine.memory import memory_bytes
 from pacas.engine.sql.statements import ROW, column_name, literal, quote
 from pacas.errors import FileError, InputError, SchemaError
 

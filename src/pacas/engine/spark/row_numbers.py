@@ -17,8 +17,7 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from pacas.engine.files.watched_files import changed
-from pacas.engine.keys import check_key
-from pacas.engine.sql.statements import ROW
+from pacas.engine.sql.statements import ROW, check_key
 from pacas.errors import InputError
 
 BUCKET = 1 << 20

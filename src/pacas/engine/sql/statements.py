@@ -16,7 +16,7 @@ from pacas.core.hierarchy import canonical_number
 from pacas.core.histogram import Histogram, Values
 from pacas.engine.contract import Hierarchies
 from pacas.engine.new_cells import NewCells
-from pacas.errors import SchemaError
+from pacas.errors import InputError, SchemaError
 
 ROW = "row_number"
 
@@ -53,6 +53,15 @@ def check_columns(table: OpenedRelation, attributes: Iterable[str]) -> None:
     for attribute in attributes:
         if attribute not in table.columns:
             raise SchemaError.missing(attribute, table.columns, table.name)
+
+
+def check_key(key: Iterable[str], where: str, *, without: int = 0, again: int = 0) -> None:
+    """Raise if the key lacks a value in some rows, or has in some the value of another row."""
+    named = ", ".join(key)
+    if without:
+        raise InputError(f"the key {named} of {where} is null in {without:,} rows; give columns that never are")
+    if again:
+        raise InputError(f"the key {named} of {where} repeats in {again:,} rows; give columns that tell all rows apart")
 
 
 def distinct_sql(column: str, relations: Sequence[str]) -> str:

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, PlainValidator, ValidationErr
 from pydantic_core import PydanticCustomError
 
 from pacas.engine.choosing import ENGINES
-from pacas.engine.memory import memory_bytes
+from pacas.engine.contract import memory_bytes
 from pacas.errors import InputError, did_you_mean
 from pacas.formats.hierarchies.hierarchy_source import HIERARCHY
 
