@@ -27,7 +27,7 @@ def spark(request: pytest.FixtureRequest) -> Any:
     session.conf.set("spark.sql.shuffle.partitions", "1")  # tests/engine is about rows in several places
     patch = pytest.MonkeyPatch()
     request.addfinalizer(patch.undo)
-    patch.setattr("pacas.engine.spark.source.SMALL", 1 << 14)  # so that a tenth of a large table is large, too
+    patch.setattr("pacas.engine.spark.sources.SMALL", 1 << 14)  # so that a tenth of a large table is large, too
     return import_module("pacas.engine.spark.engine").SparkEngine(session)
 
 

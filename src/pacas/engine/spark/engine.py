@@ -35,7 +35,7 @@ from pacas.engine.spark.row_numbers import BUCKET
 from pacas.engine.spark.rows import all_rows, chosen_rows
 from pacas.engine.spark.scan import has_delta
 from pacas.engine.spark.session import LOCAL, check_session, start_session
-from pacas.engine.spark.source import SparkSources, private_folder
+from pacas.engine.spark.sources import SparkSources, private_folder
 from pacas.engine.spark.spark_sql import SparkSql, release
 from pacas.engine.sql.answer_statement import Outline, Recode, answer_sql
 from pacas.engine.sql.change_statement import change_sql, changing_columns
