@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("sqlglot", reason="no sqlglot here; install pacas[spark]")
 
-from pacas.engine.spark.dialect import NUMBER, to_spark
+from pacas.engine.spark.spark_sql import NUMBER, to_spark
 
 TEXTS = [
     *["5", "+5", "-5", "5.", ".5", "5.25", "1e5", "1E+2", "1e-2", "1e400", " 5 ", "\t5\n", "1_000", "1_0.5_5", "1e1_0"],

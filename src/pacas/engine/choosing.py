@@ -85,7 +85,7 @@ def _driver_megabytes(memory: str) -> int:
 def spark_engine_type() -> Any:
     """The Spark engine's class, loaded only where Spark is asked for."""
     try:
-        return import_module(".spark.engine", __package__).SparkEngine
+        return import_module("pacas.engine.spark.engine").SparkEngine
     except ModuleNotFoundError as error:
         missing = (error.name or "").partition(".")[0]
         if missing not in NEEDED:

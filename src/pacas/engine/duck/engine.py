@@ -38,10 +38,10 @@ from pacas.engine.codes import (
     place,
 )
 from pacas.engine.contract import Hierarchies, Index, KeyedFrame, NeighbourDiffs, RelationFolder, Source, memory_bytes
-from pacas.engine.duck.connection import BATCH, DuckConnection
+from pacas.engine.duck.connection import BATCH, DuckConnection, reading, start_duckdb
 from pacas.engine.duck.folder_copy import write_folder
 from pacas.engine.duck.index import DuckIndex
-from pacas.engine.duck.source import create_deltas, create_table, drop_deltas, reading, start_duckdb
+from pacas.engine.duck.source import create_deltas, create_table, drop_deltas
 from pacas.engine.files.digest import source_digest
 from pacas.engine.files.folder import scan_folder
 from pacas.engine.files.watched_files import WatchedFiles
@@ -50,15 +50,13 @@ from pacas.engine.new_cells import NewCells
 from pacas.engine.sql.answer_statement import Outline, Recode, answer_sql
 from pacas.engine.sql.change_statement import change_sql, changing_columns
 from pacas.engine.sql.group_statements import mixed_groups
-from pacas.engine.sql.histogram_statements import as_group_histogram, pairs_sql
+from pacas.engine.sql.histogram_statements import as_group_histogram, as_histogram, histogram_sql, pairs_sql
 from pacas.engine.sql.statements import (
-    as_histogram,
     changed_sql,
     check_columns,
     coding_sql,
     column_name,
     distinct_sql,
-    histogram_sql,
     new_values,
     rows_sql,
 )

@@ -22,14 +22,12 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from pacas.engine.contract import RelationFolder
+from pacas.engine.duck.connection import BATCH
 from pacas.engine.duck.folder import FolderFiles, files_by_key, places_of
 from pacas.engine.duck.text import text_of
 from pacas.engine.files.folder import schema_of, whole_folder
 from pacas.engine.new_cells import NewCells, in_type, put
 from pacas.errors import FileError, InputError, SchemaError
-
-BATCH = 1 << 17
-"""Rows that are in memory at a time."""
 
 _ARROW = {"BIGINT": pa.int64(), "DOUBLE": pa.float64(), "DATE": pa.date32(), "VARCHAR": pa.string()}
 

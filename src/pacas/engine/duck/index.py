@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from pacas.engine.contract import Hierarchies
-from pacas.engine.duck.source import reading
+from pacas.engine.duck.connection import reading
 from pacas.engine.sql.group_statements import linked_sql
 from pacas.engine.sql.statements import ROW, OpenedRelation, literal
 

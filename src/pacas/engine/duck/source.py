@@ -1,14 +1,11 @@
-"""How DuckDB gets at a relation: Parquet in place, Arrow without a copy, CSV read once; folders in `duck_folder`.
+"""How DuckDB gets at a relation: Parquet in place, Arrow without a copy, CSV read once; folders in `folder`.
 
 A large CSV goes into a table that may spill to disk.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import duckdb
 import numpy as np
@@ -17,35 +14,18 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from pacas.core.relation import Relation
-from pacas.core.words import counted
 from pacas.engine.contract import KeyedFrame, NeighbourDiffs, RelationFile, RelationFolder, Source, memory_bytes
+from pacas.engine.duck.connection import reading
 from pacas.engine.duck.folder import create_from_folder
 from pacas.engine.duck.text import create_view, file_literal, text_of
 from pacas.engine.sql.statements import ROW, column_name, literal, quote
-from pacas.errors import FileError, InputError, SchemaError
+from pacas.errors import InputError, SchemaError
 
 MAX_LINE = 32 << 20
 IN_MEMORY = 256 << 20
 """Bytes of a CSV file up to which it is held in memory as Arrow: that is twice as fast as a table of DuckDB's."""
 LARGEST = 1 << 30
 """Bytes of a column up to which it is taken as it is."""
-
-
-def start_duckdb(spill: str, *, memory: str | None = None, threads: int | None = None) -> duckdb.DuckDBPyConnection:
-    """DuckDB in this process, which spills to a folder and fetches nothing."""
-    config: dict[str, Any] = {
-        "temp_directory": spill,
-        "autoinstall_known_extensions": "false",
-        "autoload_known_extensions": "false",
-    }
-    if memory is not None:
-        config["memory_limit"] = memory
-    if threads is not None:
-        config["threads"] = str(threads)
-    connection = duckdb.connect(config=config)
-    connection.execute("SET enable_progress_bar = false")  # it would go to standard output
-    connection.execute("SET TimeZone = 'UTC'")  # a moment's text is the same on every machine
-    return connection
 
 
 def create_table(
@@ -170,36 +150,3 @@ def create_deltas(
 def drop_deltas(connection: duckdb.DuckDBPyConnection, name: str) -> None:
     connection.execute(f"DROP VIEW IF EXISTS {name}")
     connection.unregister(f"{name}_arrow")
-
-
-@contextmanager
-def reading(called: str) -> Iterator[None]:
-    """Turn what DuckDB says about a relation into an error of ours."""
-    try:
-        yield
-    except duckdb.Error as error:
-        raise _file_error(called, error) from None
-
-
-def _file_error(called: str, error: duckdb.Error) -> FileError:
-    """DuckDB's words, which may quote a line of the data, as one line of ours, which does not."""
-    message = str(error)
-    at = re.search(r"Line: (\d+)", message)
-    where = f"{called}, line {at[1]}" if at else called
-    if "unicode" in message or "utf8" in message.lower().replace("-", ""):
-        return FileError(f"{where}: bytes that are not UTF-8; convert the file, for example with iconv")
-    if found := re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", message):
-        return FileError(f"{where}: {counted(int(found[2]), 'field')} where the header has {found[1]}")
-    if isinstance(error, duckdb.OutOfMemoryException):
-        return FileError(f"{called} takes more than the memory that was given; give more, with --memory or `memory`")
-    if "line size" in message.lower():
-        return FileError(f"{where}: a line of many million bytes; is a quote left open?")
-    if "unterminated quote" in message.lower() or "quoted value" in message.lower():
-        return FileError(f"{where}: a quoted field that does not end as one")
-    if "state machine" in message:
-        return FileError(
-            f"{where}: line ends of several kinds, or a quote inside a field; try dos2unix, or look for quotes"
-        )
-    return FileError(
-        f"{where}: cannot be read ({type(error).__name__}); is it complete, and of the kind its name says?"
-    )

@@ -1,22 +1,31 @@
-"""Tables that Spark knows by name, and folders that it reads, as relations whose rows a key numbers."""
+"""Tables that Spark knows by name, and folders that it reads, as relations whose rows a key numbers.
+
+A Delta table on a Spark without Delta's package is the Parquet files that its log names, as it says what they are.
+"""
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
+import pyarrow as pa
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
-from pyspark.sql import SparkSession, types
+from pyspark.sql import DataFrame, SparkSession, types
+from pyspark.sql import functions as F
 
 from pacas.core.relation import check_columns
 from pacas.engine.contract import KeyedFrame, RelationFolder
-from pacas.engine.files.delta_lake import LOG, is_delta
+from pacas.engine.files.delta_lake import LOG, DeltaLog, is_delta
 from pacas.engine.files.folder import contents
 from pacas.engine.files.folder import scan_folder as checked_folder
-from pacas.engine.spark.delta_lake import logged_frame
+from pacas.engine.files.watched_files import changed
 from pacas.engine.spark.errors import NO_READER
+from pacas.engine.spark.text import quoted
 from pacas.errors import FileError, InputError
 
 _KINDS: dict[str, types.DataType] = {
@@ -29,6 +38,9 @@ _KINDS: dict[str, types.DataType] = {
 _ADDRESS = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]+):(//[^/]*)?/+")
 """How an address begins that is no local path: `file:/`, `dbfs:/`, `s3://lake/`."""
 _BY_LOG = "delta, by its log"
+_FILE = "pacas file"
+"""How our own column of a file's name is called, beside those of the table."""
+_SCHEME = "^file:/+"
 
 
 def scan_table(session: SparkSession, table: str, key: tuple[str, ...], format: str | None = None) -> KeyedFrame:
@@ -58,7 +70,7 @@ def scan_folder(session: SparkSession, path: str, folder: RelationFolder) -> Key
     """A local folder of Parquet files, by a path that Spark finds it under: what it is to the embedded engine."""
     held = contents(folder.path)
     if held.log is not None:
-        return KeyedFrame(logged_frame(session, path, folder, held.log), folder.key, folder.name)
+        return KeyedFrame(_logged_frame(session, path, folder, held.log), folder.key, folder.name)
     reader = session.read.option("pathGlobFilter", "*.parquet")
     schema = reader.parquet(path).schema
     for column, kind in held.kinds.items():
@@ -102,3 +114,47 @@ def _local(path: str) -> Path:
             "put Delta's package on the class path of Spark"
         )
     return Path("/" + path[found.end() :] if found else path).resolve()
+
+
+# ---- Delta tables, by their logs -------------------------------------------------------------------------------------
+
+
+def _logged_frame(session: SparkSession, path: str, folder: RelationFolder, log: DeltaLog) -> DataFrame:
+    """A folder's frame, by what its log says; `path` is where Spark finds the folder."""
+    if tuple(log.schema.names) != folder.columns:
+        raise changed(folder.name)
+    schema = types.StructType.fromJson(json.loads(log.spelled))
+    columns = {field.name: types.StructField(field.name, field.dataType) for field in schema.fields}
+    own = types.StructType([column for name, column in columns.items() if name not in log.partitions])
+    others = types.StructType([types.StructField(_FILE, types.StringType()), *(columns[c] for c in log.partitions)])
+    files = {f"{path}/{file.relative_to(folder.path).as_posix()}": values for file, values in log.files.items()}
+    frame = session.read.option("globPaths", "false").schema(own).parquet(*files)
+    spelled = {unquote(urlsplit(name).path): name for name in frame.inputFiles()}
+    if spelled.keys() != files.keys():
+        raise FileError(f"{folder.path} has files that Spark does not see; do names in its log begin with _ or a dot?")
+    if not log.partitions:
+        return frame
+    values = _values({spelled[name]: values for name, values in files.items()}, log)
+    return _partitioned(frame, session.createDataFrame(values, others), log)
+
+
+def _values(files: Mapping[str, Mapping[str, str | None]], log: DeltaLog) -> pa.Table:
+    """The values of partitions, by the file that has them."""
+    names = {_FILE: pa.array([re.sub(_SCHEME, "/", name) for name in files], pa.string())}
+    texts = {c: pa.array([values[c] for values in files.values()], pa.string()) for c in log.partitions}
+    return pa.table(names | {c: column.cast(log.schema.field(c).type) for c, column in texts.items()})
+
+
+def _partitioned(frame: DataFrame, values: DataFrame, log: DeltaLog) -> DataFrame:
+    """Files' rows with the values of their partitions; all columns in the table's order."""
+    by_file = frame.withColumn(f"{_FILE}'s", F.regexp_replace("_metadata.file_path", _SCHEME, "/"))
+    same = F.col(quoted(_FILE)) == F.col(quoted(f"{_FILE}'s"))
+    joined = by_file.join(F.broadcast(values), on=same, how="left")
+    known = F.col(quoted(_FILE)).isNotNull()
+    unknown = F.raise_error(F.lit("a file whose partition is not known"))
+    return joined.select(
+        *(
+            F.when(known, F.col(quoted(c))).otherwise(unknown).alias(c) if c in log.partitions else F.col(quoted(c))
+            for c in log.schema.names
+        )
+    )

@@ -24,11 +24,11 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from pacas.engine.contract import KeyedFrame, NeighbourDiffs, RelationFile, RelationFolder, Source
-from pacas.engine.duck.source import create_deltas, create_table, drop_deltas, start_duckdb
+from pacas.engine.duck.connection import start_duckdb
+from pacas.engine.duck.source import create_deltas, create_table, drop_deltas
 from pacas.engine.files.delta_lake import is_delta
 from pacas.engine.files.watched_files import WatchedFiles
-from pacas.engine.spark.keyed_frames import KeyedFrames
-from pacas.engine.spark.placed import PlacedRelation, texts
+from pacas.engine.spark.keyed_frames import KeyedFrames, PlacedRelation, texts
 from pacas.engine.spark.row_numbers import BUCKET
 from pacas.engine.spark.scan import scan_folder, scan_table
 from pacas.engine.spark.session import is_local

@@ -1,4 +1,4 @@
-"""Histograms per X-group, counted by SQL: to the caller come pairs of a group and a value, with their counts."""
+"""Histograms, of a relation and per X-group, counted by SQL: to the caller come values, or pairs, and their counts."""
 
 from __future__ import annotations
 
@@ -7,12 +7,34 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 import pyarrow as pa
 
-from pacas.core.histogram import GroupHistogram, Ints, Values, sum_by
+from pacas.core.hierarchy import canonical_number
+from pacas.core.histogram import GroupHistogram, Histogram, Ints, Values, sum_by
 from pacas.core.query import MAIN
 from pacas.engine.contract import Hierarchies
 from pacas.engine.sql.answer_statement import Occurrence, Recode
 from pacas.engine.sql.group_statements import linked_sql
 from pacas.engine.sql.statements import ROW, OpenedRelation
+
+
+def histogram_sql(table: OpenedRelation, attributes: Sequence[str]) -> str:
+    """How often each combination of texts occurs."""
+    names = [table.sql_column(a) for a in attributes]
+    listed = ", ".join(f"{name} AS v{i}" for i, name in enumerate(names))
+    return f"SELECT {listed}, count(*)::BIGINT AS n FROM {table.sql_name} GROUP BY {', '.join(names)}"
+
+
+def as_histogram(counted: pa.Table, attributes: Sequence[str], hierarchies: Hierarchies) -> Histogram:
+    """What `histogram_sql` has found, spellings of one number taken together, most frequent first."""
+    numeric = [a in hierarchies and hierarchies[a].numeric for a in attributes]
+    merged: dict[Values, int] = {}
+    for *values, n in zip(*(column.to_pylist() for column in counted.columns), strict=True):
+        key = tuple(
+            canonical_number(v) if as_number and v is not None else v
+            for v, as_number in zip(values, numeric, strict=True)
+        )
+        merged[key] = merged.get(key, 0) + n
+    ranked = sorted(merged, key=lambda key: (-merged[key], [(v is None, v or "") for v in key]))
+    return Histogram(tuple(attributes), ranked, np.array([merged[key] for key in ranked], dtype=np.int64))
 
 
 def pairs_sql(

@@ -9,12 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
-import numpy as np
 import pyarrow as pa
 
-from pacas.core.hierarchy import canonical_number
-from pacas.core.histogram import Histogram, Values
-from pacas.engine.contract import Hierarchies
 from pacas.engine.new_cells import NewCells
 from pacas.errors import InputError, SchemaError
 
@@ -104,24 +100,3 @@ def changed_sql(table: OpenedRelation, columns: Sequence[str], new: Mapping[str,
 def new_values(cells: NewCells) -> pa.Table:
     """New cells as a table (row, value)."""
     return pa.table({"row": pa.array(cells.rows, pa.int64()), "value": pa.array(list(cells.values), pa.string())})
-
-
-def histogram_sql(table: OpenedRelation, attributes: Sequence[str]) -> str:
-    """How often each combination of texts occurs."""
-    names = [table.sql_column(a) for a in attributes]
-    listed = ", ".join(f"{name} AS v{i}" for i, name in enumerate(names))
-    return f"SELECT {listed}, count(*)::BIGINT AS n FROM {table.sql_name} GROUP BY {', '.join(names)}"
-
-
-def as_histogram(counted: pa.Table, attributes: Sequence[str], hierarchies: Hierarchies) -> Histogram:
-    """What `histogram_sql` has found, spellings of one number taken together, most frequent first."""
-    numeric = [a in hierarchies and hierarchies[a].numeric for a in attributes]
-    merged: dict[Values, int] = {}
-    for *values, n in zip(*(column.to_pylist() for column in counted.columns), strict=True):
-        key = tuple(
-            canonical_number(v) if as_number and v is not None else v
-            for v, as_number in zip(values, numeric, strict=True)
-        )
-        merged[key] = merged.get(key, 0) + n
-    ranked = sorted(merged, key=lambda key: (-merged[key], [(v is None, v or "") for v in key]))
-    return Histogram(tuple(attributes), ranked, np.array([merged[key] for key in ranked], dtype=np.int64))
