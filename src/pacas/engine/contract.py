@@ -264,7 +264,7 @@ class Engine(Protocol[T]):
         ...
 
     def changed(self, table: T, cells: Mapping[str, NewCells]) -> T:
-        """The same relation with new values in some cells, as another table. Columns it lacks are null elsewhere."""
+        """A relation with new values in some cells, as another table. Columns it lacks are null elsewhere."""
         ...
 
     def repaired(self, table: T, cells: Mapping[str, NewCells]) -> KeyedFrame:

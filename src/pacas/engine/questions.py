@@ -150,7 +150,7 @@ def build_hierarchy(
 def hierarchy_from(
     data: Data, attribute: str, method: str, options: Mapping[str, Any], *, engine: Engine[Any] | None = None
 ) -> Hierarchy:
-    """The same, with the options as they stand in a file or on a command line."""
+    """A hierarchy made from a relation's own column, the options as they stand in a file or on a command line."""
     engine = engine_for(data, engine)
     by = other_attribute(method, options)
     attributes = [attribute] if by is None else [attribute, by]

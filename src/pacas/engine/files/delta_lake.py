@@ -60,7 +60,7 @@ class DeltaLog:
     schema: pa.Schema
     """All columns, in the table's order."""
     spelled: str
-    """The same as the log spells it, in JSON; Spark reads that."""
+    """The columns as the log spells them, in JSON, which Spark reads."""
 
     @property
     def own(self) -> list[pa.Field]:

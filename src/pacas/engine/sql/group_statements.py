@@ -67,7 +67,7 @@ def linked_sql(column: str, hierarchy: Hierarchy | None) -> str:
 
 
 def ground_sql(column: str, hierarchy: Hierarchy | None) -> str:
-    """The same for ground values only; a null or general value groups with nothing."""
+    """A ground value by which rows are equal; a null or general one is null, and groups with nothing."""
     value = linked_sql(column, hierarchy)
     general = [ROOT] if hierarchy is None else hierarchy.general_labels
     labels = ", ".join(

@@ -15,11 +15,8 @@ import pyarrow.parquet as pq
 from pacas.client.outcome.changes import Changes, as_texts, as_type
 from pacas.engine.contract import Engine, RelationFile
 from pacas.engine.new_cells import put
-from pacas.formats.relations.relations import PARQUET, create_text, kind_to_write
+from pacas.formats.relations.relations import BATCH, PARQUET, create_text, kind_to_write
 from pacas.formats.replacing import replacing
-
-BATCH = 1 << 16
-"""Rows that are in memory at once."""
 
 
 class _Writer(Protocol):

@@ -11,9 +11,8 @@ from pathlib import Path
 from pacas.client.outcome.cleaning import Cleaning
 from pacas.engine.contract import RelationFile, RelationFolder, Source
 from pacas.errors import FileError
-from pacas.formats.relations.changed_csv import Change
+from pacas.formats.relations.changed_csv import Change, write_changed
 from pacas.formats.relations.changed_parquet import write_changed_parquet
-from pacas.formats.relations.changed_table import write_changed
 from pacas.formats.relations.relations import COMPRESSED, PARQUET, kind_to_write
 from pacas.formats.replacing import check_writable
 

@@ -22,6 +22,8 @@ from pacas.errors import FileError, SchemaError
 
 DELIMITERS = ",;\t|"
 PARQUET = "parquet"
+BATCH = 1 << 16
+"""Rows that are in memory at once while a table is copied."""
 _HEADER_BYTES = 1 << 20
 _SUFFIXES = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": ","}
 COMPRESSED = {".gz": "gzip", ".zst": "zstd"}
