@@ -1,6 +1,6 @@
 """What the front door offers, each name from the module that defines it; `__init__.py` loads it when asked for it."""
 
-from pacas.client.check import Check, check
+from pacas.client.classes.check import Check, check
 from pacas.client.classes.equivalence import EquivalenceClass
 from pacas.client.outcome.cleaning import Cleaning
 from pacas.client.outcome.explain import Explanation, explain

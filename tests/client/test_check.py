@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from pacas import example
-from pacas.client.check import check
+from pacas.client.classes.check import check
 from pacas.core.dependency import FunctionalDependency
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.relation import Relation

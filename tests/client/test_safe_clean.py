@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from pacas import example
-from pacas.client.check import check
+from pacas.client.classes.check import check
 from pacas.client.outcome.cleaning import Cleaning, Observer, Order, Progress, Purchase, Unrepaired, Why
 from pacas.client.safe_clean import SafeClean
 from pacas.core.hierarchy import Hierarchy

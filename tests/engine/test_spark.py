@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pacas.client.check import check
+from pacas.client.classes.check import check
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.relation import Relation
 from pacas.engine.contract import KeyedFrame

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from pacas.client.check import check
+from pacas.client.classes.check import check
 from pacas.experiments.baselines.private_clean import privatize
 from pacas.experiments.claims.claims import CLAIMS, judge_all
 from pacas.experiments.claims.verdicts import HEADLINE

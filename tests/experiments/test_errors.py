@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from pacas.client.check import check
+from pacas.client.classes.check import check
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.relation import Relation
 from pacas.engine.duck.engine import DuckEngine

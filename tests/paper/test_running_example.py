@@ -6,7 +6,7 @@ import pytest
 
 import pacas
 from pacas import example
-from pacas.client.check import Check, check
+from pacas.client.classes.check import Check, check
 from pacas.core.anonymity import Anonymity, Policy, check_anonymity
 from pacas.core.distance import SemanticDistance
 from pacas.core.query import GeneralizedQuery

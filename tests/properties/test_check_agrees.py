@@ -11,7 +11,7 @@ from oracles.cleaning import Dependency, unresolved, violating_groups, violation
 from oracles.strategies import dependencies, relations
 from oracles.tree import Tree
 
-from pacas.client.check import check
+from pacas.client.classes.check import check
 from pacas.engine.duck.engine import DuckEngine
 
 ENGINE = DuckEngine(threads=1)

@@ -17,8 +17,8 @@ from oracles.strategies import UNKNOWN, dependencies, relations, values_of
 from oracles.tree import Tree, Value
 from oracles.worlds import World, fragile_worlds, worlds
 
-from pacas.client.check import check
-from pacas.client.classes import moving_groups
+from pacas.client.classes import changing_groups
+from pacas.client.classes.check import check
 from pacas.client.outcome.cleaning import Cleaning
 from pacas.client.safe_clean import SafeClean
 from pacas.engine.duck.engine import DuckEngine
@@ -33,7 +33,7 @@ ENGINES = st.sampled_from([ENGINE, ROOMLESS])
 Rows = list[dict[str, Value]]
 
 
-MANY = st.sampled_from([0, moving_groups.MANY_BATCHES])
+MANY = st.sampled_from([0, changing_groups.MANY_BATCHES])
 """Both ways to keep the counts of groups that tuples leave and join: recount whole groups, or count batches."""
 
 
@@ -100,7 +100,7 @@ def agree(
     plain = {a: Offer(offer.columns, offer.hierarchy.height) for a, offer in offered.items()}
     expected = safe_clean(rows, fds, trees, plain, deepcopy(market), "ann", chosen)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(moving_groups, "MANY_BATCHES", many)
+        patch.setattr(changing_groups, "MANY_BATCHES", many)
         result = fast(rows, fds, trees, LiteralMarketplace(market, offered), chosen, engine)
     compare(result, expected, rows, fds, trees)
 

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from pacas.cli.engines import AnyData, EngineOption, MasterOption, MemoryOption, opened_engine
 from pacas.cli.options import HierarchyOption, Json, out, print_json, printable, progress, read_hierarchies
-from pacas.client.check import Check, DependencyCheck, check
+from pacas.client.classes.check import Check, DependencyCheck, check
 from pacas.engine.choosing import EngineChoice
 from pacas.engine.contract import Engine
 from pacas.engine.contract import Table as Opened

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from pacas.client.classes.current import Column
+from pacas.client.classes.current_relation import Column
 from pacas.client.classes.error_counts import ErrorCounts
 from pacas.client.outcome.cleaning import Purchase, Repair, Why
 from pacas.core.histogram import Ints

@@ -11,10 +11,7 @@ from typing import Any, TypeVar
 from uuid import uuid4
 
 from pacas.client.allocation import ALLOCATIONS, Turn
-from pacas.client.classes.error_counts import ErrorCounts
-from pacas.client.classes.generate_eqs import generate_eqs
-from pacas.client.classes.named_cells import Cell, check_attributes, check_cells, still_named
-from pacas.client.offers import (
+from pacas.client.buying.offers import (
     PREFERENCES,
     MaxLevel,
     all_hierarchies,
@@ -23,11 +20,14 @@ from pacas.client.offers import (
     find_offers,
     is_whole,
 )
+from pacas.client.buying.purchaser import Buyer
+from pacas.client.buying.requests import classes_of_one_tuple
+from pacas.client.classes.error_counts import ErrorCounts
+from pacas.client.classes.generate_eqs import generate_eqs
+from pacas.client.classes.named_cells import Cell, check_attributes, check_cells, still_named
 from pacas.client.outcome.changes import net_changes
 from pacas.client.outcome.cleaning import BUDGET_SPENT, NOT_SOLD, Cleaning, Observer, Progress, Purchase, Unrepaired
-from pacas.client.purchasing import Buyer
 from pacas.client.repair import REPAIRS, Repairs, ground
-from pacas.client.requests import classes_of_one_tuple
 from pacas.client.selection import Selection
 from pacas.core.dependency import FunctionalDependency
 from pacas.core.hierarchy import Hierarchy

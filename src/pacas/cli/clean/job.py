@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pacas.cli.clean.paths import check_written, client_files, journal_of, provider_files
-from pacas.client.offers import MaxLevel
+from pacas.client.buying.offers import MaxLevel
 from pacas.client.safe_clean import SafeClean
 from pacas.core.money import nanocredits
 from pacas.core.relation import no_such_row

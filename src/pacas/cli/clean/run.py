@@ -11,9 +11,9 @@ from typing import Any
 
 from pacas.cli.clean.job import Job
 from pacas.cli.options import printable
-from pacas.client.check import Progress as Tell
+from pacas.client.buying.offers import find_offers, unknown_labels
+from pacas.client.classes.check import Progress as Tell
 from pacas.client.dry_run import dry_run
-from pacas.client.offers import find_offers, unknown_labels
 from pacas.client.outcome.cleaning import Cleaning, Observer, Order, Progress, Purchase, Unrepaired
 from pacas.core.money import credits_words
 from pacas.core.words import counted

@@ -15,7 +15,7 @@ from pacas.cli.check import as_json as check_as_json
 from pacas.cli.demo.show import show, title, tuples
 from pacas.cli.options import out
 from pacas.cli.tree import draw
-from pacas.client.check import Check, check
+from pacas.client.classes.check import Check, check
 from pacas.core.anonymity import Anonymity, Policy
 from pacas.core.distance import SemanticDistance
 from pacas.core.query import GeneralizedQuery

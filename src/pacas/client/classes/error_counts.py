@@ -4,7 +4,7 @@ Paper: errors(R, Σ, eq) in §6.3. Counted once when the classes are found, and 
 counts of the pairs that it changes, and the relation is never looked through again.
 
 A dependency none of whose left attributes has a class keeps its groups, each inside one class: a repair ends all its
-violations in the class, and concerns no other. The others' groups move (`moving_groups`).
+violations in the class, and concerns no other. The others' groups move (`changing_groups`).
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from pacas.client.classes.current import CurrentRelation
+from pacas.client.classes.changing_groups import MovingGroups
+from pacas.client.classes.current_relation import CurrentRelation
 from pacas.client.classes.equivalence import EquivalenceClasses
-from pacas.client.classes.moving_groups import MovingGroups
 from pacas.client.classes.unheld_rows import Strangers
 from pacas.core.consistency import GroupedRows
 from pacas.core.dependency import FunctionalDependency

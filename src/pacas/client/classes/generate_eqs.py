@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from pacas.client.check import check_table
-from pacas.client.classes.current import Column, CurrentRelation
+from pacas.client.classes.check import check_table
+from pacas.client.classes.current_relation import Column, CurrentRelation
 from pacas.client.classes.equivalence import EquivalenceClasses
 from pacas.client.classes.error_counts import ErrorCounts
 from pacas.client.classes.named_cells import add_named

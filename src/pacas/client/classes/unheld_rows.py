@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from pacas.client.classes.current import CurrentRelation
+from pacas.client.classes.current_relation import CurrentRelation
 from pacas.core.dependency import FunctionalDependency
 from pacas.core.histogram import Ints
 from pacas.engine.contract import Engine, Hierarchies, Index, Table

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from pacas.client.check import check
+from pacas.client.classes.check import check
 from pacas.client.outcome.cleaning import Cleaning
 from pacas.client.safe_clean import SafeClean
 from pacas.core.consistency import GroupedRows

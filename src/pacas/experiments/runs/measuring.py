@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from pacas.client.check import check
+from pacas.client.classes.check import check
 from pacas.client.outcome.cleaning import Cleaning
 from pacas.client.outcome.score import score
 from pacas.client.outcome.score_counts import Counts

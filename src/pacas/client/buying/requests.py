@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pacas.client.classes.current import CurrentRelation
+from pacas.client.buying.offers import Offered
+from pacas.client.classes.current_relation import CurrentRelation
 from pacas.client.classes.error_counts import ErrorCounts
-from pacas.client.offers import Offered
 from pacas.client.outcome.cleaning import NO_ROWS, TOO_EXPENSIVE
 from pacas.core.histogram import Ints, Values
 from pacas.engine.grouping import Keys, combine

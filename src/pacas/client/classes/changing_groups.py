@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pacas.client.classes.current import Column, CurrentRelation
+from pacas.client.classes.current_relation import Column, CurrentRelation
 from pacas.client.classes.equivalence import pairs_touching
 from pacas.core.consistency import GroupedRows
 from pacas.core.dependency import FunctionalDependency

@@ -9,10 +9,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from pacas.client.classes.current import CurrentRelation
-from pacas.client.offers import Offered
+from pacas.client.buying.offers import Offered
+from pacas.client.buying.requests import generate_request
+from pacas.client.classes.current_relation import CurrentRelation
 from pacas.client.outcome.cleaning import NOT_SOLD, Observer, Order, Purchase, Unrepaired
-from pacas.client.requests import generate_request
 from pacas.core.histogram import Ints
 from pacas.errors import ReplayError
 from pacas.protocol.marketplace import Marketplace
