@@ -25,8 +25,7 @@ from pacas.server.openapi import DOCUMENT
 from pacas.server.routes import LARGEST_PAGE, PAGE, PAGE_BYTES
 from pacas.server.signing_key import SigningKey
 from pacas.wire import signatures
-from pacas.wire.error_code import ErrorCode
-from pacas.wire.shapes import LONGEST_NAME, LONGEST_TEXT, MOST_COLUMNS
+from pacas.wire.shapes import LONGEST_NAME, LONGEST_TEXT, MOST_COLUMNS, ErrorCode
 
 FILE = Path(__file__).parents[1] / "docs" / "reference" / "http.md"
 TOKEN = "the-token-of-ann"

@@ -24,8 +24,7 @@ from pacas.cli.demo.files import write_files
 from pacas.cli.main import run
 from pacas.protocol.receipt import Receipt
 from pacas.server.signing_key import SigningKey
-from pacas.wire.error_code import ErrorCode
-from pacas.wire.receipt_document import ReceiptDocument
+from pacas.wire.shapes import ErrorCode, ReceiptDocument
 
 ROOT = Path(__file__).parents[1]
 TOP = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md")

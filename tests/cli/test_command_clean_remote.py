@@ -174,8 +174,8 @@ def test_a_server_that_is_gone_leaves_a_journal_if_something_was_paid(
 
     monkeypatch.setattr(RemoteProvider, "pay", gone)
     monkeypatch.setattr("pacas.remote.connection.AT_FIRST", 0.0)
-    monkeypatch.setattr("pacas.remote.retrying.SHORTEST", 1000.0)
-    monkeypatch.setattr("pacas.remote.retrying.LONGEST", 1000.0)
+    monkeypatch.setattr("pacas.remote.connection.SHORTEST_WAIT", 1000.0)
+    monkeypatch.setattr("pacas.remote.connection.LONGEST_WAIT", 1000.0)
     options = ("--provider", shop.url, "--output", "out.csv")
     complaint = pacas(*CLEAN, *options).complaint
     assert complaint.startswith(f"no provider answers at {shop.url}; is it running? (1 try in 0 s)")

@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from pacas.protocol.receipt import Receipt
 from pacas.server.signing_key import SigningKey
-from pacas.wire.receipt_document import ReceiptDocument
+from pacas.wire.shapes import ReceiptDocument
 
 KEY = SigningKey(Ed25519PrivateKey.from_private_bytes(bytes(range(32))))
 OTHER = SigningKey(Ed25519PrivateKey.from_private_bytes(bytes(32)))

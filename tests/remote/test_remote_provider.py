@@ -27,10 +27,9 @@ from pacas.provider.ledger.accounts import MemoryAccounts, Role
 from pacas.provider.ledger.chain import Total
 from pacas.provider.ledger.ledger import Ledger, MemoryLedger
 from pacas.provider.provider import Provider
-from pacas.remote.connection import CONNECTING
-from pacas.remote.published_key import public_key
+from pacas.remote.connection import CONNECTING, Tries
+from pacas.remote.published_key import published_key
 from pacas.remote.remote_provider import RemoteProvider
-from pacas.remote.retrying import Tries
 from pacas.server.serving import Tls
 from pacas.storage.sqlite.ledger import SqliteLedger
 from pacas.wire.signatures import verify
@@ -52,14 +51,14 @@ def shop(ledger: Ledger | None = None, **more: Any) -> Provider:
 
 @pytest.fixture
 def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pacas.remote.retrying.SHORTEST", 0.001)
+    monkeypatch.setattr("pacas.remote.connection.SHORTEST_WAIT", 0.001)
 
 
 @pytest.fixture
 def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """How long the client would have waited; it does not."""
     waited: list[float] = []
-    monkeypatch.setattr("pacas.remote.retrying.sleep", waited.append)
+    monkeypatch.setattr("pacas.remote.connection.sleep", waited.append)
     return waited
 
 
@@ -400,7 +399,7 @@ def test_a_server_is_trusted_by_its_authority_and_for_its_name_only(tmp_path: Pa
     with served(app_of(shop(), accounts), context=context) as url:
         with RemoteProvider(url, SECRET, ca=authority.certificate) as remote:
             assert isinstance(remote.quote(FIRST), Quote)
-        assert public_key(f"{url}/v1/key", ca=authority.certificate).startswith("-----BEGIN PUBLIC KEY")
+        assert published_key(f"{url}/v1/key", ca=authority.certificate).startswith("-----BEGIN PUBLIC KEY")
         named = url.replace("127.0.0.1", "localhost")
         for at, ca, hint in (
             (url, None, "if its authority is a private one, give it with --ca"),
@@ -553,7 +552,7 @@ def test_a_purchase_has_a_receipt_that_the_published_key_verifies() -> None:
     with service(shop(ledger)) as (url, token), RemoteProvider(url, token) as remote:
         answer = remote.pay(FIRST, 6 * CREDIT, "a")
         again = remote.pay(FIRST, 6 * CREDIT, "a")
-        pem = public_key(f"{url}/v1/key")
+        pem = published_key(f"{url}/v1/key")
     assert isinstance(answer, Answer) and isinstance(again, Answer)
     assert answer.receipt is not None and answer.receipt == again.receipt
     assert verify(answer.receipt, pem)

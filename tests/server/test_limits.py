@@ -13,8 +13,7 @@ from example_shop import OpenShop, Shop, error_of, med
 from pacas.protocol.messages import Request
 from pacas.server.failures import Failure
 from pacas.server.limits import QuoteLimit, ServiceSettings, check_requests
-from pacas.wire.error_code import ErrorCode
-from pacas.wire.shapes import ARROW
+from pacas.wire.shapes import ARROW, ErrorCode
 
 
 class Clock:

@@ -20,7 +20,7 @@ from pacas.provider.ledger.accounts import Role
 from pacas.server.selling import LAST
 from pacas.storage.sqlite.ledger import SqliteLedger
 from pacas.storage.url import open_accounts
-from pacas.wire.receipt_document import ReceiptDocument
+from pacas.wire.shapes import ReceiptDocument
 from pacas.wire.signatures import verify
 
 

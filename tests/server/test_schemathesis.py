@@ -32,8 +32,7 @@ from pacas.server.app import create_app
 from pacas.server.limits import ServiceSettings
 from pacas.server.logs import make_log
 from pacas.server.openapi import DOCUMENT, OPERATIONS
-from pacas.wire.error_code import ErrorCode
-from pacas.wire.shapes import ARROW
+from pacas.wire.shapes import ARROW, ErrorCode
 
 CASES = {
     ("POST", "/v1/quotes"): (150, 150, 150, 150),

@@ -9,6 +9,7 @@ import pytest
 from example_shop import OpenShop, Shop, error_of, med
 
 from pacas import example
+from pacas.core.hierarchy import Hierarchy
 from pacas.errors import StorageError
 from pacas.provider.provider import Provider
 from pacas.server.service import Service
@@ -134,7 +135,7 @@ def test_the_catalogue_tells_the_terms(open_shop: OpenShop) -> None:
     assert document["limits"] == {"max_body_bytes": 5000, "max_batch": 7, "quotes_per_minute": 100}
     assert (document["reasons"], document["currency"]) == (True, "nanocredits")
     assert offer.hierarchy is not None
-    rebuilt = offer.hierarchy.hierarchy()
+    rebuilt = Hierarchy.from_rows(offer.hierarchy.levels, numeric=offer.hierarchy.numeric)
     assert rebuilt.labels == example.med.labels and rebuilt.ancestors.tolist() == example.med.ancestors.tolist()
 
 
@@ -150,4 +151,5 @@ def test_a_numeric_hierarchy_is_published_as_one(open_shop: OpenShop) -> None:
     provider = Provider(example.provider, match={"AGE": "GEN = GEN, ZIP = ZIP"}, hierarchies={"AGE": example.age})
     (offer,) = Catalogue.model_validate(open_shop(provider).call("GET", "/v1/catalogue").json()).attributes
     assert offer.hierarchy is not None and offer.hierarchy.numeric == example.age.numeric
-    assert offer.hierarchy.hierarchy().labels == example.age.labels
+    rebuilt = Hierarchy.from_rows(offer.hierarchy.levels, numeric=offer.hierarchy.numeric)
+    assert rebuilt.labels == example.age.labels

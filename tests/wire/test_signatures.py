@@ -19,7 +19,7 @@ from cryptography.hazmat.primitives.serialization import BestAvailableEncryption
 from pacas.errors import FileError, InputError
 from pacas.protocol.receipt import Receipt, SignedReceipt
 from pacas.server.signing_key import SigningKey
-from pacas.wire.receipt_document import ReceiptDocument
+from pacas.wire.shapes import ReceiptDocument
 from pacas.wire.signatures import key_id, signed_bytes, verify
 
 RECEIPT = Receipt(

@@ -7,13 +7,14 @@ own process from one at the other end of a wire; `tests/contracts/test_marketpla
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-import pyarrow as pa
+from pacas.protocol.messages import Answer, Ladders, Offer, Quote, Refusal, Request
 
-from .messages import Answer, Ladders, Offer, Quote, Refusal, Request
+if TYPE_CHECKING:
+    import pyarrow as pa
 
-Columns = Mapping[str, Sequence[str | None] | pa.Array | pa.ChunkedArray]
+Columns: TypeAlias = "Mapping[str, Sequence[str | None] | pa.Array | pa.ChunkedArray]"
 """Client tuples by column: tuple i is the i-th value of each."""
 
 

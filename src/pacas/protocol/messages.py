@@ -8,13 +8,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
+from pacas.protocol.receipt import SignedReceipt
 
-from pacas.core.hierarchy import Hierarchy
+if TYPE_CHECKING:  # who reads a receipt or a request needs no arrays
+    import numpy as np
+    from numpy.typing import NDArray
 
-from .receipt import SignedReceipt
+    from pacas.core.hierarchy import Hierarchy
 
 
 class Reason(Enum):

@@ -6,15 +6,17 @@ whatever is lost on the way, the request or its answer, is simply asked for agai
 
 from __future__ import annotations
 
+import json
+import random
 import ssl
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 
-from pacas.errors import FileError, InputError, RemoteError
+from pacas.errors import FileError, InputError, KeyReusedError, PacasError, RemoteError
 from pacas.remote.address import Address
-from pacas.remote.errors import raise_for, retry_after
-from pacas.remote.retrying import Tries
 
 if TYPE_CHECKING:
     import httpx
@@ -26,6 +28,14 @@ AT_FIRST = 3.0
 """Seconds of patience with a server that has not answered yet: its address may be wrong."""
 CONNECTING = 10.0
 """The most seconds for a connection to be made, and for the first answer to begin."""
+TIMEOUT = 30.0
+"""Seconds that a server may take for one answer."""
+SHORTEST_WAIT = 0.1
+"""Seconds to wait after the first try; twice as long after each further one."""
+LONGEST_WAIT = 5.0
+LONGEST_MESSAGE = 400
+"""Characters of a server's message that are shown."""
+_TOKEN = "the token is missing, wrong or revoked; give it with --token or PACAS_TOKEN"
 _LATER = frozenset({429, 502, 503, 504})
 """Answers that say: not now."""
 _NO_TLS = frozenset({"WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "HTTP_REQUEST", "UNKNOWN_PROTOCOL"})
@@ -84,9 +94,9 @@ class Connection:
             if isinstance(told, self._http.Response):
                 self._has_answered, tries.patience = True, self._patience
                 if told.status_code not in _LATER:
-                    raise_for(told, self._address.url)
+                    _raise_for(told, self._address.url)
                     return told
-            if not tries.again(retry_after(told) if isinstance(told, self._http.Response) else 0.0):
+            if not tries.again(_retry_after(told) if isinstance(told, self._http.Response) else 0.0):
                 raise self._given_up(told, tries)
 
     def _send(self, request: httpx.Request) -> httpx.Response | httpx.TransportError:
@@ -109,7 +119,7 @@ class Connection:
         url = self._address.url
         if isinstance(told, self._http.Response):
             if told.status_code == 429:
-                wait = f"{retry_after(told):.0f} s"
+                wait = f"{_retry_after(told):.0f} s"
                 return RemoteError(f"the provider at {url} asks to wait for {wait}, for too much was asked ({tries})")
             return RemoteError(f"the provider at {url} is not ready ({told.status_code}; {tries}); try again later")
         hung_up = isinstance(told, self._http.RemoteProtocolError | self._http.ReadError)
@@ -187,3 +197,90 @@ def _why(error: Exception) -> str:
     if isinstance(error, ssl.SSLError):
         return (error.reason or "not PEM").lower().replace("_", " ")
     return getattr(error, "strerror", None) or "not PEM"
+
+
+# ---- trying again ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Tries:
+    """The tries of one request, made as long as `patience` (seconds) lasts.
+
+    Each wait is drawn at random between half of its length and all of it, so that clients that lost a server at the
+    same moment do not come back at the same moment.
+    """
+
+    patience: float
+    count: int = 0
+    _began: float = field(default_factory=monotonic)
+
+    @property
+    def seconds(self) -> float:
+        """Since the first try began."""
+        return monotonic() - self._began
+
+    def again(self, at_least: float = 0.0) -> bool:
+        """Wait, `at_least` so long, before the next try; False, without waiting, where the patience is at its end."""
+        doubled = min(LONGEST_WAIT, SHORTEST_WAIT * 2 ** min(self.count - 1, 16))
+        wait = max(at_least, doubled * random.uniform(0.5, 1.0))
+        if self.seconds + wait > self.patience:
+            return False
+        sleep(wait)
+        return True
+
+    def __str__(self) -> str:
+        tries = "1 try" if self.count == 1 else f"{self.count} tries"
+        return f"{tries} in {self.seconds:.0f} s"
+
+
+# ---- what an answer says is wrong -----------------------------------------------------------------------------------
+
+
+def _raise_for(response: httpx.Response, url: str) -> None:
+    """Raise what the answer says is wrong, if it does."""
+    if response.status_code != 200:
+        raise _error_of(response.status_code, _message_of(response), url)
+
+
+def _retry_after(response: httpx.Response) -> float:
+    """The seconds that a server asks to wait; 0 where it does not say, or says it as a date."""
+    text = response.headers.get("Retry-After", "")
+    return float(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0.0
+
+
+def no_provider(url: str) -> RemoteError:
+    """For an answer that no provider would give."""
+    return RemoteError(f"what answers at {url} is not a provider, or one of another release; is the address right?")
+
+
+def _error_of(status: int, message: str | None, url: str) -> PacasError:
+    match status:
+        case 401:
+            return RemoteError(f"{url}: {_TOKEN}")
+        case 403 if message:
+            return RemoteError(f"{url} does not allow it: {message}")
+        case 409 if message:
+            return KeyReusedError(message)
+        case 413:
+            return InputError(f"{url} takes no request of that size{f' ({message})' if message else ''}")
+        case 400 | 404 | 415 | 422 if message:
+            return InputError(message)
+        case _ if 300 <= status < 400:
+            return RemoteError(f"{url} sends elsewhere ({status}), where the token is not for; give the final address")
+        case _ if status >= 500:
+            return RemoteError(f"the provider at {url} failed ({status}); its own log says why")
+        case _:
+            return no_provider(url)
+
+
+def _message_of(response: httpx.Response) -> str | None:
+    """The server's one line, with nothing in it that a terminal would obey; None where there is none."""
+    try:
+        error = json.loads(response.content)["error"]
+        message = error["message"]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return None
+    if not isinstance(message, str) or not message.strip():
+        return None
+    line = "".join(c if c.isprintable() else " " for c in message).strip()
+    return line if len(line) <= LONGEST_MESSAGE else line[: LONGEST_MESSAGE - 1] + "…"

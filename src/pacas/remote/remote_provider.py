@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
 from types import MappingProxyType
@@ -21,17 +22,35 @@ from pacas.protocol.messages import Answer, Ladders, Offer, Quote, Reason, Refus
 from pacas.protocol.names import check_key
 from pacas.remote.address import Address
 from pacas.remote.arrow_streams import bodies, prices_of, table_of
-from pacas.remote.connection import Certificate, Connection
-from pacas.remote.errors import no_provider
-from pacas.remote.statement import PastPurchase, Statement
+from pacas.remote.connection import TIMEOUT, Certificate, Connection, no_provider
 from pacas.wire import shapes as wire
 
-TIMEOUT = 30.0
-"""Seconds that a server may take for one answer."""
 PATIENCE = 90.0
 """Seconds for which a request is tried again while a server that has answered before does not."""
 
-Told = TypeVar("Told", bound=wire.Told)
+Shape = TypeVar("Shape", bound=wire.Told)
+
+
+@dataclass(frozen=True, slots=True)
+class StatementLine:
+    """One purchase of an account: what was asked and answered, under which idempotency key."""
+
+    key: str = field(repr=False)
+    request: Request = field(repr=False)
+    answer: Answer = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """What an account may spend, has spent and has bought; money in nanocredits, None where there is no limit."""
+
+    account: str
+    role: str
+    credit: int | None
+    spent: int
+    remaining: int | None
+    purchases: tuple[StatementLine, ...] = field(repr=False)
+    """In the order in which they were made."""
 
 
 class RemoteProvider:
@@ -135,7 +154,7 @@ class RemoteProvider:
         """The account that the token opens: what it may spend, has spent, and has bought, however much that is."""
         pages = list(self._pages())
         now = pages[-1]
-        purchases = (PastPurchase(one.id, one.request.request(), _answer(one)) for p in pages for one in p.purchases)
+        purchases = (StatementLine(one.id, one.request.request(), _answer(one)) for p in pages for one in p.purchases)
         return Statement(now.account, now.role, now.credit, now.spent, now.remaining, tuple(purchases))
 
     # ---- asking -----------------------------------------------------------------------------------------------
@@ -159,8 +178,8 @@ class RemoteProvider:
             raise InputError(f"the request cannot be sent: {first['msg'].lower()}") from None
 
     def _ask(
-        self, shape: type[Told], method: str, path: str, body: bytes | None = None, more: Mapping[str, str] = {}
-    ) -> Told:
+        self, shape: type[Shape], method: str, path: str, body: bytes | None = None, more: Mapping[str, str] = {}
+    ) -> Shape:
         headers = dict(more) if body is None else {"Content-Type": wire.JSON, **more}
         response = self._connection.ask(method, path, body, headers)
         try:
@@ -195,7 +214,8 @@ _ARROW = {"Content-Type": wire.ARROW, "Accept": wire.ARROW}
 
 def _offer(told: wire.OfferedAttribute) -> Offer:
     """An attribute that is for sale; where its values are not told, each one is a leaf under the root (D1)."""
-    hierarchy = Hierarchy.flat([]) if told.hierarchy is None else told.hierarchy.hierarchy()
+    shown = told.hierarchy
+    hierarchy = Hierarchy.flat([]) if shown is None else Hierarchy.from_rows(shown.levels, numeric=shown.numeric)
     if hierarchy.height != told.height:
         raise HierarchyError.no_such_level(told.height, hierarchy.height)
     return Offer(told.attribute, tuple(told.columns), hierarchy)

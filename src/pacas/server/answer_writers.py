@@ -11,7 +11,7 @@ from pacas.protocol.messages import REASONS, Quote, Reason, Refusal, Request, re
 from pacas.protocol.receipt import Receipt
 from pacas.provider.ledger.entry import Entry
 from pacas.server.signing_key import SigningKey
-from pacas.wire.receipt_document import ReceiptDocument
+from pacas.wire.shapes import ReceiptDocument
 
 Prices = NDArray[np.int64]
 

@@ -15,8 +15,7 @@ import pyarrow.compute as pc
 
 from pacas.server.failures import Failure
 from pacas.server.limits import check_batch
-from pacas.wire.error_code import ErrorCode
-from pacas.wire.shapes import LONGEST_TEXT, MOST_COLUMNS
+from pacas.wire.shapes import LONGEST_TEXT, MOST_COLUMNS, ErrorCode
 
 _TEXT = (pa.string(), pa.large_string(), pa.null())
 

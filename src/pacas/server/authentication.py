@@ -10,7 +10,7 @@ from pacas.provider.ledger.accounts import Account, Accounts, Role, token_hash
 from pacas.server.failures import Failure
 from pacas.server.http_call import HttpCall
 from pacas.server.thread_pools import ThreadPool
-from pacas.wire.error_code import ErrorCode
+from pacas.wire.shapes import ErrorCode
 
 STALE = 0.1
 """Seconds for which an account is believed to be what it was; never for a sale."""

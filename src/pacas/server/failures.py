@@ -11,8 +11,7 @@ from pydantic_core import to_json
 from starlette.exceptions import HTTPException
 
 from pacas.errors import InputError, KeyReusedError, StorageError
-from pacas.wire.error_code import STATUS, ErrorCode
-from pacas.wire.shapes import JSON
+from pacas.wire.shapes import JSON, STATUS, ErrorCode
 
 LONGEST = 200
 """A message may hold what the client sent; it gets no more than so many characters of it back."""

@@ -9,7 +9,7 @@ from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope
 
 from pacas.server.failures import Failure
-from pacas.wire.error_code import ErrorCode
+from pacas.wire.shapes import ErrorCode
 
 MOST_PARAMETERS = 100
 

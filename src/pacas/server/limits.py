@@ -14,7 +14,7 @@ from time import monotonic
 from pacas.errors import InputError
 from pacas.protocol.messages import Offer
 from pacas.server.failures import Failure
-from pacas.wire.error_code import ErrorCode
+from pacas.wire.shapes import ErrorCode
 
 MEBIBYTE = 1 << 20
 MINUTE = 60.0

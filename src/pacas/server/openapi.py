@@ -17,7 +17,6 @@ from starlette.types import Receive, Scope, Send
 
 from pacas.server.http_call import HttpCall
 from pacas.server.routes import DOTS, LARGEST_PAGE, PAGE, Routes
-from pacas.wire.error_code import ErrorCode
 from pacas.wire.shapes import (
     ARROW,
     JSON,
@@ -25,6 +24,7 @@ from pacas.wire.shapes import (
     AccountLine,
     Catalogue,
     ErrorBody,
+    ErrorCode,
     KeyAnswer,
     PastPurchase,
     PurchaseAnswer,

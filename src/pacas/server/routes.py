@@ -18,8 +18,7 @@ from pacas.server.http_call import HttpCall, read_body
 from pacas.server.limits import MEBIBYTE
 from pacas.server.metrics import MEDIA_TYPE as METRICS
 from pacas.server.service import Service
-from pacas.wire.error_code import ErrorCode
-from pacas.wire.shapes import ARROW, JSON, LONGEST_NAME, KeyAnswer, Status
+from pacas.wire.shapes import ARROW, JSON, LONGEST_NAME, ErrorCode, KeyAnswer, Status
 
 PAGE, LARGEST_PAGE = 100, 1000
 PAGE_BYTES = 4 * MEBIBYTE

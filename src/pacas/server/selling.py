@@ -17,8 +17,7 @@ from pacas.server.failures import Failure
 from pacas.server.limits import NeededColumns, QuoteLimit, ServiceSettings, check_requests
 from pacas.server.metrics import Metrics
 from pacas.server.thread_pools import ThreadPools
-from pacas.wire.error_code import ErrorCode
-from pacas.wire.shapes import PurchaseBody, PurchasesBody, purchases_reader
+from pacas.wire.shapes import ErrorCode, PurchaseBody, PurchasesBody, purchases_reader
 
 PART = 200
 """Of many purchases, so many are looked up or checked at once: other buyers come in between."""

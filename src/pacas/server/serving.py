@@ -27,7 +27,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from pacas.errors import FileError, InputError
 from pacas.server.failures import Failure
 from pacas.server.logs import ServerLines
-from pacas.wire.error_code import ErrorCode
+from pacas.wire.shapes import ErrorCode
 
 GRACE = 30
 """Seconds for calls to end after the service was told to stop; a purchase that was begun is finished in any case."""

@@ -28,7 +28,7 @@ def open_ledger(url: str, folder: Path) -> Ledger:
         case "memory":
             return MemoryLedger()
         case "postgresql":
-            ledger: Ledger = _with_psycopg("ledger").PostgresLedger(url)
+            ledger: Ledger = _with_psycopg("pacas.storage.postgres.ledger").PostgresLedger(url)
             return ledger
         case _:
             return SqliteLedger(sqlite_path(url, folder))
@@ -40,7 +40,7 @@ def open_accounts(url: str, folder: Path) -> Accounts:
         case "memory":
             return MemoryAccounts()
         case "postgresql":
-            accounts: Accounts = _with_psycopg("accounts").PostgresAccounts(url)
+            accounts: Accounts = _with_psycopg("pacas.storage.postgres.accounts").PostgresAccounts(url)
             return accounts
         case _:
             return SqliteAccounts(sqlite_path(url, folder))
@@ -89,7 +89,7 @@ def ledger_path(url: str, folder: Path) -> Path | None:
 def _with_psycopg(module: str) -> ModuleType:
     """A module of this room that needs psycopg, which not everybody has, and which takes a moment to load."""
     try:
-        return import_module(f".postgres.{module}", __package__)
+        return import_module(module)
     except ImportError as error:
         if (error.name or "").partition(".")[0] != "psycopg" and "libpq" not in str(error):
             raise

@@ -7,15 +7,17 @@ value of another type. What a server sends may gain keys.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Any, Literal
+from enum import Enum
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Discriminator, FailFast, Field, StringConstraints, Tag, TypeAdapter
 from pydantic import create_model as model_of
 
-from pacas.core.hierarchy import Hierarchy
 from pacas.protocol.messages import Request
-from pacas.wire.error_code import ErrorCode
-from pacas.wire.receipt_document import ReceiptDocument
+from pacas.protocol.receipt import Receipt, SignedReceipt
+
+if TYPE_CHECKING:
+    from pacas.core.hierarchy import Hierarchy
 
 LARGEST = 2**63 - 1
 LONGEST_NAME = 1000
@@ -113,6 +115,30 @@ def purchases_reader(most: int) -> Callable[[bytes], PurchaseBody | PurchasesBod
 # ---- what a server answers ------------------------------------------------------------------------------------------
 
 
+class ErrorCode(Enum):
+    """What went wrong, for programs."""
+
+    BAD_REQUEST = "bad_request"
+    UNAUTHORIZED = "unauthorized"
+    FORBIDDEN = "forbidden"
+    NOT_FOUND = "not_found"
+    METHOD_NOT_ALLOWED = "method_not_allowed"
+    CONFLICT = "conflict"
+    TOO_LARGE = "too_large"
+    UNSUPPORTED_MEDIA_TYPE = "unsupported_media_type"
+    UNPROCESSABLE = "unprocessable"
+    RATE_LIMITED = "rate_limited"
+    INTERNAL = "internal"
+    UNAVAILABLE = "unavailable"
+
+    @property
+    def status(self) -> int:
+        return STATUS[self]
+
+
+STATUS = dict(zip(ErrorCode, (400, 401, 403, 404, 405, 409, 413, 415, 422, 429, 500, 503), strict=True))
+
+
 class ErrorDetail(Told):
     """What went wrong."""
 
@@ -152,6 +178,57 @@ class QuotesAnswer(Told):
     quotes: list[Price | Refused | Ladder]
 
 
+class ReceiptDocument(BaseModel):
+    """A signed receipt. What is signed is described with `pacas.wire.signatures`."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, hide_input_in_errors=True)
+
+    version: int = Field(ge=1, le=1, description="The form of the receipt and of what is signed: 1.")
+    account: str = Field(description="Who bought.")
+    attribute: str = Field(description="The attribute that was sold.")
+    tuple: dict[str, str | None] = Field(description="The client's tuple, as far as it was sent.", repr=False)
+    level: int = Field(ge=0, description="The level at which it was sold; 0 is ground.")
+    answer: str = Field(description="What was sold.", repr=False)
+    price: int = Field(ge=0, description="What it cost, in nanocredits.")
+    idempotency_key: str = Field(description="The key of the purchase.", repr=False)
+    sequence: int = Field(ge=1, description="The number of its entry in the provider's ledger.")
+    hash: str = Field(description="The hash of that entry, in hex.")
+    key_id: str = Field(description="Which of the provider's keys has signed: 16 hex digits.")
+    signature: str = Field(description="The Ed25519 signature, in base64.", repr=False)
+
+    @classmethod
+    def of(cls, signed: SignedReceipt) -> ReceiptDocument:
+        receipt = signed.receipt
+        return cls(
+            version=1,
+            account=receipt.account,
+            attribute=receipt.attribute,
+            tuple=dict(receipt.tuple),
+            level=receipt.level,
+            answer=receipt.answer,
+            price=receipt.price,
+            idempotency_key=receipt.idempotency_key,
+            sequence=receipt.sequence,
+            hash=receipt.hash,
+            key_id=signed.key_id,
+            signature=signed.signature,
+        )
+
+    def signed(self) -> SignedReceipt:
+        receipt = Receipt(
+            account=self.account,
+            attribute=self.attribute,
+            tuple=self.tuple,
+            level=self.level,
+            answer=self.answer,
+            price=self.price,
+            idempotency_key=self.idempotency_key,
+            sequence=self.sequence,
+            hash=self.hash,
+        )
+        return SignedReceipt(receipt, self.key_id, self.signature)
+
+
 class Bought(Told):
     """A purchase: what was bought, for how much, and the provider's word for it."""
 
@@ -189,9 +266,6 @@ class PublishedHierarchy(Told):
     @classmethod
     def of(cls, hierarchy: Hierarchy) -> PublishedHierarchy:
         return cls(levels=[list(row) for row in hierarchy.level_zero_rows()], numeric=hierarchy.numeric)
-
-    def hierarchy(self) -> Hierarchy:
-        return Hierarchy.from_rows(self.levels, numeric=self.numeric)
 
 
 class OfferedAttribute(Told):

@@ -12,15 +12,18 @@ import json
 from base64 import b64decode, b64encode
 from binascii import Error as NotBase64
 from hashlib import sha256
+from pathlib import Path
 
 from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat, load_pem_public_key
 
-from pacas.errors import InputError
+from pacas.errors import FileError, InputError
 from pacas.protocol.receipt import Receipt, SignedReceipt
 
 VERSION = 1
+KEY_PATH = "/v1/key"
+"""Where a provider's server publishes its public key."""
 _HEAD = f"pacas receipt {VERSION}\n"
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
 
@@ -49,8 +52,30 @@ def read_public_key(public_key: str) -> Ed25519PublicKey:
     except (ValueError, UnsupportedAlgorithm):
         key = None
     if not isinstance(key, Ed25519PublicKey):
-        raise InputError("not a public Ed25519 key in PEM; the provider's is at its /v1/key")
+        raise InputError(f"not a public Ed25519 key in PEM; the provider's is at its {KEY_PATH}")
     return key
+
+
+def read_key_file(path: str) -> str:
+    """The public key that a file holds, in PEM."""
+    try:
+        pem = Path(path).read_text("ascii")
+    except OSError as error:
+        raise FileError(f"{path} cannot be read ({error.strerror}); give the provider's public key") from None
+    except UnicodeDecodeError:
+        raise FileError(f"{path} is not a key in PEM; the provider's is at its {KEY_PATH}") from None
+    return checked_key(pem, path)
+
+
+def checked_key(pem: str, where: str) -> str:
+    """A public key in PEM, as it was found somewhere; an InputError if it is none."""
+    if "PRIVATE KEY" in pem:
+        raise InputError(f"{where} holds a private key, which only the provider should have; give the public one")
+    try:
+        read_public_key(pem)
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from None
+    return pem
 
 
 def signed_bytes(receipt: Receipt, key_id: str) -> bytes:

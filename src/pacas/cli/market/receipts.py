@@ -13,7 +13,7 @@ from pacas.formats.replacing import replacing
 from pacas.protocol.marketplace import Forwarding, Marketplace
 from pacas.protocol.messages import Answer, Refusal, Request
 from pacas.protocol.receipt import SignedReceipt
-from pacas.wire.receipt_document import ReceiptDocument
+from pacas.wire.shapes import ReceiptDocument
 
 ReceiptsOption = Annotated[
     Path | None,

@@ -14,7 +14,7 @@ from pacas.core.money import credits_text, in_credits
 from pacas.errors import FileError
 from pacas.formats.requests_file import Asked, read_requests
 from pacas.protocol.messages import Answer, Offer, Quote, Refusal
-from pacas.wire.receipt_document import ReceiptDocument
+from pacas.wire.shapes import ReceiptDocument
 
 RequestsOption = Annotated[
     str | None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,9 +16,8 @@ from pacas.cli.reaching import CertKeyOption, CertOption, certificate_of
 from pacas.core.money import credits_text, in_credits
 from pacas.errors import FileError
 from pacas.protocol.receipt import SignedReceipt
-from pacas.remote.published_key import public_key
 from pacas.wire.receipt_file import read_receipts
-from pacas.wire.signatures import key_id, verify
+from pacas.wire.signatures import key_id, read_key_file, verify
 
 
 def command(
@@ -49,7 +49,7 @@ def command(
     except OSError as error:
         raise FileError(f"{receipt} cannot be read ({error.strerror}); give a receipt as JSON") from None
     receipts = read_receipts(content, receipt.name)
-    pem = public_key(key, ca=ca, client_certificate=certificate_of(cert, cert_key))
+    pem = _public_key(key, ca, certificate_of(cert, cert_key))
     hold = [verify(one, pem) for one in receipts]
     if json:
         found = [_as_json(one, holds) for one, holds in zip(receipts, hold, strict=True)]
@@ -58,6 +58,14 @@ def command(
         _print(receipts, hold, key_id(pem))
     if not all(hold):
         raise typer.Exit(1)
+
+
+def _public_key(key: str, ca: Path | None, certificate: tuple[Path, Path] | None) -> str:
+    """The key that a file or a URL names, in PEM. What asks a server is loaded where one is asked."""
+    if "://" not in key:
+        return read_key_file(key)
+    pem: str = import_module("pacas.remote.published_key").published_key(key, ca=ca, client_certificate=certificate)
+    return pem
 
 
 def _as_json(signed: SignedReceipt, holds: bool) -> dict[str, Any]:

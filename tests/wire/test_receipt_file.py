@@ -1,0 +1,47 @@
+"""Files with receipts: what is read without pydantic is what pydantic would read."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from pacas.errors import FileError
+from pacas.protocol.receipt import Receipt
+from pacas.server.signing_key import SigningKey
+from pacas.wire.receipt_file import read_receipts
+from pacas.wire.shapes import ReceiptDocument
+
+RECEIPT = Receipt("ann", "MED", {"GEN": "male", "AGE": None}, 1, "NSAID", 700_000_000, "run:0", 3, "ab" * 32)
+WHOLE = ReceiptDocument.of(SigningKey.generate().sign(RECEIPT)).model_dump()
+TEXTS: list[Any] = ["", "x", "\ud800", "\x00é", None]
+NUMBERS: list[Any] = [True, 0, 1, 2, -1, 1.0, 2**70]
+TUPLES: list[Any] = [[], {}, {"A": "x", "B": None}, {"A": 1}, {"A": "\udfff"}, {"\ud800": None}, {"A": {}}]
+
+
+@pytest.mark.parametrize("member", [*WHOLE, "more"])
+@pytest.mark.parametrize("value", [*TEXTS, *NUMBERS, *TUPLES], ids=ascii)
+def test_a_member_of_any_kind_is_read_or_refused_as_its_shape_says(member: str, value: Any) -> None:
+    _agree(WHOLE | {member: value})
+
+
+@pytest.mark.parametrize("member", WHOLE)
+def test_a_member_that_lacks_is_told_as_its_shape_says(member: str) -> None:
+    _agree({name: value for name, value in WHOLE.items() if name != member})
+
+
+def _agree(document: dict[str, Any]) -> None:
+    try:
+        expected: Any = ReceiptDocument.model_validate(document).signed()
+    except ValidationError as error:
+        problem = error.errors()[0]
+        expected = f"f: receipt 1 is not whole: {str(problem['loc'][0])!r}: {problem['msg'].lower()}"
+    if "signature" not in document:
+        expected = "f: number 1 in it is no receipt"
+    try:
+        (found,) = read_receipts(json.dumps(document).encode(), "f")
+        assert found == expected
+    except FileError as error:
+        assert str(error).startswith(expected)
