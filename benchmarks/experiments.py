@@ -8,8 +8,8 @@ from pathlib import Path
 import measure
 
 from pacas.experiments.baselines.private_clean import privatize
-from pacas.experiments.datasets.datasets import load
-from pacas.experiments.errors.errors import ErrorGenerator
+from pacas.experiments.datasets.load import load
+from pacas.experiments.errors.error_generator import ErrorGenerator
 from pacas.formats.relations.relations import read_relation, write_relation
 
 INTRODUCTION = """

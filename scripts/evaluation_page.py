@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from pacas.experiments.claims.claims import Judged, judge_all
-from pacas.experiments.claims.trends import number
+from pacas.experiments.claims import Judged, judge_all
+from pacas.experiments.plots.labels import column_words, line_words, value_words
 from pacas.experiments.plots.means import Means, Point, means
-from pacas.experiments.plots.words import column_words, line_words, value_words
 from pacas.experiments.runs.figures import FIGURES, REAL_DATA, SCALES, SEEDS, Drawn, Figure
 from pacas.experiments.runs.results import read_table
 from pacas.experiments.runs.runs import Runs
+from pacas.experiments.trends import number
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGE = DOCS / "evaluation.md"

@@ -15,10 +15,9 @@ import pytest
 
 from pacas.client.classes.check import check
 from pacas.experiments.baselines.private_clean import privatize
-from pacas.experiments.claims.claims import CLAIMS, judge_all
-from pacas.experiments.claims.verdicts import HEADLINE
-from pacas.experiments.datasets.datasets import load
-from pacas.experiments.errors.errors import ErrorGenerator
+from pacas.experiments.claims import CLAIMS, judge_all
+from pacas.experiments.datasets.load import load
+from pacas.experiments.errors.error_generator import ErrorGenerator
 from pacas.experiments.runs.figures import FIGURES, SCALES, SYNTHETIC_DATA, find_figures
 from pacas.experiments.runs.measuring import Figures, measure
 from pacas.experiments.runs.results import SCHEMA
@@ -35,6 +34,7 @@ from pacas.experiments.runs.setting import (
     REPLACE,
     Setting,
 )
+from pacas.experiments.verdicts import HEADLINE
 
 FOOD = "synthetic-food"
 

@@ -12,8 +12,8 @@ import pacas
 from pacas.core.dependency import FunctionalDependency
 from pacas.errors import FileError, InputError
 from pacas.experiments.datasets.curation import Curation, Step, Workbench, majority, sample
-from pacas.experiments.datasets.datasets import REAL, SYNTHETIC, Dataset, load
-from pacas.experiments.datasets.survey import finest_levels, main
+from pacas.experiments.datasets.finest_levels import finest_levels, main
+from pacas.experiments.datasets.load import REAL, SYNTHETIC, Dataset, load
 
 SHAPES = {"synthetic-clinical": (345_000, 29), "synthetic-census": (300_000, 40), "synthetic-food": (30_000, 11)}
 FILES = {
@@ -260,10 +260,11 @@ def test_an_attribute_that_is_not_sold_has_no_policy() -> None:
         load("synthetic-food", rows=100).x("grade")
 
 
-def test_the_survey_shows_what_was_changed_and_what_is_sold(
+def test_the_tables_show_what_was_changed_and_what_is_sold(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pacas.experiments.datasets.survey.load", lambda name, data: load(name, data, rows=3_000))
+    used = "pacas.experiments.datasets.finest_levels.load"
+    monkeypatch.setattr(used, lambda name, data: load(name, data, rows=3_000))
     main(["synthetic-food"])
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("Dataset(synthetic-food, 3,000 rows × 11")

@@ -14,8 +14,8 @@ from pacas.core.hierarchy import Hierarchy
 from pacas.core.relation import Relation
 from pacas.engine.duck.engine import DuckEngine
 from pacas.errors import InputError, SchemaError
-from pacas.experiments.errors.dirty import DirtyRelation, Kind
-from pacas.experiments.errors.errors import ErrorGenerator
+from pacas.experiments.errors.dirty_relation import DirtyRelation, Kind
+from pacas.experiments.errors.error_generator import ErrorGenerator
 
 ENGINE = DuckEngine(threads=1)
 MED = Hierarchy.from_rows(

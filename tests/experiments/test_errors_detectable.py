@@ -16,8 +16,8 @@ from oracles.tree import Tree
 from pacas.core.dependency import FunctionalDependency
 from pacas.engine.duck.engine import DuckEngine
 from pacas.errors import InputError
-from pacas.experiments.errors.dirty import CellError, DirtyRelation, Kind
-from pacas.experiments.errors.errors import ErrorGenerator
+from pacas.experiments.errors.dirty_relation import CellError, DirtyRelation, Kind
+from pacas.experiments.errors.error_generator import ErrorGenerator
 
 ENGINE = DuckEngine(threads=1)
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from fabricated_runs import all_runs, runs_of
 
-from pacas.experiments.claims.claims import Judged
-from pacas.experiments.plots.plots import draw
+from pacas.experiments.claims import Judged
+from pacas.experiments.plots.draw import draw
 from pacas.experiments.plots.report import report_page, write_report
 from pacas.experiments.runs.figures import FIGURES
 

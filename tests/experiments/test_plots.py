@@ -12,8 +12,8 @@ import pytest
 from fabricated_runs import SMALL, all_runs, runs_of
 
 from pacas.errors import InputError
+from pacas.experiments.plots.draw import check_can_draw, draw, drawn, note
 from pacas.experiments.plots.means import means
-from pacas.experiments.plots.plots import check_can_draw, draw, drawn, note
 from pacas.experiments.plots.style import house_style, look
 from pacas.experiments.runs.figures import FIGURES, REAL_DATA, SYNTHETIC_DATA
 from pacas.experiments.runs.runs import Runs

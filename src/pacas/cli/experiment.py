@@ -16,8 +16,8 @@ from rich.text import Text
 from pacas.cli.options import Json, out, print_json, progress, show_help
 from pacas.core.words import counted
 from pacas.errors import FileError
-from pacas.experiments.claims.claims import Judged
-from pacas.experiments.datasets.datasets import check_directory
+from pacas.experiments.claims import Judged
+from pacas.experiments.datasets.load import check_directory
 from pacas.experiments.evaluation import SYNTHETIC, Evaluation, Plan, evaluate
 from pacas.experiments.runs.running import Step
 

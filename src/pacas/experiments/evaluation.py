@@ -10,8 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from pacas.experiments.claims.claims import Judged, judge_all
-from pacas.experiments.plots.plots import check_can_draw, draw
+from pacas.experiments.claims import Judged, judge_all
+from pacas.experiments.plots.draw import check_can_draw, draw
 from pacas.experiments.plots.report import write_report
 from pacas.experiments.runs.figures import (
     REAL_DATA,

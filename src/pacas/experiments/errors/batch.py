@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pacas.core.dependency import FunctionalDependency
 from pacas.core.histogram import Ints
-from pacas.experiments.errors.dirty import CellError, Kind, Repairability
+from pacas.experiments.errors.dirty_relation import CellError, Kind, Repairability
 
 Objects = NDArray[np.object_]
 

@@ -20,9 +20,9 @@ from pacas.core.dependency import FunctionalDependency
 from pacas.core.hierarchy import Codes
 from pacas.core.histogram import Ints
 from pacas.experiments.errors.batch import ErrorBatch
-from pacas.experiments.errors.columns import ErrorColumns
-from pacas.experiments.errors.dirty import Kind
+from pacas.experiments.errors.dirty_relation import Kind
 from pacas.experiments.errors.domains import Domain
+from pacas.experiments.errors.error_columns import ErrorColumns
 
 Mask = NDArray[np.bool_]
 

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from pacas.core.dependency import FunctionalDependency
 from pacas.core.hierarchy import Codes, Hierarchy
 from pacas.core.histogram import Ints
-from pacas.experiments.errors.columns import ErrorColumns
-from pacas.experiments.errors.dirty import Repairability
+from pacas.experiments.errors.dirty_relation import Repairability
+from pacas.experiments.errors.error_columns import ErrorColumns
 
 Floats = NDArray[np.float64]
 

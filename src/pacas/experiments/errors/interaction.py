@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from pacas.core.dependency import FunctionalDependency
 from pacas.experiments.errors.batch import NO_FD
-from pacas.experiments.errors.columns import ErrorColumns
+from pacas.experiments.errors.error_columns import ErrorColumns
 
 
 def apart(columns: ErrorColumns, fds: Sequence[FunctionalDependency]) -> NDArray[np.bool_]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from pacas.engine.contract import RelationFile
 from pacas.errors import FileError
-from pacas.experiments.errors.dirty import DirtyRelation
+from pacas.experiments.errors.dirty_relation import DirtyRelation
 from pacas.formats.relations.changed_csv import Change, write_changed
 from pacas.formats.replacing import check_writable, replacing
 

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from pacas.core.hierarchy import EXACT, NUMBER
 from pacas.core.histogram import Ints
 from pacas.experiments.errors.batch import ErrorBatch
-from pacas.experiments.errors.dirty import Kind
+from pacas.experiments.errors.dirty_relation import Kind
 
 ATTEMPTS = 12
 """How often a tuple is given another cell and kind, where the first ones do not go together."""

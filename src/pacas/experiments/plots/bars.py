@@ -4,6 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from pacas.experiments.plots.labels import (
+    COLUMNS,
+    DECLINED,
+    DECLINED_SHARE,
+    column_words,
+    dataset_words,
+    line_words,
+    value_words,
+)
 from pacas.experiments.plots.means import Means, Point, Spread
 from pacas.experiments.plots.style import (
     BLUE,
@@ -17,15 +26,6 @@ from pacas.experiments.plots.style import (
     look,
     set_scale,
     sheet,
-)
-from pacas.experiments.plots.words import (
-    COLUMNS,
-    DECLINED,
-    DECLINED_SHARE,
-    column_words,
-    dataset_words,
-    line_words,
-    value_words,
 )
 
 if TYPE_CHECKING:

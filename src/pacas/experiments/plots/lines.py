@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from math import log10
 from typing import TYPE_CHECKING
 
+from pacas.experiments.plots.labels import COLUMNS, dataset_words, line_words, tick_words
 from pacas.experiments.plots.means import Means, Point
 from pacas.experiments.plots.style import absent, dirty_table, frame, is_wide, look, set_scale, sheet
-from pacas.experiments.plots.words import COLUMNS, dataset_words, line_words, tick_words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

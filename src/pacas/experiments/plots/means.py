@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any, NamedTuple
 
-from pacas.experiments.plots.words import line_words
+from pacas.experiments.plots.labels import line_words
 from pacas.experiments.runs.figures import Figure
 from pacas.experiments.runs.results import Line
 from pacas.experiments.runs.runs import Runs

@@ -12,14 +12,14 @@ from importlib.resources import files
 from pathlib import Path
 
 from pacas.core.words import counted
-from pacas.experiments.claims.claims import Judged
-from pacas.experiments.claims.trends import number
+from pacas.experiments.claims import Judged
 from pacas.experiments.plots.inline_svg import inline_svg
+from pacas.experiments.plots.labels import DATASETS, EXPLAINED, GUARDS, METHODS, column_words, family_words, value_words
 from pacas.experiments.plots.means import Means, Point, means
-from pacas.experiments.plots.words import DATASETS, EXPLAINED, GUARDS, METHODS, column_words, family_words, value_words
 from pacas.experiments.runs.figures import Figure, all_settings
 from pacas.experiments.runs.results import Line
 from pacas.experiments.runs.runs import Runs
+from pacas.experiments.trends import number
 from pacas.formats.replacing import replacing
 from pacas.formats.report.html import Card, cards, section, table
 from pacas.formats.report.shell import html_page

@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from pacas.experiments.plots.means import Means, Point, Spread
-from pacas.experiments.plots.style import INK, NEAR_TO_FAR, PAPER, STACK, absent, end_of_bar, frame, set_scale, sheet
-from pacas.experiments.plots.words import (
+from pacas.experiments.plots.labels import (
     CHANGED_SHARE,
     COLUMNS,
     DISTANCE,
@@ -18,6 +16,8 @@ from pacas.experiments.plots.words import (
     line_words,
     value_words,
 )
+from pacas.experiments.plots.means import Means, Point, Spread
+from pacas.experiments.plots.style import INK, NEAR_TO_FAR, PAPER, STACK, absent, end_of_bar, frame, set_scale, sheet
 from pacas.experiments.runs.results import SCHEMA
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pacas.client.allocation import ALLOCATIONS
 from pacas.errors import InputError
+from pacas.experiments.plots.labels import number_words, tick_words
 from pacas.experiments.plots.means import Spread
-from pacas.experiments.plots.words import number_words, tick_words
 from pacas.experiments.runs.setting import (
     GUARDED,
     METHODS,

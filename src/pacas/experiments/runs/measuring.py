@@ -26,8 +26,8 @@ from pacas.engine.duck.engine import DuckEngine
 from pacas.experiments.baselines.bounds import no_privacy, no_purchase
 from pacas.experiments.baselines.private_repair import private_repair
 from pacas.experiments.datasets.dataset import Dataset
-from pacas.experiments.datasets.datasets import load
-from pacas.experiments.errors.errors import ErrorGenerator
+from pacas.experiments.datasets.load import load
+from pacas.experiments.errors.error_generator import ErrorGenerator
 from pacas.experiments.runs.setting import LINKED, NO_PRIVACY, NO_PURCHASE, PRIVATE_RHS, Setting
 from pacas.protocol.marketplace import Columns, Forwarding, Marketplace
 from pacas.protocol.messages import Answer, Ladders, Reason, Refusal, Request, refused

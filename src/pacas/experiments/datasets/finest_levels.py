@@ -1,6 +1,6 @@
 """What can be bought of a data set: the finest level at which random requests have a price, or why they have none.
 
-`python -m pacas.experiments.datasets.survey [DIRECTORY] [NAME …]` prints, for all or the named data sets, what
+`python -m pacas.experiments.datasets.finest_levels [DIRECTORY] [NAME …]` prints, for all or the named data sets, what
 curation changed and what is sold at the paper's defaults: the figures of `docs/reference/datasets.md`. Real ones need
 their directory.
 """
@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from pacas.experiments.datasets.datasets import REAL, SYNTHETIC, Dataset, load
+from pacas.experiments.datasets.load import REAL, SYNTHETIC, Dataset, load
 from pacas.protocol.messages import REASONS
 from pacas.provider.provider import Provider
 

@@ -9,8 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from pacas.experiments.claims.trends import falls, gets_longer, gets_shorter, rises
-from pacas.experiments.claims.verdicts import (
+from pacas.experiments.runs.runs import Runs
+from pacas.experiments.runs.setting import PRIVATE, PRIVATE_RHS
+from pacas.experiments.trends import falls, gets_longer, gets_shorter, rises
+from pacas.experiments.verdicts import (
     Judge,
     below,
     by_general_values,
@@ -25,8 +27,6 @@ from pacas.experiments.claims.verdicts import (
     trade,
     trend,
 )
-from pacas.experiments.runs.runs import Runs
-from pacas.experiments.runs.setting import PRIVATE, PRIVATE_RHS
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,9 @@ from itertools import pairwise
 from statistics import fmean
 from typing import Any
 
-from pacas.experiments.claims.trends import exponent, number, told
 from pacas.experiments.runs.runs import Curve, Runs
 from pacas.experiments.runs.setting import GUARDED, GUARDS, LINKED, NO_PRIVACY, NO_PURCHASE, PRIVATE, REFINE, REPLACE
+from pacas.experiments.trends import exponent, number, told
 
 PAPERS: Mapping[str, Any] = {"method": REPLACE, "guard": LINKED}
 HEADLINE = 0.41

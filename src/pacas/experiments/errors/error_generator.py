@@ -22,10 +22,10 @@ from pacas.engine.contract import Engine
 from pacas.engine.questions import Data, as_source, embedded_engine
 from pacas.errors import InputError, SchemaError, did_you_mean
 from pacas.experiments.errors.batch import ErrorBatch
-from pacas.experiments.errors.columns import ErrorColumns
 from pacas.experiments.errors.constraint_errors import Groups, Places, Side, no_place
 from pacas.experiments.errors.detectability import detectable, repairabilities
-from pacas.experiments.errors.dirty import CellError, DirtyRelation, Kind, Shortfall
+from pacas.experiments.errors.dirty_relation import CellError, DirtyRelation, Kind, Shortfall
+from pacas.experiments.errors.error_columns import ErrorColumns
 from pacas.experiments.errors.interaction import apart
 from pacas.experiments.errors.random_errors import SPOIL, USUAL, random_errors
 from pacas.experiments.errors.rates import SIDES, Quota, Rate, check_rate, check_rates, quotas, tuples

@@ -1,1 +1,0 @@
-"""The paper's claims, judged by the runs."""
