@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import socket
 import ssl
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Event, Thread
 from typing import Any
+
+import uvicorn
 
 from pacas.provider.ledger.accounts import Account, Accounts, MemoryAccounts, Role, token_hash
 from pacas.provider.provider import Provider
@@ -36,6 +39,25 @@ def app_of(provider: Provider, accounts: Accounts, **settings: Any) -> Any:
     return create_app(provider, accounts, allowed, KEY, log=make_log(io.StringIO()))
 
 
+class PromptServer(Server):
+    """Ends when it is told to, not when it next looks whether it was."""
+
+    def __init__(self, config: uvicorn.Config, announce: Callable[[], None]) -> None:
+        super().__init__(config, announce)
+        self._told = asyncio.Event()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        self._loop = asyncio.get_running_loop()
+        await super().startup(sockets)
+
+    async def main_loop(self) -> None:
+        await self.on_tick(0)
+        await self._told.wait()
+
+    def end(self) -> None:
+        self._loop.call_soon_threadsafe(self._told.set)
+
+
 @contextmanager
 def served(app: Any, *, port: int = 0, context: ssl.SSLContext | None = None) -> Iterator[str]:
     """An application while it listens: its URL."""
@@ -43,14 +65,14 @@ def served(app: Any, *, port: int = 0, context: ssl.SSLContext | None = None) ->
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     listener.bind(("127.0.0.1", port))
     ready = Event()
-    server = Server(http_of(app, context, grace=5), ready.set)
+    server = PromptServer(http_of(app, context, grace=5), ready.set)
     thread = Thread(target=server.run, kwargs={"sockets": [listener]})
     thread.start()
     try:
         assert ready.wait(30), "the service does not start"
         yield f"http{'s' if context else ''}://127.0.0.1:{listener.getsockname()[1]}"
     finally:
-        server.should_exit = True
+        server.end()
         thread.join()
         listener.close()
 

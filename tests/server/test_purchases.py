@@ -120,9 +120,9 @@ def test_credit_and_revocation_count_from_the_next_purchase_on(shop: Shop) -> No
         ({"Idempotency-Key": ".."}, 422, "the header Idempotency-Key must not be '..'"),
     ],
 )
-def test_a_purchase_needs_a_key(shop: Shop, headers: dict[str, str], status: int, said: str) -> None:
+def test_a_purchase_needs_a_key(shop_of_all: Shop, headers: dict[str, str], status: int, said: str) -> None:
     body = {"request": med("male", "51", 1), "ceiling": 1}
-    found, _, message = error_of(shop.call("POST", "/v1/purchases", headers=headers, json=body))
+    found, _, message = error_of(shop_of_all.call("POST", "/v1/purchases", headers=headers, json=body))
     assert found == status
     assert said in message
 

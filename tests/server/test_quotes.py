@@ -30,31 +30,31 @@ def ask_arrow(shop: Shop, table: pa.Table | bytes, attribute: str = "MED") -> An
     return shop.call("POST", f"/v1/quotes/{attribute}", headers={"Content-Type": ARROW}, content=body)
 
 
-def test_one_request_at_one_level(shop: Shop) -> None:
-    answer = shop.quotes(med("male", "51", 1))
+def test_one_request_at_one_level(shop_of_all: Shop) -> None:
+    answer = shop_of_all.quotes(med("male", "51", 1))
     assert (answer.status_code, answer.json()) == (200, {"quotes": [{"price": 700_000_000}]})
 
 
-def test_without_a_level_all_levels_are_quoted(shop: Shop) -> None:
-    assert shop.quotes(med("male", "51")).json() == {"quotes": [{"levels": LADDER}]}
+def test_without_a_level_all_levels_are_quoted(shop_of_all: Shop) -> None:
+    assert shop_of_all.quotes(med("male", "51")).json() == {"quotes": [{"levels": LADDER}]}
 
 
-def test_many_are_answered_in_their_order(shop: Shop) -> None:
+def test_many_are_answered_in_their_order(shop_of_all: Shop) -> None:
     asked = [med("male", "51", 2), med("male", "45", 1), med("male", "51"), med("female", "45", 3)]
-    told = shop.quotes(*asked).json()["quotes"]
+    told = shop_of_all.quotes(*asked).json()["quotes"]
     assert told == [{"price": 400_000_000}, {"refused": "refused"}, {"levels": LADDER}, {"price": 0}]
-    assert shop.quotes().json() == {"quotes": []}
+    assert shop_of_all.quotes().json() == {"quotes": []}
 
 
-def test_a_large_batch_gets_what_each_request_alone_gets(shop: Shop) -> None:
+def test_a_large_batch_gets_what_each_request_alone_gets(shop_of_all: Shop) -> None:
     asked = [med(gender, str(age), level) for gender in ("male", "female") for age in range(30, 80) for level in (1, 2)]
-    alone = [shop.quotes(one).json()["quotes"][0] for one in asked]
-    assert shop.quotes(*asked).json()["quotes"] == alone
+    alone = [shop_of_all.quotes(one).json()["quotes"][0] for one in asked]
+    assert shop_of_all.quotes(*asked).json()["quotes"] == alone
 
 
-def test_a_null_matches_nothing_and_is_no_mistake(shop: Shop) -> None:
+def test_a_null_matches_nothing_and_is_no_mistake(shop_of_all: Shop) -> None:
     request = {"tuple": {"GEN": None, "AGE": "51"}, "attribute": "MED", "level": 1}
-    assert shop.quotes(request).json() == {"quotes": [{"refused": "refused"}]}
+    assert shop_of_all.quotes(request).json() == {"quotes": [{"refused": "refused"}]}
 
 
 def test_refusals_say_why_only_where_the_provider_wants_it(open_shop: OpenShop) -> None:
@@ -84,8 +84,8 @@ def test_quotes_follow_what_the_account_has_bought(shop: Shop) -> None:
     ],
 )
 @pytest.mark.parametrize("more", [0, 1, 200], ids=["alone", "beside another", "in a large batch"])
-def test_what_the_provider_does_not_have_is_said(shop: Shop, request_: Any, said: str, more: int) -> None:
-    status, code, message = error_of(shop.quotes(*[med("male", "51", 1)] * more, request_))
+def test_what_the_provider_does_not_have_is_said(shop_of_all: Shop, request_: Any, said: str, more: int) -> None:
+    status, code, message = error_of(shop_of_all.quotes(*[med("male", "51", 1)] * more, request_))
     assert (status, code) == (422, "unprocessable")
     assert said in message
 
@@ -108,21 +108,21 @@ def test_arrow_in_arrow_out(open_shop: OpenShop) -> None:
     }
 
 
-def test_in_arrow_too_a_refusal_says_no_more_than_that(shop: Shop) -> None:
+def test_in_arrow_too_a_refusal_says_no_more_than_that(shop_of_all: Shop) -> None:
     tuples = pa.table({"GEN": ["male", "male"], "AGE": ["51", "45"]})
-    prices = np.array(pa.ipc.open_stream(ask_arrow(shop, tuples).content).read_all().to_pydict()["0"])
+    prices = np.array(pa.ipc.open_stream(ask_arrow(shop_of_all, tuples).content).read_all().to_pydict()["0"])
     assert prices.tolist() == [refused(Reason.REFUSED)] * 2
 
 
-def test_no_tuples_no_prices(shop: Shop) -> None:
+def test_no_tuples_no_prices(shop_of_all: Shop) -> None:
     empty = pa.table({"GEN": pa.array([], pa.string()), "AGE": pa.array([], pa.large_string())})
-    table = pa.ipc.open_stream(ask_arrow(shop, empty).content).read_all()
+    table = pa.ipc.open_stream(ask_arrow(shop_of_all, empty).content).read_all()
     assert (table.num_rows, table.column_names) == (0, ["0", "1", "2", "3"])
 
 
-def test_a_column_of_nothing_but_nulls(shop: Shop) -> None:
+def test_a_column_of_nothing_but_nulls(shop_of_all: Shop) -> None:
     nulls = pa.table({"GEN": pa.nulls(2), "AGE": ["51", "45"]})
-    assert pa.ipc.open_stream(ask_arrow(shop, nulls).content).read_all()["3"].to_pylist() == [-6, -6]
+    assert pa.ipc.open_stream(ask_arrow(shop_of_all, nulls).content).read_all()["3"].to_pylist() == [-6, -6]
 
 
 def dictionary_stream() -> bytes:
@@ -153,8 +153,8 @@ PLAIN = stream(pa.table({"GEN": ["male"], "AGE": ["51"]}))
         (compressed_stream("zstd"), 422, "compressed buffers are not taken"),
     ],
 )
-def test_streams_that_are_not_taken(shop: Shop, body: bytes, status: int, said: str) -> None:
-    found, _, message = error_of(ask_arrow(shop, body))
+def test_streams_that_are_not_taken(shop_of_all: Shop, body: bytes, status: int, said: str) -> None:
+    found, _, message = error_of(ask_arrow(shop_of_all, body))
     assert found == status
     assert said in message
 
@@ -165,8 +165,8 @@ def test_a_damaged_stream_is_refused_or_read_and_nothing_worse(shop_of_all: Shop
     assert ask_arrow(shop_of_all, damaged).status_code in (200, 400, 422)
 
 
-def test_an_attribute_that_is_not_for_sale(shop: Shop) -> None:
-    status, _, message = error_of(ask_arrow(shop, PLAIN, "x" * 3000))
+def test_an_attribute_that_is_not_for_sale(shop_of_all: Shop) -> None:
+    status, _, message = error_of(ask_arrow(shop_of_all, PLAIN, "x" * 3000))
     assert status == 422
     assert "is not for sale" not in message or len(message) <= 200
 
