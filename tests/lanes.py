@@ -28,6 +28,8 @@ NEEDS = {
     "launcher": "faults",
 }
 """Fixtures, and what they need."""
+COLLECTED = pytest.StashKey[dict[str, set[str]]]()
+"""The marks of all tests, before any is left out."""
 
 settings.register_profile("all", deadline=None, derandomize=True, max_examples=100)
 settings.register_profile("fast", settings.get_profile("all"), max_examples=25)
@@ -49,11 +51,13 @@ def pytest_configure(config: pytest.Config) -> None:
         config.addinivalue_line("markers", f"{kind}: {told}")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     for item in items:
         for name in getattr(item, "fixturenames", ()):
             if name in NEEDS:
                 item.add_marker(NEEDS[name])
+    config.stash[COLLECTED] = {item.nodeid: {mark.name for mark in item.iter_markers()} for item in items}
 
 
 _running: list[pytest.Item] = []

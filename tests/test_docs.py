@@ -93,6 +93,7 @@ def write_receipt(folder: Path) -> None:
     (folder / "provider.pem").write_text(key.public_key, "utf-8")
 
 
+@pytest.mark.slow
 def test_every_example_of_the_reference_runs(
     reference: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -297,7 +298,13 @@ def free_port() -> str:
         return str(probe.getsockname()[1])
 
 
-@pytest.mark.parametrize("page", WITH_COMMANDS, ids=page_id)
+def paced(page: Path) -> Any:
+    """A page as a parameter; one that starts servers is slow."""
+    serves = re.search(r"^\$ .* &$", page.read_text("utf-8"), re.MULTILINE)
+    return pytest.param(page, id=page_id(page), marks=[pytest.mark.slow] if serves else [])
+
+
+@pytest.mark.parametrize("page", [paced(page) for page in WITH_COMMANDS])
 def test_commands_print_what_the_page_shows(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_files(tmp_path)
     monkeypatch.chdir(tmp_path)

@@ -488,6 +488,7 @@ def test_recorded_steps_are_replayed_and_not_paid_again() -> None:
 # ---- size, and what cannot be cleaned -------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_class_of_a_hundred_thousand_cells_that_moves_a_hundred_thousand_groups() -> None:
     size = 100_000
     table = {

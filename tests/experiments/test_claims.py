@@ -36,6 +36,8 @@ from pacas.experiments.runs.setting import (
 )
 from pacas.experiments.verdicts import HEADLINE
 
+pytestmark = pytest.mark.slow
+
 FOOD = "synthetic-food"
 
 

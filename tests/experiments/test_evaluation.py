@@ -33,6 +33,7 @@ def measured(results: Results, of: tuple[Setting, ...]) -> list[dict[str, object
     return [{name: line[name] for name in MEASURED} for line in results.table(of).to_pylist()]
 
 
+@pytest.mark.slow
 def test_what_was_run_is_not_run_again_and_what_is_missing_is(tmp_path: Path) -> None:
     some = settings()[:4]
     assert run_missing(some, Results(tmp_path), None) == 4
@@ -46,6 +47,7 @@ def test_what_was_run_is_not_run_again_and_what_is_missing_is(tmp_path: Path) ->
     assert measured(Results(tmp_path), some) == whole
 
 
+@pytest.mark.slow
 def test_two_at_a_time_measure_the_same(tmp_path: Path) -> None:
     some = settings()[:4]
     alone, together = tmp_path / "alone", tmp_path / "together"
@@ -80,6 +82,7 @@ def test_runs_that_cannot_be_written_are_said_before_anything_runs(tmp_path: Pat
         Results(tmp_path)
 
 
+@pytest.mark.slow
 def test_a_figure_ends_in_a_table_claims_plots_and_a_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["experiment", "run", "declined", "--output", str(tmp_path), "--jobs", "1", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
@@ -96,6 +99,7 @@ def test_a_figure_ends_in_a_table_claims_plots_and_a_report(tmp_path: Path, caps
     assert "agrees" in said and "0 runs made" in said
 
 
+@pytest.mark.slow
 def test_a_resumed_evaluation_reports_all_its_runs(tmp_path: Path) -> None:
     run_missing(settings()[:3], Results(tmp_path), None)
     evaluation = evaluate(Plan.of("declined", "synthetic", "small", tmp_path))
