@@ -8,9 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import typer
-
-from pacas.cli.main import app
+from pacas.cli.main import load_commands
 
 PAGE = Path(__file__).parents[1] / "docs" / "reference" / "cli.md"
 
@@ -22,14 +20,15 @@ Made from the code by `make docs`; do not edit.
 Every command takes `--json`, which prints one JSON document on stdout; progress goes to stderr, and only to a terminal.
 Exit code 0: done. 1: the checked thing does not hold. 2: bad input, said in one line on stderr, with nothing on stdout.
 
-`pacas --version` prints the version, `--help` after any command its help.
+`pacas --version` prints the version, `--help` after any command its help; `pacas --install-completion` lets your shell
+complete commands and options.
 `pacas demo --files DIR` writes the files that the examples use.
 """
 
 
 def commands(group: Any = None, path: str = "pacas") -> Iterator[tuple[str, Any]]:
     """Every command that does something, with the words that call it."""
-    group = group or typer.main.get_command(app)
+    group = group or load_commands()
     for name, command in group.commands.items():
         if hasattr(command, "commands"):
             yield from commands(command, f"{path} {name}")

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import ast
 from importlib import import_module
-from pkgutil import get_data
 from typing import Any
 
-_STUB = ast.parse(get_data(__name__, "__init__.pyi") or b"").body
+_STUB = ast.parse(__spec__.loader.get_data(f"{__path__[0]}/__init__.pyi")).body
 _HOMES = {alias.name: node.module for node in _STUB if isinstance(node, ast.ImportFrom) for alias in node.names}
 """Each name that is offered, and the module that defines it: the stub says it, to type checkers and here."""
 

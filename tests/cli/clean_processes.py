@@ -23,7 +23,7 @@ from typing import Any
 import pandas as pd  # noqa: F401  # DuckDB looks for it, and would load it in every child
 
 from pacas.cli.clean import run as clean_run
-from pacas.cli.main import _commands, run
+from pacas.cli.main import load_commands, run
 from pacas.formats.journal.journal import Journal
 from pacas.formats.relations import changed_csv
 from pacas.provider.provider import Provider
@@ -142,5 +142,5 @@ def often(files: Path, scratch: Path, seed: int, kills: int) -> None:
 
 
 if __name__ == "__main__":
-    _commands()  # once, and not in every child
+    load_commands()  # once, and not in every child
     often(Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]))

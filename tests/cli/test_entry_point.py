@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 
-from pacas.cli.main import app, run
+from pacas.cli.main import load_commands, run
 from pacas.cli.options import progress
 
 PACAS = Path(sys.executable).with_name("pacas")
@@ -27,7 +26,7 @@ GROUPS = (("hierarchy",), ("account",), ("experiment",))
 
 def paths(group: Any = None, path: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
     """Every command and group of commands, the whole one included."""
-    group = group or typer.main.get_command(app)
+    group = group or load_commands()
     below = [p for name, c in getattr(group, "commands", {}).items() for p in paths(c, (*path, name))]
     return [path, *below]
 
@@ -45,7 +44,7 @@ def test_every_command_has_help_with_an_example_and_says_what_each_parameter_is(
     assert (result.code, result.err) == (0, "")
     assert f"Usage: {' '.join(['pacas', *path])}" in result.out
     assert re.search(rf"Example: {' '.join(['pacas', *path])}\b", result.out)
-    command: Any = typer.main.get_command(app)
+    command = load_commands()
     for name in path:
         command = command.commands[name]
     for parameter in command.params:

@@ -14,7 +14,7 @@ from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
-from pacas.cli.main import _commands, run
+from pacas.cli.main import load_commands, run
 
 LATER = ("pandas", "psycopg", "pydantic.v1", "uvloop")
 """What a server would load only when it starts; DuckDB looks for pandas."""
@@ -68,7 +68,7 @@ def answer(asked: dict[str, Any]) -> Any:
 
 
 def main() -> None:
-    _commands()
+    load_commands()
     for name in LATER:
         with suppress(ImportError):
             import_module(name)

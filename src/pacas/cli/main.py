@@ -2,45 +2,127 @@
 
 from __future__ import annotations
 
+import atexit
+import gc
 import io
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
-from importlib.metadata import version as installed_version
+from importlib import import_module
+from types import ModuleType
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
-from pacas.cli import anonymity, check, distance, errors, experiment, hierarchy
-from pacas.cli.clean import command as clean
-from pacas.cli.demo import command as demo
-from pacas.cli.market import buy, quote, verify
-from pacas.cli.options import show_help
-from pacas.cli.provider import account, audit, query, serve
 from pacas.errors import PacasError
+
+COMMANDS = {
+    "demo": (
+        "pacas.cli.demo.command",
+        "Walk through the paper's running example: violations, classes, quotes, a refusal, purchases, the repaired "
+        "table.",
+    ),
+    "check": (
+        "pacas.cli.check",
+        "Count the violations of functional dependencies, general values considered, and find the classes to repair.",
+    ),
+    "distance": (
+        "pacas.cli.distance",
+        "Measure the semantic distance of two values: the information lost on the way from one to the other.",
+    ),
+    "anonymity": (
+        "pacas.cli.anonymity",
+        "Check k-, (X,Y)- and (X,Y,L)-anonymity, and say the largest k that holds.",
+    ),
+    "query": (
+        "pacas.cli.provider.query",
+        "Answer a generalized query over the provider's relations: the provider's own tool.",
+    ),
+    "quote": (
+        "pacas.cli.market.quote",
+        "Say what requests would cost now, or why they are refused. Nothing is sold.",
+    ),
+    "buy": (
+        "pacas.cli.market.buy",
+        "Buy what is asked for, in order, each at the price of that moment. The ledger keeps every purchase.",
+    ),
+    "clean": (
+        "pacas.cli.clean.command",
+        "Repair a table: buy a value for each class of cells that should be equal, most errors first.",
+    ),
+    "audit": (
+        "pacas.cli.provider.audit",
+        "Check the policies, the sales and the ledger, everything derived anew from the ledger's entries.",
+    ),
+    "serve": (
+        "pacas.cli.provider.serve",
+        "Serve a provider over HTTP until it is stopped (Ctrl-C, SIGTERM); what was accepted by then is finished.",
+    ),
+    "verify": (
+        "pacas.cli.market.verify",
+        "Verify receipts: that the provider has sold just this, at this level, for this price, by its own ledger.",
+    ),
+    "errors": (
+        "pacas.cli.errors",
+        "Put errors into a clean table: such as break dependencies, each of them detectable, and random ones.",
+    ),
+    "hierarchy": (
+        "pacas.cli.hierarchy",
+        "Build, check and show generalization hierarchies.",
+    ),
+    "account": (
+        "pacas.cli.provider.account",
+        "Accounts of a provider's service: who may ask, and how much each may spend.",
+    ),
+    "experiment": (
+        "pacas.cli.experiment",
+        "The paper's evaluation: run it again, and see what its claims come to.",
+    ),
+}
+"""Each command's module, which has its `command`, or its `app` of several, and the first paragraph of its help."""
+
+
+class Commands(TyperGroup):
+    """The commands of the table, each loaded when it is called: their names and first lines are known before."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.commands = {name: TyperCommand(name, help=line) for name, (_, line) in COMMANDS.items()}
+        self._loaded: set[str] = set()
+
+    def load(self, name: str) -> Any:
+        """A command with its parameters and all of its help."""
+        if name not in self._loaded:
+            module = import_module(COMMANDS[name][0])
+            group = typer.Typer()
+            if hasattr(module, "app"):
+                group.add_typer(module.app, name=name)
+            else:
+                group.command(name)(module.command)
+            self.commands[name] = typer.main.get_group(group).commands[name]
+            self._loaded.add(name)
+            gc.enable()
+        return self.commands[name]
+
+    def resolve_command(self, context: Any, arguments: list[str]) -> tuple[str | None, Any, list[str]]:
+        name, _, rest = super().resolve_command(context, arguments)
+        return name, None if name is None else self.load(name), rest
+
+    def format_help(self, context: Any, formatter: Any) -> None:
+        with _left_out("rich.markdown", "rich.traceback"):
+            super().format_help(context, formatter)
+
 
 app = typer.Typer(
     name="pacas",
-    add_completion=False,
+    cls=Commands,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("demo")(demo.command)
-app.command("check")(check.command)
-app.command("distance")(distance.command)
-app.command("anonymity")(anonymity.command)
-app.command("query")(query.command)
-app.command("quote")(quote.command)
-app.command("buy")(buy.command)
-app.command("clean")(clean.command)
-app.command("audit")(audit.command)
-app.command("serve")(serve.command)
-app.command("verify")(verify.command)
-app.command("errors")(errors.command)
-app.add_typer(hierarchy.app, name="hierarchy")
-app.add_typer(account.app, name="account")
-app.add_typer(experiment.app, name="experiment")
 
 
 @app.callback(invoke_without_command=True)
@@ -53,14 +135,27 @@ def start(
     Example: pacas demo
     """
     if version:
+        from importlib.metadata import version as installed_version
+
         print(f"pacas {installed_version('pacas')}")
         raise typer.Exit()
-    show_help(context)
+    if context.invoked_subcommand is None:
+        context.get_help()  # prints it
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run a command and exit as it says."""
-    sys.exit(run(arguments))
+    """Run a command and exit as it says.
+
+    What is loaded is no garbage: none is searched for until a command is, and nothing is taken apart at the end, which
+    would take a fifth of the time of a short command.
+    """
+    gc.disable()
+    code = run(arguments)
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(AttributeError, OSError, ValueError):  # there is none, or nobody reads it
+            stream.flush()
+    os._exit(code)
 
 
 def run(arguments: list[str] | None = None) -> int:
@@ -70,7 +165,7 @@ def run(arguments: list[str] | None = None) -> int:
         return _bad_input("an argument is not UTF-8 text")
     _never_fail_on_a_character()
     try:
-        code = _commands().main(given, prog_name="pacas", standalone_mode=False)
+        code = commands().main(given, prog_name="pacas", standalone_mode=False)
         sys.stdout.flush()
         return int(code or 0)
     except typer.TyperException as error:
@@ -99,9 +194,36 @@ def _never_fail_on_a_character() -> None:
 
 
 @cache
-def _commands() -> Any:
-    """The commands, ready to be called; reading their signatures takes a moment."""
+def commands() -> Any:
+    """The commands, ready to be called."""
     return typer.main.get_command(app)
+
+
+def load_commands() -> Any:
+    """All commands with their parameters and help; it takes a moment to load every module."""
+    group = commands()
+    for name in COMMANDS:
+        group.load(name)
+    return group
+
+
+@contextmanager
+def _left_out(*modules: str) -> Iterator[None]:
+    """Keep typer from loading what its help imports and ours does not use: Markdown and tracebacks, a third of it."""
+    unloaded = [name for name in modules if name not in sys.modules]
+    sys.modules.update({name: _Hollow(name) for name in unloaded})
+    try:
+        yield
+    finally:
+        for name in unloaded:
+            del sys.modules[name]
+
+
+class _Hollow(ModuleType):
+    """In place of a module: every name can be imported, and is None."""
+
+    def __getattr__(self, name: str) -> None:
+        return None
 
 
 def _is_text(argument: str) -> bool:

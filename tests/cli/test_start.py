@@ -1,0 +1,63 @@
+"""What a command loads: each in a process of its own, by the packages that it has imported at its end."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from pacas.cli.main import COMMANDS, load_commands
+
+PROGRAM = """
+import atexit, json, sys
+atexit.register(lambda: print(json.dumps(sorted({name.partition(".")[0] for name in sys.modules})), file=sys.stderr))
+from pacas.cli.main import main
+main()
+"""
+
+DATA = {"duckdb", "numpy", "pyarrow"}
+SERVER = {"fastapi", "starlette", "uvicorn"}
+WIRE = {"cryptography", "httpx"}
+UNUSED = {"matplotlib", "pandas", "scipy"}
+
+
+def loaded(*arguments: str, code: int = 0, **environment: str) -> set[str]:
+    """The packages that a command has imported at its end."""
+    line = [sys.executable, "-c", PROGRAM, *arguments]
+    told = subprocess.run(line, capture_output=True, text=True, check=False, env={**os.environ, **environment})
+    assert told.returncode == code, told.stderr
+    return set(json.loads(told.stderr.splitlines()[-1]))
+
+
+@pytest.mark.parametrize("arguments", [(), ("--help",), ("--version",)], ids=" ".join)
+def test_the_help_of_all_commands_loads_none_of_them(arguments: tuple[str, ...]) -> None:
+    assert not loaded(*arguments) & (DATA | SERVER | WIRE | UNUSED | {"markdown_it", "pygments"})
+
+
+def test_the_completion_of_a_name_loads_no_command() -> None:
+    assert not loaded(_PACAS_COMPLETE="complete_bash", COMP_WORDS="pacas ch", COMP_CWORD="1") & (
+        DATA | SERVER | WIRE | UNUSED
+    )
+
+
+def test_a_check_loads_no_server_and_no_client_of_one(folder: Path) -> None:
+    packages = loaded("check", "client.csv", "--fd", "GEN, DIAG -> MED", "--hierarchy", "MED=med.csv", code=1)
+    assert not packages & (SERVER | WIRE | UNUSED)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_first_lines_of_a_help_are_known_before_it_is_loaded(name: str) -> None:
+    module, line = COMMANDS[name]
+    found = import_module(module)
+    documented = inspect.getdoc(getattr(found, "command", None) or found.start) or ""
+    assert line == " ".join(documented.split("\n\n")[0].split())
+
+
+def test_a_command_is_loaded_once() -> None:
+    assert load_commands().load("check") is load_commands().load("check")
