@@ -14,8 +14,9 @@ import pytest
 from rich.console import Console
 
 from pacas import example
-from pacas.client.outcome.cleaning import Cleaning, Look, Purchase, Repair, Why, looks
+from pacas.client.outcome.cleaning import Cleaning
 from pacas.client.outcome.score import Score, score
+from pacas.client.outcome.steps import BoughtValue, Look, Repair, Why, looks
 from pacas.client.safe_clean import SafeClean
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.money import nanocredits
@@ -151,7 +152,7 @@ def test_a_cleaning_without_money_shows_zeros() -> None:
 def test_a_cell_with_a_doubtful_value_is_to_be_looked_at() -> None:
     """Rows 0 and 2 got the value of row 1, whose own quotes were others than those of row 0, which was asked about."""
     rows = np.array([0, 1, 2], dtype=np.int64)
-    purchase = Purchase("B", rows, 0, 1, "x", 1, "key", differing=rows[1:2])
+    purchase = BoughtValue("B", rows, 0, 1, "x", 1, "key", differing=rows[1:2])
     column = CodedColumn(np.array([1, 0, 2]), ["x", "y", "z"])
     repair = Repair("B", rows, column, rows, "x", Why.EVIDENCE, rows[[0, 2]], 1, 0)
     assert looks(purchase, repair) == [Look.EVIDENCE, Look.EVIDENCE]
@@ -161,4 +162,4 @@ def test_a_cell_with_a_doubtful_value_is_to_be_looked_at() -> None:
 
 def test_a_purchase_made_by_hand_has_no_flags() -> None:
     rows = cleaned().purchases[0].rows
-    assert len(Purchase("MED", rows, 0, 0, "x", 1, "key").differing) == 0
+    assert len(BoughtValue("MED", rows, 0, 0, "x", 1, "key").differing) == 0

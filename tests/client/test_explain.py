@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from pacas import example
-from pacas.client.outcome.cleaning import Cleaning, Why
-from pacas.client.outcome.explain import Explanation, Tie, explain
-from pacas.client.outcome.explain_words import as_dict, in_words
+from pacas.client.outcome.cleaning import Cleaning
+from pacas.client.outcome.explain import Explanation, Tie, as_dict, explain, in_words
+from pacas.client.outcome.steps import Why
 from pacas.client.safe_clean import SafeClean
 from pacas.core.anonymity import Policy
 from pacas.core.hierarchy import Hierarchy

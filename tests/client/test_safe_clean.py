@@ -13,7 +13,8 @@ import pytest
 
 from pacas import example
 from pacas.client.classes.check import check
-from pacas.client.outcome.cleaning import Cleaning, Observer, Order, Progress, Purchase, Unrepaired, Why
+from pacas.client.outcome.cleaning import Cleaning
+from pacas.client.outcome.steps import BoughtValue, Observer, Order, Progress, Unrepaired, Why
 from pacas.client.safe_clean import SafeClean
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.money import nanocredits
@@ -438,19 +439,19 @@ def test_a_named_cell_is_bought_for_once() -> None:
 class Journal(Observer):
     """Remembers each step, and gives back the first ones if asked to."""
 
-    def __init__(self, earlier: Mapping[int, Purchase | Unrepaired] | None = None) -> None:
+    def __init__(self, earlier: Mapping[int, BoughtValue | Unrepaired] | None = None) -> None:
         self.earlier = dict(earlier or {})
-        self.steps: dict[int, Purchase | Unrepaired] = {}
+        self.steps: dict[int, BoughtValue | Unrepaired] = {}
         self.progress: list[Progress] = []
         self.told: list[str] = []
 
-    def recall(self, step: int) -> Purchase | Unrepaired | None:
+    def recall(self, step: int) -> BoughtValue | Unrepaired | None:
         return self.earlier.get(step)
 
     def ordering(self, order: Order) -> None:
         self.told.append(f"order {order.key}")
 
-    def settled(self, step: int, outcome: Purchase | Unrepaired) -> None:
+    def settled(self, step: int, outcome: BoughtValue | Unrepaired) -> None:
         self.steps[step] = outcome
         self.told.append(f"settled {step}")
 

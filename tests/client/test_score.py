@@ -13,8 +13,7 @@ from oracles.distance import distance, penalty
 from oracles.strategies import trees, values_of
 from oracles.tree import Tree, Value
 
-from pacas.client.outcome.score import score
-from pacas.client.outcome.score_counts import Counts, shares
+from pacas.client.outcome.score import CellCounts, score, shares
 from pacas.core.hierarchy import Hierarchy
 from pacas.engine.duck.engine import DuckEngine
 from pacas.engine.questions import relation_distance
@@ -61,7 +60,7 @@ def test_a_score_is_what_the_definitions_say(case: tuple[Rows, Rows, Rows, dict[
         assert scored.counts == literal_counts(tree, column, cells)
 
 
-def literal_counts(tree: Tree, column: tuple[Value, ...], cells: list[tuple[Value, ...]]) -> Counts:
+def literal_counts(tree: Tree, column: tuple[Value, ...], cells: list[tuple[Value, ...]]) -> CellCounts:
     """One cell after the other."""
     known = [tuple(map(tree.key, cell)) for cell in cells]
     cells = [cell for cell in known if tree.is_ground(cell[1])]
@@ -72,7 +71,7 @@ def literal_counts(tree: Tree, column: tuple[Value, ...], cells: list[tuple[Valu
         levels[tree.level(v)] += 1
         normalised = distance(tree, column, v, w) / root if root else 0
         quarters[next(q for q in range(4) if q == 3 or normalised <= (q + 1) / 4 + 1e-9)] += 1
-    return Counts(
+    return CellCounts(
         cells=len(cells),
         wrong=sum(d != w for _, w, d in cells),
         wrong_after=sum(v != w for v, w, _ in cells),
@@ -96,7 +95,7 @@ def test_the_repair_error_is_the_distance_of_the_relations(case: tuple[Rows, Row
     assert found.total.counts is None
 
 
-def scored(repaired: Any, truth: Any, dirty: Any) -> Counts:
+def scored(repaired: Any, truth: Any, dirty: Any) -> CellCounts:
     counts = score({"B": repaired}, {"B": truth}, {"B": dirty}, {"B": TREE}, engine=ENGINE).total.counts
     assert counts is not None
     return counts
@@ -162,6 +161,6 @@ def test_another_tables_truth_is_refused(truth: Any, message: str) -> None:
 
 
 def test_counts_of_several_attributes_add_up() -> None:
-    total = Counts(3, 2, 1, 2, 1, 0, (2, 0), (1, 0, 0, 1)) + Counts(1, 1, 0, 1, 1, 0, (1, 0, 0), (0, 1, 0, 0))
-    assert total == Counts(4, 3, 1, 3, 2, 0, (3, 0, 0), (1, 1, 0, 1))
+    total = CellCounts(3, 2, 1, 2, 1, 0, (2, 0), (1, 0, 0, 1)) + CellCounts(1, 1, 0, 1, 1, 0, (1, 0, 0), (0, 1, 0, 0))
+    assert total == CellCounts(4, 3, 1, 3, 2, 0, (3, 0, 0), (1, 1, 0, 1))
     assert shares([]) == [] and shares([0, 0]) == [0.0, 0.0]

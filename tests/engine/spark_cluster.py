@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from jobs_and_cities import cleaner, dirty, provider, shuffled, told
 from spark import SETTINGS, class_path
 
-from pacas.client.outcome.cleaning import Observer, Purchase, Unrepaired
+from pacas.client.outcome.steps import BoughtValue, Observer, Unrepaired
 from pacas.core.relation import Relation
 from pacas.engine.contract import KeyedFrame
 from pacas.engine.duck.engine import DuckEngine
@@ -146,7 +146,7 @@ class Killing(Observer):
         self._gate = gate
         self.at_once = 0
 
-    def settled(self, step: int, outcome: Purchase | Unrepaired) -> None:
+    def settled(self, step: int, outcome: BoughtValue | Unrepaired) -> None:
         if not self.at_once:
             for executor in tuple(self._gate.executors):
                 self._gate.kill(executor)

@@ -20,7 +20,7 @@ import pytest
 from jobs_and_cities import cleaner, dirty, provider, shuffled, told
 from spark import missing
 
-from pacas.client.outcome.cleaning import Observer, Order, Purchase, Unrepaired
+from pacas.client.outcome.steps import BoughtValue, Observer, Order, Unrepaired
 from pacas.engine.contract import KeyedFrame
 from pacas.engine.duck.engine import DuckEngine
 from pacas.engine.files.folder import scan_folder
@@ -50,13 +50,13 @@ class Cancelling(Observer):
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._cancel)
 
-    def recall(self, step: int) -> Purchase | Unrepaired | Order | None:
+    def recall(self, step: int) -> BoughtValue | Unrepaired | Order | None:
         return self._journal.recall(step)
 
     def ordering(self, order: Order) -> None:
         self._journal.ordering(order)
 
-    def settled(self, step: int, outcome: Purchase | Unrepaired) -> None:
+    def settled(self, step: int, outcome: BoughtValue | Unrepaired) -> None:
         self._journal.settled(step, outcome)
         self.begin()
 

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pacas.client.outcome.cleaning import Cleaning, Order, Purchase, Unrepaired
+from pacas.client.outcome.cleaning import Cleaning
+from pacas.client.outcome.steps import BoughtValue, Order, Unrepaired
 from pacas.client.safe_clean import SafeClean
 from pacas.core.hierarchy import Hierarchy
 from pacas.engine.duck.engine import DuckEngine
@@ -28,7 +29,7 @@ ENGINE = DuckEngine(threads=1)
 PARTS = {"data": "d", "budget": 10}
 ROWS = np.array([2, 5], dtype=np.int64)
 ORDER = Order(0, "B", 5, Request({"K": "é\n", "L": None}, "B", 1), 7, "run:0", np.array([2], dtype=np.int64))
-BOUGHT = Purchase("B", ROWS, 5, 1, 'X, "Y"', 6, "run:0", ORDER.differing)
+BOUGHT = BoughtValue("B", ROWS, 5, 1, 'X, "Y"', 6, "run:0", ORDER.differing)
 
 
 @pytest.fixture
@@ -90,7 +91,7 @@ def test_every_cut_of_the_file_is_read_up_to_its_last_whole_line(path: Path) -> 
         path.write_bytes(whole[:cut])
         journal = resumed(path)
         lines = sum(end <= cut for end in ends)
-        assert [journal.recall(0) is not None, isinstance(journal.recall(0), Purchase)] == [lines >= 2, lines >= 3]
+        assert [journal.recall(0) is not None, isinstance(journal.recall(0), BoughtValue)] == [lines >= 2, lines >= 3]
         if lines == 2:
             journal.settled(0, BOUGHT)
         journal.close()

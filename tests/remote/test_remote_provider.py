@@ -18,7 +18,7 @@ from flaky_proxy import ANSWER, REQUEST, flaky
 from running_service import app_of, served, service, with_account
 
 from pacas import example
-from pacas.client.outcome.cleaning import Observer, Progress
+from pacas.client.outcome.steps import Observer, Progress
 from pacas.client.safe_clean import SafeClean
 from pacas.core.relation import Relation
 from pacas.errors import InputError, RemoteError

@@ -15,7 +15,7 @@ import typer
 from rich.console import Console, ConsoleDimensions
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from pacas.client.classes.check import Progress as Tell
+from pacas.client.classes.check import Tell
 from pacas.core.hierarchy import Hierarchy
 from pacas.errors import InputError
 from pacas.formats.hierarchies import read_hierarchy

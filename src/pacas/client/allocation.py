@@ -42,7 +42,7 @@ def harmonic(remaining: int, turn: Turn) -> int:
 
 
 def uniform(remaining: int, turn: Turn) -> int:
-    """The same for each class that is left."""
+    """B / n, with n the classes that are left."""
     return remaining // turn.classes
 
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 from copy import copy
 from typing import Any
 
-from pacas.client.outcome.cleaning import Cleaning, Observer
+from pacas.client.outcome.cleaning import Cleaning
+from pacas.client.outcome.steps import Observer
 from pacas.client.repair import refine
 from pacas.client.safe_clean import SafeClean
 from pacas.engine.contract import Engine

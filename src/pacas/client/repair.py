@@ -12,21 +12,21 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from pacas.client.classes.current_relation import Column
+from pacas.client.classes.current_relation import CurrentColumn
 from pacas.client.classes.error_counts import ErrorCounts
-from pacas.client.outcome.cleaning import Purchase, Repair, Why
+from pacas.client.outcome.steps import BoughtValue, Repair, Why
 from pacas.core.histogram import Ints
 
-Rule = Callable[[Column, Ints, int], tuple[int, Why]]
+Rule = Callable[[CurrentColumn, Ints, int], tuple[int, Why]]
 """From a column, the rows of a class, and the bought value's code: what to write, and why."""
 
 
-def replace(column: Column, rows: Ints, bought: int) -> tuple[int, Why]:
+def replace(column: CurrentColumn, rows: Ints, bought: int) -> tuple[int, Why]:
     """The bought value itself."""
     return bought, Why.BOUGHT
 
 
-def refine(column: Column, rows: Ints, bought: int) -> tuple[int, Why]:
+def refine(column: CurrentColumn, rows: Ints, bought: int) -> tuple[int, Why]:
     """The class's most frequent value at or below the bought one (ties: the one that stands first), if it has any."""
     enter, leave = column.spans
     first, last, is_evidence = enter[bought], leave[bought], column.is_evidence
@@ -37,8 +37,8 @@ def refine(column: Column, rows: Ints, bought: int) -> tuple[int, Why]:
     return best, Why.EVIDENCE if most else Why.BOUGHT
 
 
-def ground(column: Column, rows: Ints, bought: int) -> tuple[int, Why]:
-    """The same; without such a value, the column's most frequent ground value below the bought one.
+def ground(column: CurrentColumn, rows: Ints, bought: int) -> tuple[int, Why]:
+    """What `refine` finds in the class; if nothing, the column's most frequent ground value below the bought one.
 
     Ties go to the value that comes first in the hierarchy. If none of them occurs, it is the bought value.
     """
@@ -64,7 +64,7 @@ class Repairs(list[Repair]):
         super().__init__()
         self._rule = rule
 
-    def apply(self, number: int, purchase: Purchase, counts: ErrorCounts, round: int) -> None:
+    def apply(self, number: int, purchase: BoughtValue, counts: ErrorCounts, round: int) -> None:
         """ApplyRepair: write into every cell of a class what the purchase says, and remember why."""
         column, places = counts.current[purchase.attribute], counts.rows(number)
         code, why = self._rule(column, places, column.code(purchase.value))

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 from uuid import uuid4
 
+import numpy as np
+
 from pacas.client.allocation import ALLOCATIONS, Turn
 from pacas.client.buying.offers import (
     PREFERENCES,
@@ -20,17 +22,19 @@ from pacas.client.buying.offers import (
     find_offers,
     is_whole,
 )
-from pacas.client.buying.purchaser import Buyer
+from pacas.client.buying.purchaser import Purchaser
 from pacas.client.buying.requests import classes_of_one_tuple
 from pacas.client.classes.error_counts import ErrorCounts
 from pacas.client.classes.generate_eqs import generate_eqs
-from pacas.client.classes.named_cells import Cell, check_attributes, check_cells, still_named
+from pacas.client.classes.named_cells import Cell, check_attributes, check_cells
 from pacas.client.outcome.changes import net_changes
-from pacas.client.outcome.cleaning import BUDGET_SPENT, NOT_SOLD, Cleaning, Observer, Progress, Purchase, Unrepaired
+from pacas.client.outcome.cleaning import Cleaning
+from pacas.client.outcome.steps import BUDGET_SPENT, NOT_SOLD, BoughtValue, Observer, Progress, Repair, Unrepaired
 from pacas.client.repair import REPAIRS, Repairs, ground
 from pacas.client.selection import Selection
 from pacas.core.dependency import FunctionalDependency
 from pacas.core.hierarchy import Hierarchy
+from pacas.core.histogram import Ints
 from pacas.core.money import nanocredits
 from pacas.engine.contract import Engine, RelationFile, Source
 from pacas.engine.new_cells import NewCells
@@ -100,7 +104,7 @@ class SafeClean:
         wanted = {fd.rhs for fd in self.fds} | check_attributes(self.cells, source)
         offers = find_offers(catalogue, wanted, source, self.max_level, self.prefer)
         hierarchies = all_hierarchies(catalogue, self.hierarchies, source)
-        buyer = Buyer(marketplace, offers, self.budget, run or uuid4().hex, observer or Observer())
+        buyer = Purchaser(marketplace, offers, self.budget, run or uuid4().hex, observer or Observer())
         named_in = {a for fd in self.fds for a in fd.attributes} | wanted | buyer.columns
         used = [c for c in source.columns if c in named_in]
         given = table = engine.open(source, None if _is_read_at_once(source, engine) else used)
@@ -113,7 +117,7 @@ class SafeClean:
             done_before = len(repairs)
             unrepaired = self._spend(counts, buyer, repairs, number)
             counts.close()
-            named = still_named(named, repairs[done_before:])
+            named = _still_named(named, repairs[done_before:])
             if len(repairs) == done_before or not buyer.remaining or number == self.rounds:
                 break
             changes = net_changes(repairs[done_before:], source.columns)
@@ -134,7 +138,7 @@ class SafeClean:
             engine=engine,
         )
 
-    def _spend(self, counts: ErrorCounts, buyer: Buyer, repairs: Repairs, number: int) -> list[Unrepaired]:
+    def _spend(self, counts: ErrorCounts, buyer: Purchaser, repairs: Repairs, number: int) -> list[Unrepaired]:
         """The loop of Alg. 3, on the unresolved classes of one round; the classes that it leaves as they are."""
         unrepaired: list[Unrepaired] = []
         eqs = Selection(counts.errors)
@@ -149,7 +153,7 @@ class SafeClean:
             outcome = buyer.buy(counts.attribute(eq), counts.rows(eq), allowance, counts.current, bool(is_alike[eq]))
             eqs.drop(eq)
             counts.drop(eq)
-            if isinstance(outcome, Purchase):
+            if isinstance(outcome, BoughtValue):
                 repairs.apply(eq, outcome, counts, number)
                 if (altered := counts.take_altered()) is not None:
                     eqs.changed(altered, counts.errors[altered])
@@ -160,7 +164,16 @@ class SafeClean:
         return unrepaired + _left_over(eqs, counts, buyer)
 
 
-def _left_over(eqs: Selection, counts: ErrorCounts, buyer: Buyer) -> list[Unrepaired]:
+def _still_named(named: Mapping[str, Ints], repairs: Iterable[Repair]) -> dict[str, Ints]:
+    """The named cells that no repair has reached."""
+    left = dict(named)
+    for repair in repairs:
+        if repair.attribute in left:
+            left[repair.attribute] = np.setdiff1d(left[repair.attribute], repair.rows)
+    return {a: rows for a, rows in left.items() if len(rows)}
+
+
+def _left_over(eqs: Selection, counts: ErrorCounts, buyer: Purchaser) -> list[Unrepaired]:
     """The classes with errors whose turn never came, as the money was gone."""
     return [
         Unrepaired(a, counts.current.rows(counts.rows(eq)), BUDGET_SPENT if a in buyer.offers else NOT_SOLD)

@@ -62,7 +62,7 @@ class GroupedRows:
         return chosen
 
     def at(self, rows: Ints) -> GroupedRows:
-        """The same groups, their rows called otherwise but in the same order; what is known of them stays known."""
+        """These groups with other numbers for their rows, in the old order; what is known of them stays known."""
         called = GroupedRows(rows, self.offsets, self.codes, self.hierarchy)
         if "violations" in self.__dict__:
             called.__dict__["violations"] = self.violations
@@ -81,7 +81,17 @@ class GroupedRows:
 
 @dataclass(frozen=True, eq=False)
 class ValueCounts:
-    """How often each value occurs in each group: n rows of `group` have the value `code`."""
+    """How often each value occurs in each group: n rows of `group` have the value `code`.
+
+    Three rows of one group hold a, b and their parent p: a and b clash, and p, which is above both, does not.
+
+    >>> tree = Hierarchy.from_rows([["a", "p", "*"], ["b", "p", "*"]])
+    >>> counts = ValueCounts.of(np.array([3]), tree.encode(["a", "b", "p"]), tree)
+    >>> {tree.label(code): n for code, n in zip(counts.code.tolist(), counts.incomparable.tolist())}
+    {'a': 1, 'b': 1, 'p': 0}
+    >>> counts.violations(groups=1).tolist()
+    [1]
+    """
 
     group: Ints
     code: Ints

@@ -63,7 +63,7 @@ class SemanticDistance:
         return known.between_codes(known.hierarchy.encode(v), known.hierarchy.encode(w))
 
     def admit(self, values: Iterable[str | None]) -> SemanticDistance:
-        """The same for a hierarchy with these values in it, too; new ones lose nothing by themselves (D2)."""
+        """δ on a hierarchy with these values in it, too; new ones lose nothing by themselves (D2)."""
         hierarchy = self.hierarchy.admit(values)
         penalties = np.append(self.penalties, np.zeros(len(hierarchy) - len(self.hierarchy)))
         return SemanticDistance(hierarchy, penalties, self.left_out)

@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
+NO_ROWS: Ints = np.empty(0, dtype=np.int64)
+NO_ROWS.setflags(write=False)
 Values = tuple[str | None, ...]
 
 

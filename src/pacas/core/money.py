@@ -58,7 +58,7 @@ def credits_text(nanocredits: int) -> str:
 
 
 def credits_words(nanocredits: int) -> str:
-    """The same with its unit.
+    """An amount in credits, with its unit.
 
     >>> credits_words(10**9), credits_words(700_000_000)
     ('1 credit', '0.7 credits')

@@ -12,10 +12,8 @@ from rich.text import Text
 from pacas.cli.clean.job import Job
 from pacas.cli.options import out, printable
 from pacas.client.outcome.cleaning import Cleaning
-from pacas.client.outcome.explain import Explanation, explain
-from pacas.client.outcome.explain_words import as_dict, in_words
-from pacas.client.outcome.score import AttributeScore, Score
-from pacas.client.outcome.score_counts import Counts
+from pacas.client.outcome.explain import Explanation, as_dict, explain, in_words
+from pacas.client.outcome.score import AttributeScore, CellCounts, Score
 from pacas.engine.contract import Engine
 from pacas.errors import FileError
 from pacas.formats.report.report import write_report
@@ -83,7 +81,7 @@ def _rows(score: Score) -> dict[str, AttributeScore]:
 def _errors(rows: Mapping[str, AttributeScore]) -> Table:
     table = _table("against the truth", ("repair error", "wrong cells", "precision", "recall", "F1"))
     for name, found in rows.items():
-        counts = found.counts or Counts()
+        counts = found.counts or CellCounts()
         ratios = ("–" if ratio is None else f"{ratio:.3f}" for ratio in (counts.precision, counts.recall, counts.f1))
         error = _change(found.repair_error_before or 0.0, found.repair_error, "{:,.3f}")
         table.add_row(name, error, _change(counts.wrong, counts.wrong_after, "{:,}"), *ratios)

@@ -12,9 +12,10 @@ from typing import Any
 from pacas.cli.clean.job import Job
 from pacas.cli.options import printable
 from pacas.client.buying.offers import find_offers, unknown_labels
-from pacas.client.classes.check import Progress as Tell
+from pacas.client.classes.check import Tell
 from pacas.client.dry_run import dry_run
-from pacas.client.outcome.cleaning import Cleaning, Observer, Order, Progress, Purchase, Unrepaired
+from pacas.client.outcome.cleaning import Cleaning
+from pacas.client.outcome.steps import BoughtValue, Observer, Order, Progress, Unrepaired
 from pacas.core.money import credits_words
 from pacas.core.words import counted
 from pacas.engine.contract import Engine
@@ -116,13 +117,13 @@ class Watched(Observer):
         self._observer, self._tell = observer, tell
         self._next = 0.0
 
-    def recall(self, step: int) -> Purchase | Unrepaired | Order | None:
+    def recall(self, step: int) -> BoughtValue | Unrepaired | Order | None:
         return self._observer.recall(step)
 
     def ordering(self, order: Order) -> None:
         self._observer.ordering(order)
 
-    def settled(self, step: int, outcome: Purchase | Unrepaired) -> None:
+    def settled(self, step: int, outcome: BoughtValue | Unrepaired) -> None:
         self._observer.settled(step, outcome)
 
     def progressed(self, progress: Progress) -> None:

@@ -9,7 +9,8 @@ from rich.table import Table
 from rich.text import Text
 
 from pacas.cli.options import out, printable
-from pacas.client.outcome.cleaning import Cleaning, Purchase, Repair, Unrepaired
+from pacas.client.outcome.cleaning import Cleaning
+from pacas.client.outcome.steps import BoughtValue, Repair, Unrepaired
 from pacas.core.money import credits_text, credits_words, in_credits
 from pacas.core.words import counted
 
@@ -34,7 +35,7 @@ def as_json(cleaning: Cleaning, *, dry: bool = False) -> dict[str, Any]:
     }
 
 
-def _purchase(purchase: Purchase, repair: Repair, dry: bool) -> dict[str, Any]:
+def _purchase(purchase: BoughtValue, repair: Repair, dry: bool) -> dict[str, Any]:
     return {
         "attribute": purchase.attribute,
         "rows": purchase.rows.tolist(),
@@ -108,8 +109,8 @@ def _by_level(cleaning: Cleaning) -> Table:
     return table
 
 
-def _grouped(cleaning: Cleaning) -> dict[tuple[str, int], list[tuple[Purchase, Repair]]]:
-    grouped: dict[tuple[str, int], list[tuple[Purchase, Repair]]] = {}
+def _grouped(cleaning: Cleaning) -> dict[tuple[str, int], list[tuple[BoughtValue, Repair]]]:
+    grouped: dict[tuple[str, int], list[tuple[BoughtValue, Repair]]] = {}
     for purchase, repair in zip(cleaning.purchases, cleaning.repairs, strict=True):
         grouped.setdefault((purchase.attribute, purchase.level), []).append((purchase, repair))
     return grouped

@@ -13,8 +13,9 @@ from pacas.cli.clean.summary import print_summary
 from pacas.cli.demo.show import title
 from pacas.cli.demo.table import FD, MATCH, hierarchy, make_tables
 from pacas.cli.options import out, progress
-from pacas.client.outcome.cleaning import Cleaning, Observer
+from pacas.client.outcome.cleaning import Cleaning
 from pacas.client.outcome.score import Score
+from pacas.client.outcome.steps import Observer
 from pacas.client.safe_clean import SafeClean
 from pacas.core.anonymity import Policy
 from pacas.engine.duck.engine import DuckEngine

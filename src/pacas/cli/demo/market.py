@@ -18,8 +18,7 @@ from pacas.cli.market.requests import as_json as quote_as_json
 from pacas.cli.market.requests import shown
 from pacas.cli.options import out
 from pacas.client.outcome.cleaning import Cleaning
-from pacas.client.outcome.explain import explain
-from pacas.client.outcome.explain_words import BECAUSE
+from pacas.client.outcome.explain import BECAUSE, explain
 from pacas.client.safe_clean import SafeClean
 from pacas.core.anonymity import Policy
 from pacas.core.money import credits_text

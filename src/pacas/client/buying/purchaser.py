@@ -12,14 +12,14 @@ import numpy as np
 from pacas.client.buying.offers import Offered
 from pacas.client.buying.requests import generate_request
 from pacas.client.classes.current_relation import CurrentRelation
-from pacas.client.outcome.cleaning import NOT_SOLD, Observer, Order, Purchase, Unrepaired
+from pacas.client.outcome.steps import NOT_SOLD, BoughtValue, Observer, Order, Unrepaired
 from pacas.core.histogram import Ints
 from pacas.errors import ReplayError
 from pacas.protocol.marketplace import Marketplace
 from pacas.protocol.messages import Refusal
 
 
-class Buyer:
+class Purchaser:
     """Buys a value per class, at most for its allowance, under keys made from the run's name and the step's number."""
 
     def __init__(
@@ -27,7 +27,7 @@ class Buyer:
     ) -> None:
         self.offers = offers
         self.remaining = budget
-        self.purchases: list[Purchase] = []
+        self.purchases: list[BoughtValue] = []
         self.observer = observer
         self._marketplace = marketplace
         self._run = run
@@ -40,7 +40,7 @@ class Buyer:
 
     def buy(
         self, attribute: str, places: Ints, allowance: int, current: CurrentRelation, is_alike: bool
-    ) -> Purchase | Unrepaired:
+    ) -> BoughtValue | Unrepaired:
         """What is bought for a class, or why nothing is. Nothing is written yet."""
         step, self._step = self._step, self._step + 1
         rows = current.rows(places)
@@ -52,14 +52,14 @@ class Buyer:
             outcome = self._pay(recalled, rows) if isinstance(recalled, Order) else recalled
         if outcome is not recalled:
             self.observer.settled(step, outcome)
-        if isinstance(outcome, Purchase):
+        if isinstance(outcome, BoughtValue):
             self.remaining -= outcome.price
             self.purchases.append(outcome)
         return outcome
 
     def _bargain(
         self, step: int, attribute: str, places: Ints, allowance: int, current: CurrentRelation, is_alike: bool
-    ) -> Purchase | Unrepaired:
+    ) -> BoughtValue | Unrepaired:
         offered, rows = self.offers.get(attribute), current.rows(places)
         if offered is None:
             return Unrepaired(attribute, rows, NOT_SOLD)
@@ -71,7 +71,7 @@ class Buyer:
         self.observer.ordering(order)
         return self._pay(order, rows)
 
-    def _pay(self, order: Order, rows: Ints) -> Purchase | Unrepaired:
+    def _pay(self, order: Order, rows: Ints) -> BoughtValue | Unrepaired:
         """Pay what was quoted, or less if it has become cheaper; never more."""
         answer = self._marketplace.pay(order.request, order.ceiling, order.key)
         if isinstance(answer, Refusal):
@@ -80,12 +80,12 @@ class Buyer:
             raise ReplayError(
                 f"the provider charged another price than it had quoted, for step {order.step}; nothing is written"
             )
-        return Purchase(
+        return BoughtValue(
             order.attribute, rows, order.row, answer.level, answer.value, answer.price, order.key, order.differing
         )
 
 
-def _check_recalled(recalled: Purchase | Unrepaired | Order, step: int, attribute: str, rows: Ints) -> None:
+def _check_recalled(recalled: BoughtValue | Unrepaired | Order, step: int, attribute: str, rows: Ints) -> None:
     """What an earlier run recorded must be about the class whose turn it is."""
     same = recalled.row in rows if isinstance(recalled, Order) else np.array_equal(recalled.rows, rows)
     if recalled.attribute != attribute or not same:

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from pacas.client.buying.offers import Offered
 from pacas.client.classes.current_relation import CurrentRelation
 from pacas.client.classes.error_counts import ErrorCounts
-from pacas.client.outcome.cleaning import NO_ROWS, TOO_EXPENSIVE
-from pacas.core.histogram import Ints, Values
+from pacas.client.outcome.steps import TOO_EXPENSIVE
+from pacas.core.histogram import NO_ROWS, Ints, Values
 from pacas.engine.grouping import Keys, combine
 from pacas.protocol.marketplace import Marketplace
 from pacas.protocol.messages import REASONS, Ladders, Request
@@ -73,7 +73,7 @@ def generate_request(
 def _of_one_tuple(
     row: int, offered: Offered, allowance: int, current: CurrentRelation, marketplace: Marketplace
 ) -> Choice | str:
-    """The same where one row stands for all."""
+    """The affordable request that is preferred where all rows look alike to the provider, and one stands for all."""
     offer = offered.offer
     values = {name: current[name].text(row) for name in offer.columns}
     ladders = marketplace.quote_batch(offer.attribute, {name: [value] for name, value in values.items()})
@@ -100,7 +100,7 @@ def _differing(
 
 
 def _alike(prices: Ints, price: Ints) -> NDArray[np.bool_]:
-    """The same refusal, or nearly the same price.
+    """Whether quotes are as good as equal: one refusal, or nearly one price.
 
     A neighbour weighs at least 100 nanocredits and rounding moves that by one: up to one in a hundred means nothing.
     """

@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pacas.client.classes.current_relation import Column, CurrentRelation
+from pacas.client.classes.current_relation import CurrentColumn, CurrentRelation
 from pacas.client.classes.equivalence import pairs_touching
 from pacas.core.consistency import GroupedRows
 from pacas.core.dependency import FunctionalDependency
 from pacas.core.hierarchy import Codes
-from pacas.core.histogram import Ints
+from pacas.core.histogram import NO_ROWS, Ints
 
 MANY_BATCHES = 48
 """From here on, the groups of all batches are counted at once, before and after."""
@@ -45,7 +45,7 @@ Changed = Callable[[Ints, Ints], None]
 """Told by how much the errors of some classes change: their numbers, each once, and the differences."""
 
 
-class MovingGroups:
+class ChangingGroups:
     """The X-groups of a dependency on the current relation."""
 
     def __init__(
@@ -190,10 +190,10 @@ class MovingGroups:
         return members
 
     def _enter(self, group: int, batch: Ints) -> None:
-        strangers = batch[self._first[batch] != group]
-        if len(strangers):
+        others = batch[self._first[batch] != group]
+        if len(others):
             before = self._joined.get(group, NO_ROWS)
-            self._joined[group] = np.concatenate([before[self._group[before] == group], strangers])
+            self._joined[group] = np.concatenate([before[self._group[before] == group], others])
         self._group[batch] = group
 
     # ---- many batches -----------------------------------------------------------------------------------------
@@ -228,11 +228,17 @@ class MovingGroups:
         return counts
 
 
-NO_ROWS: Ints = np.zeros(0, dtype=np.int64)
-
-
 def _each_value(classes: GroupedRows, codes: Codes) -> tuple[Ints, Codes]:
-    """Each row of the classes with each value of its class; of very many, those of the first classes."""
+    """Each row of the classes with each value of its class; of very many, those of the first classes.
+
+    Two classes: rows 2 and 5, whose values are 7 and 8, and row 9, whose value is 7.
+
+    >>> from pacas.core.hierarchy import Hierarchy
+    >>> classes = GroupedRows(np.array([2, 5, 9]), np.array([0, 2, 3]), np.array([7, 8, 7]), Hierarchy.flat(()))
+    >>> rows, values = _each_value(classes, classes.codes)
+    >>> list(zip(rows.tolist(), values.tolist()))
+    [(2, 7), (2, 8), (5, 7), (5, 8), (9, 7)]
+    """
     width = int(codes.max(initial=0)) + 1
     group, value = np.divmod(np.unique(classes.groups * width + codes), width)
     values = np.bincount(group, minlength=len(classes))
@@ -247,7 +253,7 @@ def _each_value(classes: GroupedRows, codes: Codes) -> tuple[Ints, Codes]:
 class GroupKeys:
     """Numbers for combinations of ground values: each gets one when it is first seen, and keeps it."""
 
-    def __init__(self, columns: list[Column], spare: int) -> None:
+    def __init__(self, columns: list[CurrentColumn], spare: int) -> None:
         """`spare` more values may turn up in each column later."""
         self.columns = columns
         self._room = [len(column.hierarchy) + spare for column in columns]
@@ -266,7 +272,7 @@ class GroupKeys:
         return [column.codes[rows] for column in self.columns]
 
     def texts(self, codes: list[Codes]) -> list[list[str | None]]:
-        """The same as texts."""
+        """Left sides, given by column as codes, as they are written."""
         return [
             [column.hierarchy.label(code) for code in of.tolist()]
             for column, of in zip(self.columns, codes, strict=True)

@@ -18,7 +18,7 @@ from pacas.errors import InputError
 AT_ONCE = 2
 """Dependencies checked at a time: arrays are sorted without the interpreter's lock, and each takes its memory."""
 
-Progress = Callable[[str], None]
+Tell = Callable[[str], None]
 """Told what begins now, whenever a longer step begins."""
 
 
@@ -69,7 +69,7 @@ def check(
     hierarchies: Mapping[str, Hierarchy] | None = None,
     *,
     engine: Engine[Any] | None = None,
-    progress: Progress | None = None,
+    progress: Tell | None = None,
 ) -> Check:
     """Count the violations of each dependency and find the classes that need a repair.
 
@@ -94,9 +94,9 @@ def check_table(
     table: Table,
     dependencies: Iterable[FunctionalDependency],
     hierarchies: Hierarchies,
-    tell: Progress,
+    tell: Tell,
 ) -> Check:
-    """The same for a table that is open already."""
+    """Count the violations and find the classes of a table that is open already."""
     violating: dict[FunctionalDependency, GroupedRows] = {}
     with ThreadPoolExecutor(AT_ONCE) as pool:
         asked = {fd: pool.submit(_violating, engine, table, fd, hierarchies) for fd in dependencies}

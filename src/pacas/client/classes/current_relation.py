@@ -19,7 +19,7 @@ from pacas.core.histogram import Ints, sum_by
 from pacas.engine.codes import CodedColumn
 
 
-class Column:
+class CurrentColumn:
     """One attribute's current values."""
 
     def __init__(self, coded: CodedColumn, hierarchy: Hierarchy | None, counts: Ints | None = None) -> None:
@@ -145,16 +145,16 @@ class Column:
         return number
 
 
-class CurrentRelation(Mapping[str, Column]):
+class CurrentRelation(Mapping[str, CurrentColumn]):
     """The columns that a cleaning reads or writes, by attribute."""
 
-    def __init__(self, columns: Mapping[str, Column], held: Ints | None, rows: int) -> None:
+    def __init__(self, columns: Mapping[str, CurrentColumn], held: Ints | None, rows: int) -> None:
         """`held` are the rows that there are, in their order, or None if these are all `rows` of them."""
         self._columns = columns
         self._held = held
         self._rows = rows
 
-    def __getitem__(self, attribute: str) -> Column:
+    def __getitem__(self, attribute: str) -> CurrentColumn:
         return self._columns[attribute]
 
     def __iter__(self) -> Any:

@@ -128,6 +128,15 @@ def pairs_touching(groups: GroupedRows, member: Ints, count: int) -> Ints:
     """Per class: the violating pairs with at least one end in it.
 
     `member` is each row's class, −1 for none. Pairs are those seen from the class's rows, less those counted twice.
+
+    Of four rows with the values a, b, b, c five pairs clash; the class of the first two takes part in four of them
+    (each of its rows sees 3 and 2, and the pair a-b is seen twice), that of the last row in three.
+
+    >>> from pacas.core.hierarchy import Hierarchy
+    >>> tree = Hierarchy.flat(["a", "b", "c"])
+    >>> groups = GroupedRows(np.arange(4), np.array([0, 4]), tree.encode(["a", "b", "b", "c"]), tree)
+    >>> pairs_touching(groups, np.array([0, 0, -1, 1]), count=2).tolist()
+    [4, 3]
     """
     inside = np.flatnonzero(member >= 0)
     if not len(inside):

@@ -13,10 +13,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from pacas.client.classes.changing_groups import MovingGroups
+from pacas.client.classes.changing_groups import ChangingGroups
 from pacas.client.classes.current_relation import CurrentRelation
 from pacas.client.classes.equivalence import EquivalenceClasses
-from pacas.client.classes.unheld_rows import Strangers
+from pacas.client.classes.unheld_rows import UnheldRows
 from pacas.core.consistency import GroupedRows
 from pacas.core.dependency import FunctionalDependency
 from pacas.core.histogram import Ints
@@ -33,11 +33,11 @@ class ErrorCounts:
         classes: EquivalenceClasses,
         violating: Mapping[FunctionalDependency, GroupedRows],
         current: CurrentRelation,
-        strangers: Strangers | None = None,
+        unheld: UnheldRows | None = None,
     ) -> None:
-        """`strangers` finds the rows that are not held, where not all are."""
+        """`unheld` are the rows that are not held, where not all are."""
         self.current = current
-        self._strangers = strangers
+        self._unheld = unheld
         self.classes = classes
         self._places = _places(classes)
         self._cells = [classes.cells[a].group(n) for a, n in self._places]
@@ -48,7 +48,7 @@ class ErrorCounts:
         self._class_of = self._members(classes)
         self._settled: Ints = np.zeros(len(self), dtype=np.int64)
         self._settled_left = 0
-        self._moving: list[MovingGroups] = []
+        self._moving: list[ChangingGroups] = []
         for fd, groups in violating.items():
             if any(a in self._class_of for a in fd.lhs):
                 self._move(fd, groups)
@@ -107,8 +107,8 @@ class ErrorCounts:
 
     def close(self) -> None:
         """Let go of what was made ready to find further rows."""
-        if self._strangers is not None:
-            self._strangers.close()
+        if self._unheld is not None:
+            self._unheld.close()
 
     # ---- counting ---------------------------------------------------------------------------------------------
 
@@ -131,14 +131,14 @@ class ErrorCounts:
             self._settled_left += int(groups.violations.sum())
 
     def _move(self, fd: FunctionalDependency, groups: GroupedRows) -> None:
-        fetch = None if self._strangers is None else self._fetch
-        self._moving.append(MovingGroups(fd, groups, self.current, self._class_of, len(self), self._changed, fetch))
+        fetch = None if self._unheld is None else self._fetch
+        self._moving.append(ChangingGroups(fd, groups, self.current, self._class_of, len(self), self._changed, fetch))
         self._moving[-1].foresee(self.classes.cells)
 
     def _fetch(self, fd: FunctionalDependency, values: list[list[str | None]]) -> None:
         """Hold all rows that have some values on the left side of the dependency."""
-        assert self._strangers is not None
-        new = self._strangers.hold(fd, values, self.current)
+        assert self._unheld is not None
+        new = self._unheld.hold(fd, values, self.current)
         if len(new):
             for attribute, member in self._class_of.items():
                 self._class_of[attribute] = np.concatenate([member, np.full(len(new), -1, dtype=np.int64)])

@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 
 from pacas.client.classes.check import check_table
-from pacas.client.classes.current_relation import Column, CurrentRelation
+from pacas.client.classes.current_relation import CurrentColumn, CurrentRelation
 from pacas.client.classes.equivalence import EquivalenceClasses
 from pacas.client.classes.error_counts import ErrorCounts
 from pacas.client.classes.named_cells import add_named
-from pacas.client.classes.unheld_rows import Strangers
+from pacas.client.classes.unheld_rows import UnheldRows
 from pacas.core.consistency import GroupedRows
 from pacas.core.dependency import FunctionalDependency
-from pacas.core.histogram import Ints
+from pacas.core.histogram import NO_ROWS, Ints
 from pacas.engine.codes import CodedColumn, coded_texts
 from pacas.engine.contract import Engine, Hierarchies, Table
 
@@ -47,21 +47,21 @@ def generate_eqs(
     if named:
         classes = add_named(classes, named, violating, table, engine, hierarchies)
     if len(table) * len(used) * BYTES <= engine.holdable_bytes:
-        columns = {a: Column(c, hierarchies.get(a)) for a, c in engine.columns(table, used).items()}
+        columns = {a: CurrentColumn(c, hierarchies.get(a)) for a, c in engine.columns(table, used).items()}
         return ErrorCounts(classes, violating, CurrentRelation(columns, None, len(table)))
     held = _rows_of(classes)
     columns = _columns(engine, table, used, held, hierarchies, [*classes.cells] if counted else [])
     current = CurrentRelation(columns, held, len(table))
     cells = {a: groups.at(np.searchsorted(held, groups.rows)) for a, groups in classes.cells.items()}
     placed = {fd: groups.at(np.searchsorted(held, groups.rows)) for fd, groups in violating.items()}
-    strangers = Strangers(engine, table, held, fds, hierarchies)
-    return ErrorCounts(EquivalenceClasses(cells, classes.errors), placed, current, strangers)
+    unheld = UnheldRows(engine, table, held, fds, hierarchies)
+    return ErrorCounts(EquivalenceClasses(cells, classes.errors), placed, current, unheld)
 
 
 def _rows_of(classes: EquivalenceClasses) -> Ints:
     """The rows of all classes; those of violating groups are among them."""
     parts: list[GroupedRows] = list(classes.cells.values())
-    return np.unique(np.concatenate([np.empty(0, dtype=np.int64), *(part.rows for part in parts)]))
+    return np.unique(np.concatenate([NO_ROWS, *(part.rows for part in parts)]))
 
 
 def _columns(
@@ -71,17 +71,17 @@ def _columns(
     held: Ints,
     hierarchies: Hierarchies,
     counted: Sequence[str],
-) -> dict[str, Column]:
+) -> dict[str, CurrentColumn]:
     """The columns of the rows that are held."""
     if not len(held):
-        return {a: Column(CodedColumn(np.empty(0, dtype=np.int32), []), hierarchies.get(a)) for a in used}
+        return {a: CurrentColumn(CodedColumn(np.empty(0, dtype=np.int32), []), hierarchies.get(a)) for a in used}
     texts = engine.rows(table, held, used)
     columns = {}
     for attribute in used:
         coded, counts = coded_texts(texts.column(attribute)), None
         if attribute in counted:
             coded, counts = _with_all_values(engine, table, attribute, coded)
-        columns[attribute] = Column(coded, hierarchies.get(attribute), counts)
+        columns[attribute] = CurrentColumn(coded, hierarchies.get(attribute), counts)
     return columns
 
 

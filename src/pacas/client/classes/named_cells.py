@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from pacas.client.classes.equivalence import EquivalenceClasses, count_errors
-from pacas.client.outcome.cleaning import Repair
 from pacas.core.consistency import GroupedRows
 from pacas.core.dependency import FunctionalDependency
 from pacas.core.hierarchy import Hierarchy
@@ -43,15 +42,6 @@ def check_cells(cells: Iterable[Cell], table: Table) -> dict[str, Ints]:
             raise no_such_row(row, table, table.name)
         named.setdefault(attribute, set()).add(int(row))
     return {a: np.array(sorted(named[a]), dtype=np.int64) for a in table.columns if a in named}
-
-
-def still_named(named: Mapping[str, Ints], repairs: Iterable[Repair]) -> dict[str, Ints]:
-    """The named cells that no repair has reached."""
-    left = dict(named)
-    for repair in repairs:
-        if repair.attribute in left:
-            left[repair.attribute] = np.setdiff1d(left[repair.attribute], repair.rows)
-    return {a: rows for a, rows in left.items() if len(rows)}
 
 
 def add_named(

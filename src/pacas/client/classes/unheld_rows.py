@@ -18,7 +18,7 @@ from pacas.core.histogram import Ints
 from pacas.engine.contract import Engine, Hierarchies, Index, Table
 
 
-class Strangers:
+class UnheldRows:
     """The rows of a table that nobody holds yet."""
 
     def __init__(

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from pacas.client.outcome.steps import Repair
 from pacas.core.histogram import Ints
 from pacas.core.relation import Relation
 from pacas.engine.contract import Engine
@@ -28,22 +29,7 @@ class Changes:
         return len(self.rows)
 
 
-class Written(Protocol):
-    """What a repair has written, as far as it matters here."""
-
-    @property
-    def attribute(self) -> str: ...
-    @property
-    def rows(self) -> Ints: ...
-    @property
-    def old(self) -> tuple[str | None, ...]: ...
-    @property
-    def new(self) -> str: ...
-    @property
-    def written(self) -> Ints: ...
-
-
-def net_changes(repairs: Iterable[Written], columns: Sequence[str]) -> dict[str, Changes]:
+def net_changes(repairs: Iterable[Repair], columns: Sequence[str]) -> dict[str, Changes]:
     """What repairs come to, one after the other; a cell that ends as it began is left out."""
     cells: dict[str, dict[int, tuple[str | None, str]]] = {}
     for repair in repairs:

@@ -8,130 +8,26 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from enum import Enum, IntEnum
+from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
 from rich.table import Table as RichTable
 
 from pacas.client.outcome.changes import Changes, net_changes, with_changes
 from pacas.client.outcome.score import Score, score
+from pacas.client.outcome.steps import BoughtValue, Repair, Unrepaired, looks
 from pacas.client.outcome.summary import Lines, html_table, rich_table
 from pacas.core.dependency import FunctionalDependency
 from pacas.core.hierarchy import Hierarchy
-from pacas.core.histogram import Ints
 from pacas.core.money import credits_text, credits_words, in_credits
 from pacas.core.relation import Relation
 from pacas.core.words import counted
-from pacas.engine.codes import CodedColumn
 from pacas.engine.contract import Engine, Source, Table
 from pacas.engine.new_cells import NewCells
 from pacas.engine.questions import Data
-from pacas.protocol.messages import Request
-
-NOT_SOLD = "not_sold"
-"""Nobody offers the attribute."""
-TOO_EXPENSIVE = "too_expensive"
-"""There are quotes, and none is within the class's allowance."""
-BUDGET_SPENT = "budget_spent"
-"""The money was gone before it was the class's turn."""
-
-NO_ROWS: Ints = np.empty(0, dtype=np.int64)
-NO_ROWS.setflags(write=False)
-
-
-class Why(Enum):
-    """Where the value that was written comes from (D11)."""
-
-    BOUGHT = "bought"
-    """It is the one that was bought."""
-    EVIDENCE = "evidence"
-    """It stood in the class, most often of those at or below the bought one."""
-    COLUMN = "column"
-    """It is the ground value below the bought one that is most frequent in the client's column."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Purchase:
-    """A value that was bought for the cells of a class, by asking about one of its rows."""
-
-    attribute: str
-    rows: Ints
-    row: int
-    level: int
-    value: str
-    price: int
-    """In nanocredits."""
-    key: str
-    """The idempotency key under which it was paid."""
-    differing: Ints = field(default_factory=lambda: NO_ROWS)
-    """The rows whose own quotes were others than those of the row asked about: they may not belong to the class."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Repair:
-    """What a purchase made of its class: `old[i]` stood in `rows[i]`, `new` stands there now."""
-
-    attribute: str
-    rows: Ints
-    before: CodedColumn
-    """The attribute's column as it was when the round began; a cell is repaired once in a round."""
-    places: Ints
-    """Where the rows stand in it."""
-    new: str
-    why: Why
-    written: Ints
-    """The rows among them that held another value; `old` may also be another spelling of the new one."""
-    round: int
-    violations: int
-    """The violating pairs that were left after it, in the whole relation."""
-
-    @property
-    def old(self) -> tuple[str | None, ...]:
-        return tuple(self.before.values[code] for code in self.before.codes[self.places].tolist())
-
-
-class Look(IntEnum):
-    """Whether somebody should look at a cell that was written, and why."""
-
-    NOT_NEEDED = 0
-    OWN_QUOTES = 1
-    """Its row had other quotes than the row that was asked about: it may not belong to the class."""
-    EVIDENCE = 2
-    """It was given a value that only such rows had."""
-
-
-def looks(purchase: Purchase, repair: Repair) -> list[Look]:
-    """Per cell that was written: should somebody look at it?"""
-    if not len(purchase.differing):
-        return [Look.NOT_NEEDED] * len(repair.written)
-    differing = {*purchase.differing.tolist()}
-    otherwise = Look.EVIDENCE if is_doubtful(purchase, repair) else Look.NOT_NEEDED
-    return [Look.OWN_QUOTES if row in differing else otherwise for row in repair.written.tolist()]
-
-
-def is_doubtful(purchase: Purchase, repair: Repair) -> bool:
-    """Is the value that was written the client's own, and only that of rows that may not belong to the class?"""
-    if repair.why is not Why.EVIDENCE or not len(purchase.differing):
-        return False
-    had_it = {*repair.rows.tolist()} - {*repair.written.tolist()}
-    return had_it <= {*purchase.differing.tolist()}
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Unrepaired:
-    """A class that stays as it is.
-
-    The reason is a provider's `Reason`, or not_sold, too_expensive, budget_spent.
-    """
-
-    attribute: str
-    rows: Ints
-    reason: str
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -141,13 +37,13 @@ class Cleaning:
     source: Source
     """The relation as it was given: in memory, a file, a folder, a frame."""
     table: Table
-    """The same, as the engine has opened it, with the columns that mattered."""
+    """The relation as the engine has opened it, with the columns that mattered."""
     fds: tuple[FunctionalDependency, ...]
     hierarchies: Mapping[str, Hierarchy]
     """The client's own, and those that the provider publishes."""
-    purchases: tuple[Purchase, ...]
+    purchases: tuple[BoughtValue, ...]
     repairs: tuple[Repair, ...]
-    """One per purchase, in the same order."""
+    """One per purchase, in their order."""
     unrepaired: tuple[Unrepaired, ...]
     """The classes that the last round left as they were."""
     budget_nanocredits: int
@@ -281,50 +177,3 @@ def _listed(total: int, counts: Mapping[str, int]) -> str:
 MOST_PARTS = 6
 
 _TITLE = "Cleaning"
-
-
-class Order(NamedTuple):
-    """What is about to be bought: nothing is paid yet."""
-
-    step: int
-    attribute: str
-    row: int
-    request: Request
-    ceiling: int
-    key: str
-    differing: Ints = NO_ROWS
-    """As of the purchase."""
-
-
-class Progress(NamedTuple):
-    """How far a cleaning has come."""
-
-    round: int
-    done: int
-    """Classes of this round that were looked at."""
-    classes: int
-    """Classes of this round."""
-    spent: int
-    violations: int
-    """Violating pairs that are left."""
-
-
-class Observer:
-    """Told of each step of a cleaning as it happens; this one listens to nothing.
-
-    Each class that is looked at is one step, numbered from 0 over all rounds; its outcome is told before it is
-    applied. An observer that gives an outcome back when it is asked to recall a step replays that step: nothing is
-    quoted, and nothing is paid. If it gives an order back, that order is paid again, under the key it had.
-    """
-
-    def recall(self, step: int) -> Purchase | Unrepaired | Order | None:
-        """What an earlier, interrupted run of the same cleaning had as the outcome of this step, or had ordered."""
-
-    def ordering(self, order: Order) -> None:
-        """A purchase is about to be paid."""
-
-    def settled(self, step: int, outcome: Purchase | Unrepaired) -> None:
-        """A step has its outcome, and nothing is written yet."""
-
-    def progressed(self, progress: Progress) -> None:
-        """A step is done."""

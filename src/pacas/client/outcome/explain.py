@@ -14,12 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from pacas.client.outcome.cleaning import Cleaning, Purchase, Repair, Unrepaired, is_doubtful
-from pacas.client.outcome.explain_words import in_words
+from pacas.client.outcome.cleaning import Cleaning
+from pacas.client.outcome.steps import BoughtValue, Repair, Unrepaired, Why, is_doubtful
 from pacas.core.dependency import FunctionalDependency
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.histogram import Ints
+from pacas.core.money import credits_words, in_credits
 from pacas.core.relation import no_such_row
+from pacas.core.words import counted
 from pacas.engine.contract import Engine
 from pacas.errors import SchemaError
 
@@ -48,10 +50,10 @@ class Tie:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Step:
+class RepairStep:
     """One repair that the cell took part in."""
 
-    purchase: Purchase
+    purchase: BoughtValue
     repair: Repair
     old: Value
     """What stood in the cell before it."""
@@ -74,7 +76,7 @@ class Explanation:
     attribute: str
     given: Value
     value: Value
-    steps: tuple[Step, ...]
+    steps: tuple[RepairStep, ...]
     """In order; none if the cell was in no class that was repaired."""
     unrepaired: Unrepaired | None
     """Its class, if the last round left it as it was."""
@@ -97,7 +99,7 @@ def explain(cleaning: Cleaning, row: int, attribute: str, *, engine: Engine[Any]
         raise SchemaError.missing(attribute, source.columns, source.name)
     if not 0 <= row < cleaning.rows:
         raise no_such_row(row, range(cleaning.rows), source.name)
-    cells = _Cells(cleaning, engine or cleaning.engine)
+    cells = _GivenCells(cleaning, engine or cleaning.engine)
     pairs = zip(cleaning.purchases, cleaning.repairs, strict=True)
     steps = tuple(
         _step(cells, purchase, repair, row)
@@ -117,8 +119,8 @@ def _now(cleaning: Cleaning, attribute: str, row: int, given: Value) -> Value:
     return changes.new[int(np.searchsorted(changes.rows, row))]
 
 
-def _step(cells: _Cells, purchase: Purchase, repair: Repair, row: int) -> Step:
-    return Step(
+def _step(cells: _GivenCells, purchase: BoughtValue, repair: Repair, row: int) -> RepairStep:
+    return RepairStep(
         purchase=purchase,
         repair=repair,
         old=repair.old[int(np.searchsorted(repair.rows, row))],
@@ -139,7 +141,7 @@ def _evidence(old: Sequence[Value], bought: str, hierarchy: Hierarchy | None) ->
     return tuple(sorted(found, key=lambda evidence: -evidence.cells))
 
 
-class _Cells:
+class _GivenCells:
     """The client's cells as a round found them."""
 
     def __init__(self, cleaning: Cleaning, engine: Engine[Any]) -> None:
@@ -183,3 +185,101 @@ def _has(rows: Ints, row: int) -> bool:
     """Rows of a class are sorted."""
     at = int(np.searchsorted(rows, row))
     return at < len(rows) and int(rows[at]) == row
+
+
+# ---- in sentences, and as plain values for JSON ------------------------------------------------------------------
+
+MOST_LISTED = 8
+"""Of values and rows, in sentences."""
+
+
+def in_words(explanation: Explanation) -> list[str]:
+    """A line per fact, from the class to the value written."""
+    cell = f"row {explanation.row}, {explanation.attribute}"
+    lines = [f"{cell}: {_value(explanation.given)} was given, {_value(explanation.value)} stands there now"]
+    for step in explanation.steps:
+        lines += _step_lines(step)
+    if explanation.unrepaired is not None:
+        left = explanation.unrepaired
+        lines.append(f"its class of {counted(len(left.rows), 'cell')} was left as it is: {left.reason}")
+    elif not explanation.steps:
+        lines.append("no dependency and nobody else found anything wrong with it, so it was left alone")
+    return lines
+
+
+def _step_lines(step: RepairStep) -> Iterator[str]:
+    purchase, repair = step.purchase, step.repair
+    yield f"class: {counted(len(repair.rows), 'cell')} that must agree, rows {_listed(repair.rows.tolist())}"
+    for tie in step.ties:
+        shared = ", ".join(f"{a} = {_value(v)}" for a, v in zip(tie.fd.lhs, tie.values, strict=True))
+        yield f"tied by {tie.fd}: {counted(len(tie.rows), 'cell')} with {shared}"
+    if not step.ties:
+        yield "tied to no other row: the cell was named by itself"
+    yield "values: " + _listed([f"{_value(e.value)} × {e.cells}{' (fits)' if e.fits else ''}" for e in step.evidence])
+    yield (
+        f"bought: {_value(purchase.value)}, level {purchase.level}, for {credits_words(purchase.price)}, "
+        f"by asking about row {purchase.row}"
+    )
+    yield f"written: {_value(repair.new)}, {BECAUSE[repair.why]}"
+    others = f"quotes were others than those of row {purchase.row}"
+    if step.flagged:
+        yield f"look at it: this row's own {others}; it may not belong to the class"
+    elif step.doubtful:
+        yield f"look at it: the value stood only in rows whose {others}; these may not belong to the class"
+    elif len(purchase.differing):
+        yield f"in the class there are rows whose {others}: {_listed(purchase.differing.tolist())}"
+
+
+BECAUSE = {
+    Why.BOUGHT: "the value bought",
+    Why.EVIDENCE: "the class's most frequent value at or below the one bought",
+    Why.COLUMN: "the column's most frequent ground value below the one bought",
+}
+
+
+def _value(value: Value) -> str:
+    return "nothing" if value is None else repr(value)
+
+
+def _listed(items: list[Any]) -> str:
+    shown = ", ".join(map(str, items[:MOST_LISTED]))
+    return f"{shown} and {len(items) - MOST_LISTED:,} more" if len(items) > MOST_LISTED else shown
+
+
+def as_dict(explanation: Explanation) -> dict[str, Any]:
+    """Plain values; money in credits."""
+    left = explanation.unrepaired
+    return {
+        "row": explanation.row,
+        "attribute": explanation.attribute,
+        "given": explanation.given,
+        "value": explanation.value,
+        "flagged": explanation.flagged,
+        "steps": [_step_as_dict(step) for step in explanation.steps],
+        "unrepaired": None if left is None else {"rows": left.rows.tolist(), "reason": left.reason},
+    }
+
+
+def _step_as_dict(step: RepairStep) -> dict[str, Any]:
+    purchase, repair = step.purchase, step.repair
+    return {
+        "rows": repair.rows.tolist(),
+        "round": repair.round,
+        "ties": [_tie_as_dict(tie) for tie in step.ties],
+        "evidence": [{"value": e.value, "cells": e.cells, "fits": e.fits} for e in step.evidence],
+        "purchase": {
+            "row": purchase.row,
+            "level": purchase.level,
+            "value": purchase.value,
+            "price": in_credits(purchase.price),
+        },
+        "old": step.old,
+        "new": repair.new,
+        "why": repair.why.value,
+        "flagged": step.flagged,
+        "doubtful": step.doubtful,
+    }
+
+
+def _tie_as_dict(tie: Tie) -> dict[str, Any]:
+    return {"fd": str(tie.fd), "values": dict(zip(tie.fd.lhs, tie.values, strict=True)), "rows": list(tie.rows)}

@@ -6,9 +6,10 @@ by one, each pair of values once; the rest costs a comparison of columns.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
 from functools import cached_property, reduce
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from rich.table import Table as RichTable
 
-from pacas.client.outcome.score_counts import Counts
 from pacas.client.outcome.summary import Lines, html_table, rich_table
 from pacas.core.distance import SemanticDistance
 from pacas.core.hierarchy import ROOT, Codes, Hierarchy
@@ -28,6 +28,78 @@ from pacas.errors import InputError
 
 
 @dataclass(frozen=True, slots=True)
+class CellCounts:
+    """Cells whose true value is ground; those with a null or general truth are left out.
+
+    A value is right if it is the true one. One above it says less, and is counted by itself (`general_correct`).
+    """
+
+    cells: int = 0
+    wrong: int = 0
+    """Not right in the dirty relation."""
+    wrong_after: int = 0
+    """Not right in the repaired one."""
+    changed: int = 0
+    """With another value than before."""
+    correct: int = 0
+    """Changed to the true value."""
+    general_correct: int = 0
+    """Changed to a value above the true one."""
+    levels: tuple[int, ...] = ()
+    """The changed ones by the level of the value written, from ground up."""
+    quarters: tuple[int, ...] = (0, 0, 0, 0)
+    """The changed ones by δ(written, true) / δ(root, true): up to ¼, ½, ¾, and beyond.
+
+    Values above the true one fill the whole range; a wrong value can be further away than the root, and is in the last.
+    """
+
+    def __add__(self, other: CellCounts) -> CellCounts:
+        return CellCounts(*(_sum(getattr(self, f.name), getattr(other, f.name)) for f in fields(self)))
+
+    @property
+    def precision(self) -> float | None:
+        """The share of the changed cells that became right; None if nothing was changed."""
+        return _ratio(self.correct, self.changed)
+
+    @property
+    def recall(self) -> float | None:
+        """The share of the wrong cells that became right; None if nothing was wrong."""
+        return _ratio(self.correct, self.wrong)
+
+    @property
+    def f1(self) -> float | None:
+        """The harmonic mean of the two."""
+        return _ratio(2 * self.correct, self.changed + self.wrong)
+
+    @property
+    def level_shares(self) -> list[float]:
+        return shares(self.levels)
+
+    @property
+    def quarter_shares(self) -> list[float]:
+        return shares(self.quarters)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain numbers, for JSON."""
+        ratios = {"precision": self.precision, "recall": self.recall, "f1": self.f1}
+        return asdict(self) | ratios | {"level_shares": self.level_shares, "quarter_shares": self.quarter_shares}
+
+
+def shares(counts: Sequence[int]) -> list[float]:
+    """Each as a share of all; zeros if there is nothing to share."""
+    total = sum(counts)
+    return [n / total if total else 0.0 for n in counts]
+
+
+def _ratio(part: int, whole: int) -> float | None:
+    return part / whole if whole else None
+
+
+def _sum(a: Any, b: Any) -> Any:
+    return tuple(x + y for x, y in zip_longest(a, b, fillvalue=0)) if isinstance(a, tuple) else a + b
+
+
+@dataclass(frozen=True, slots=True)
 class AttributeScore:
     """One attribute's cells against the truth's."""
 
@@ -35,7 +107,7 @@ class AttributeScore:
     """δ(repaired, truth), summed over the cells."""
     repair_error_before: float | None = None
     """δ(dirty, truth), if the dirty relation is given."""
-    counts: Counts | None = None
+    counts: CellCounts | None = None
     """What became of the cells, if the dirty relation is given."""
 
     def __add__(self, other: AttributeScore) -> AttributeScore:
@@ -158,7 +230,7 @@ def _score(engine: Engine[Any], tables: list[Table], attribute: str, hierarchy: 
     columns = [engine.rows(table, None, [attribute]).column(0) for table in tables]
     delta = _distance_on(columns[1], hierarchy)
     differ = _differ(columns)
-    cells = _Cells.of(delta, [column.filter(differ) for column in columns])
+    cells = _ComparedCells.of(delta, [column.filter(differ) for column in columns])
     if len(columns) == 2:
         return AttributeScore(cells.error(0))
     counts = cells.counts(len(columns[1]) - delta.left_out)
@@ -186,14 +258,14 @@ def _distance_on(truth: pa.ChunkedArray, hierarchy: Hierarchy | None) -> Semanti
 
 
 @dataclass(frozen=True, eq=False)
-class _Cells:
+class _ComparedCells:
     """The (repaired, truth, dirty) values of some cells of one attribute, as codes."""
 
     delta: SemanticDistance
     codes: list[Codes]
 
     @classmethod
-    def of(cls, delta: SemanticDistance, columns: list[pa.ChunkedArray]) -> _Cells:
+    def of(cls, delta: SemanticDistance, columns: list[pa.ChunkedArray]) -> _ComparedCells:
         together = pa.chunked_array([chunk for column in columns for chunk in column.chunks], columns[0].type)
         coded = together.combine_chunks().dictionary_encode(null_encoding="encode")
         values = coded.dictionary.to_pylist()
@@ -204,14 +276,14 @@ class _Cells:
     def error(self, which: int) -> float:
         return float(self.delta.between_codes(self.codes[which], self.codes[1]).sum())
 
-    def counts(self, cells: int) -> Counts:
+    def counts(self, cells: int) -> CellCounts:
         """What became of them; `cells` are all with a ground truth, those that are not looked at among them."""
         tree = self.delta.hierarchy
         ground = tree.is_ground[self.codes[1]] & (self.codes[1] != tree.code(None))
         repaired, truth, dirty = (codes[ground] for codes in self.codes)
         right, changed = repaired == truth, repaired != dirty
         above = tree.precedes(truth, repaired) & ~right
-        return Counts(
+        return CellCounts(
             cells=cells,
             wrong=int((dirty != truth).sum()),
             wrong_after=int((~right).sum()),

@@ -22,7 +22,7 @@ def rich_table(title: str, lines: Lines) -> Table:
 
 
 def html_table(title: str, lines: Lines) -> str:
-    """The same for a notebook; it has no style of its own but the alignment."""
+    """Lines for a notebook, with no style of their own but the alignment."""
     left = 'style="text-align: left"'
     rows = "".join(
         f'<tr><th scope="row" {left}>{escape(what)}</th><td {left}>{escape(how_much)}</td></tr>'

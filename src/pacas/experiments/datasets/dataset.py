@@ -74,7 +74,7 @@ class Dataset:
         )
 
     def with_quasi_identifiers(self, number: int) -> Dataset:
-        """The same with the first so many of its quasi-identifiers."""
+        """This data set with the first so many of its quasi-identifiers."""
         return replace(self, quasi_identifiers=self.quasi_identifiers[:number])
 
     def provider(

@@ -38,7 +38,7 @@ class Point:
         return _spread([run[column] for run in self.runs if run[column] is not None])
 
     def share(self, column: str, columns: Sequence[str]) -> Spread | None:
-        """The same, as a share of the sum of some columns; None if that is 0 in every run."""
+        """A column's share of the sum of some columns; None if that is 0 in every run."""
         sums = [(run, sum(run[c] or 0 for c in columns)) for run in self.runs]
         return _spread([(run[column] or 0) / total for run, total in sums if total])
 

@@ -105,7 +105,7 @@ class Figure:
 
 
 def _plain(setting: Setting) -> Setting:
-    """The same run, without the parameters that its method knows nothing of."""
+    """A setting without the parameters that its method knows nothing of."""
     if setting.buys:
         return setting
     known = ("dataset", "rows", "seed", "method", "error_rate", "side")

@@ -15,8 +15,7 @@ import pyarrow as pa
 
 from pacas.client.classes.check import check
 from pacas.client.outcome.cleaning import Cleaning
-from pacas.client.outcome.score import score
-from pacas.client.outcome.score_counts import Counts
+from pacas.client.outcome.score import CellCounts, score
 from pacas.client.safe_clean import SafeClean
 from pacas.core.consistency import GroupedRows
 from pacas.core.money import credits_text
@@ -229,7 +228,7 @@ def _quality(relation: Relation, world: World, engine: Engine[Any]) -> Figures:
     named = list(dict.fromkeys(a for fd in world.dataset.fds for a in fd.attributes))
     repaired, truth, dirty = (Relation(r.table.select(named)) for r in (relation, world.dataset.truth, world.dirty))
     total = score(repaired, truth, dirty, world.dataset.hierarchies, engine=engine).total
-    counts, before = total.counts or Counts(), total.repair_error_before or 0.0
+    counts, before = total.counts or CellCounts(), total.repair_error_before or 0.0
     return {
         "error": total.repair_error,
         "dirty_error": before,

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from pacas.client.outcome.cleaning import Observer, Order, Purchase, Unrepaired
+from pacas.client.outcome.steps import BoughtValue, Observer, Order, Unrepaired
 from pacas.errors import FileError
 from pacas.formats.journal.lines import Done, Header, Ordered, Recorded, read_lines, settled_line
 from pacas.formats.replacing import partial_name, sync_folder
@@ -88,7 +88,7 @@ class Journal(Observer):
 
     # ---- told of a cleaning -----------------------------------------------------------------------------------
 
-    def recall(self, step: int) -> Purchase | Unrepaired | Order | None:
+    def recall(self, step: int) -> BoughtValue | Unrepaired | Order | None:
         recorded = self._recorded
         if step < len(recorded.outcomes):
             return recorded.outcomes[step]
@@ -99,7 +99,7 @@ class Journal(Observer):
         self._record(Ordered.of(order).encode(), _sync)
         self._ordered = True
 
-    def settled(self, step: int, outcome: Purchase | Unrepaired) -> None:
+    def settled(self, step: int, outcome: BoughtValue | Unrepaired) -> None:
         self._tell(settled_line(step, outcome).encode())
 
     # ---- the end ----------------------------------------------------------------------------------------------

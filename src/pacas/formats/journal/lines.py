@@ -11,13 +11,13 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from pacas.client.outcome.cleaning import Order, Purchase, Unrepaired
+from pacas.client.outcome.steps import BoughtValue, Order, Unrepaired
 from pacas.errors import FileError
 from pacas.protocol.messages import Request
 
 LAYOUT = 1
 
-Outcome = Purchase | Unrepaired
+Outcome = BoughtValue | Unrepaired
 
 
 class _Line(BaseModel):
@@ -76,9 +76,9 @@ class Bought(_Line):
     value: str
     price: int = Field(ge=0)
 
-    def purchase(self, order: Order) -> Purchase:
+    def purchase(self, order: Order) -> BoughtValue:
         rows = np.array(self.rows, dtype=np.int64)
-        return Purchase(
+        return BoughtValue(
             order.attribute, rows, order.row, self.level, self.value, self.price, order.key, order.differing
         )
 
@@ -106,7 +106,7 @@ class Done(_Line):
 def settled_line(step: int, outcome: Outcome) -> Bought | Left:
     """A step's outcome as it is recorded."""
     rows = outcome.rows.tolist()
-    if isinstance(outcome, Purchase):
+    if isinstance(outcome, BoughtValue):
         return Bought(settled=step, rows=rows, level=outcome.level, value=outcome.value, price=outcome.price)
     return Left(settled=step, attribute=outcome.attribute, rows=rows, reason=outcome.reason)
 

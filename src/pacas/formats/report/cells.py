@@ -9,7 +9,8 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from pacas.client.outcome.cleaning import Cleaning, Look, looks
+from pacas.client.outcome.cleaning import Cleaning
+from pacas.client.outcome.steps import Look, looks
 from pacas.core.money import credits_text
 
 T = TypeVar("T")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from pacas.client.outcome.cleaning import BUDGET_SPENT, NOT_SOLD, TOO_EXPENSIVE, Cleaning
-from pacas.client.outcome.score import AttributeScore, Score
-from pacas.client.outcome.score_counts import shares
+from pacas.client.outcome.cleaning import Cleaning
+from pacas.client.outcome.score import AttributeScore, Score, shares
+from pacas.client.outcome.steps import BUDGET_SPENT, NOT_SOLD, TOO_EXPENSIVE
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.money import credits_text, credits_words, in_credits
 from pacas.core.words import counted

@@ -1,0 +1,158 @@
+"""The steps of a cleaning: what is ordered, bought and written for a class, or why it stays as it is; and who is told.
+
+Prices are in nanocredits, as everywhere behind the command line.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum, IntEnum
+from typing import NamedTuple
+
+from pacas.core.histogram import NO_ROWS, Ints
+from pacas.engine.codes import CodedColumn
+from pacas.protocol.messages import Request
+
+NOT_SOLD = "not_sold"
+"""Nobody offers the attribute."""
+TOO_EXPENSIVE = "too_expensive"
+"""There are quotes, and none is within the class's allowance."""
+BUDGET_SPENT = "budget_spent"
+"""The money was gone before it was the class's turn."""
+
+
+class Why(Enum):
+    """Where the value that was written comes from (D11)."""
+
+    BOUGHT = "bought"
+    """It is the one that was bought."""
+    EVIDENCE = "evidence"
+    """It stood in the class, most often of those at or below the bought one."""
+    COLUMN = "column"
+    """It is the ground value below the bought one that is most frequent in the client's column."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BoughtValue:
+    """A value that was bought for the cells of a class, by asking about one of its rows."""
+
+    attribute: str
+    rows: Ints
+    row: int
+    level: int
+    value: str
+    price: int
+    """In nanocredits."""
+    key: str
+    """The idempotency key under which it was paid."""
+    differing: Ints = field(default_factory=lambda: NO_ROWS)
+    """The rows whose own quotes were others than those of the row asked about: they may not belong to the class."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Repair:
+    """What a purchase made of its class: `old[i]` stood in `rows[i]`, `new` stands there now."""
+
+    attribute: str
+    rows: Ints
+    before: CodedColumn
+    """The attribute's column as it was when the round began; a cell is repaired once in a round."""
+    places: Ints
+    """Where the rows stand in it."""
+    new: str
+    why: Why
+    written: Ints
+    """The rows among them that held another value; `old` may also be another spelling of the new one."""
+    round: int
+    violations: int
+    """The violating pairs that were left after it, in the whole relation."""
+
+    @property
+    def old(self) -> tuple[str | None, ...]:
+        return tuple(self.before.values[code] for code in self.before.codes[self.places].tolist())
+
+
+class Look(IntEnum):
+    """Whether somebody should look at a cell that was written, and why."""
+
+    NOT_NEEDED = 0
+    OWN_QUOTES = 1
+    """Its row had other quotes than the row that was asked about: it may not belong to the class."""
+    EVIDENCE = 2
+    """It was given a value that only such rows had."""
+
+
+def looks(purchase: BoughtValue, repair: Repair) -> list[Look]:
+    """Per cell that was written: should somebody look at it?"""
+    if not len(purchase.differing):
+        return [Look.NOT_NEEDED] * len(repair.written)
+    differing = {*purchase.differing.tolist()}
+    otherwise = Look.EVIDENCE if is_doubtful(purchase, repair) else Look.NOT_NEEDED
+    return [Look.OWN_QUOTES if row in differing else otherwise for row in repair.written.tolist()]
+
+
+def is_doubtful(purchase: BoughtValue, repair: Repair) -> bool:
+    """Is the value that was written the client's own, and only that of rows that may not belong to the class?"""
+    if repair.why is not Why.EVIDENCE or not len(purchase.differing):
+        return False
+    had_it = {*repair.rows.tolist()} - {*repair.written.tolist()}
+    return had_it <= {*purchase.differing.tolist()}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Unrepaired:
+    """A class that stays as it is.
+
+    The reason is a provider's `Reason`, or not_sold, too_expensive, budget_spent.
+    """
+
+    attribute: str
+    rows: Ints
+    reason: str
+
+
+class Order(NamedTuple):
+    """What is about to be bought: nothing is paid yet."""
+
+    step: int
+    attribute: str
+    row: int
+    request: Request
+    ceiling: int
+    key: str
+    differing: Ints = NO_ROWS
+    """As of the purchase."""
+
+
+class Progress(NamedTuple):
+    """How far a cleaning has come."""
+
+    round: int
+    done: int
+    """Classes of this round that were looked at."""
+    classes: int
+    """Classes of this round."""
+    spent: int
+    violations: int
+    """Violating pairs that are left."""
+
+
+class Observer:
+    """Told of each step of a cleaning as it happens; this one listens to nothing.
+
+    Each class that is looked at is one step, numbered from 0 over all rounds; its outcome is told before it is
+    applied. An observer that gives an outcome back when it is asked to recall a step replays that step: nothing is
+    quoted, and nothing is paid. If it gives an order back, that order is paid again, under the key it had.
+    """
+
+    def recall(self, step: int) -> BoughtValue | Unrepaired | Order | None:
+        """What an earlier, interrupted run of the same cleaning had as the outcome of this step, or had ordered."""
+
+    def ordering(self, order: Order) -> None:
+        """A purchase is about to be paid."""
+
+    def settled(self, step: int, outcome: BoughtValue | Unrepaired) -> None:
+        """A step has its outcome, and nothing is written yet."""
+
+    def progressed(self, progress: Progress) -> None:
+        """A step is done."""
