@@ -24,7 +24,7 @@ import pandas as pd  # noqa: F401  # DuckDB looks for it, and would load it in e
 
 from pacas.cli.clean import run as clean_run
 from pacas.cli.main import load_commands, run
-from pacas.formats.journal.journal import Journal
+from pacas.formats.journal import Journal
 from pacas.formats.relations import changed_csv
 from pacas.provider.provider import Provider
 from pacas.storage.sqlite.ledger import SqliteLedger

@@ -12,7 +12,7 @@ import pytest
 from certificates import Authority
 from running_service import KEY, app_of, served, with_account
 
-from pacas.cli.opening import opened_provider
+from pacas.cli.opened_provider import opened_provider
 from pacas.provider.ledger.accounts import MemoryAccounts
 from pacas.provider.ledger.chain import Total
 from pacas.remote.remote_provider import RemoteProvider

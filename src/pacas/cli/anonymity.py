@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from pacas.cli.engines import AnyData, EngineOption, KeyOption, MasterOption, MemoryOption, opened_engine
+from pacas.cli.data_options import AnyData, EngineOption, KeyOption, MasterOption, MemoryOption, opened_engine
 from pacas.cli.options import HierarchyOption, Json, names, out, print_json, printable, progress, read_hierarchies
 from pacas.core.anonymity import Policy, check_anonymity, closeness, distinct_diversity, entropy_diversity
 from pacas.engine.choosing import EngineChoice

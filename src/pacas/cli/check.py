@@ -11,7 +11,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from pacas.cli.engines import AnyData, EngineOption, MasterOption, MemoryOption, opened_engine
+from pacas.cli.data_options import AnyData, EngineOption, MasterOption, MemoryOption, opened_engine
 from pacas.cli.options import HierarchyOption, Json, out, print_json, printable, progress, read_hierarchies
 from pacas.client.classes.check import Check, DependencyCheck, check
 from pacas.engine.choosing import EngineChoice

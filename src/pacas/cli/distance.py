@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from pacas.cli.engines import AnyData, EngineOption, KeyOption, MasterOption, MemoryOption, opened_engine
+from pacas.cli.data_options import AnyData, EngineOption, KeyOption, MasterOption, MemoryOption, opened_engine
 from pacas.cli.options import HierarchyOption, Json, out, print_json, printable, progress, read_hierarchies
 from pacas.engine.choosing import EngineChoice
 from pacas.engine.questions import semantic_distance

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from pacas.cli.engines import AnyData, EngineOption, KeyOption, MasterOption, MemoryOption, opened_engine
+from pacas.cli.data_options import AnyData, EngineOption, KeyOption, MasterOption, MemoryOption, opened_engine
 from pacas.cli.options import Json, out, print_json, printable, progress, show_help
 from pacas.cli.tree import draw
 from pacas.core.builders import BUILDERS, BY, Needs

@@ -12,11 +12,8 @@ from pacas.cli.clean.job import Job, Options, make_job
 from pacas.cli.clean.review import Review, make_review, print_review
 from pacas.cli.clean.run import continuable, notes, run_clean, run_dry
 from pacas.cli.clean.summary import as_json, print_plan, print_summary
-from pacas.cli.engines import EngineOption, KeyOption, MasterOption, MemoryOption, opened_engine
-from pacas.cli.market.receipts import ReceiptsOption, check_receipts
-from pacas.cli.opening import BuyerOption
-from pacas.cli.options import Json, out, print_json, progress
-from pacas.cli.reaching import (
+from pacas.cli.data_options import EngineOption, KeyOption, MasterOption, MemoryOption, opened_engine
+from pacas.cli.market.marketplace import (
     CaOption,
     CertKeyOption,
     CertOption,
@@ -25,6 +22,9 @@ from pacas.cli.reaching import (
     TokenOption,
     opened_market,
 )
+from pacas.cli.market.receipts import ReceiptsOption, check_receipts
+from pacas.cli.opened_provider import BuyerOption
+from pacas.cli.options import Json, out, print_json, progress
 from pacas.engine.choosing import EngineChoice
 from pacas.formats.client_file import read_client_file
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from pacas.cli.opening import is_url, provider_path
+from pacas.cli.opened_provider import is_url, provider_path
 from pacas.engine.contract import Source
 from pacas.errors import FileError
 from pacas.formats.client_file import ClientFile

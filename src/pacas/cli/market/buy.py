@@ -9,12 +9,8 @@ from uuid import uuid4
 import typer
 from rich.table import Table
 
-from pacas.cli.engines import EngineOption, MasterOption, MemoryOption
-from pacas.cli.market.receipts import ReceiptsOption, check_receipts, keeping_receipts
-from pacas.cli.market.requests import Requests, as_json, shown
-from pacas.cli.opening import BuyerOption, buyer_name, is_url, opened_provider, provider_path
-from pacas.cli.options import Json, out, print_json, printable
-from pacas.cli.reaching import (
+from pacas.cli.data_options import EngineOption, MasterOption, MemoryOption
+from pacas.cli.market.marketplace import (
     AnyProvider,
     CaOption,
     CertKeyOption,
@@ -24,6 +20,10 @@ from pacas.cli.reaching import (
     TokenOption,
     opened_remote,
 )
+from pacas.cli.market.receipts import ReceiptsOption, check_receipts, keeping_receipts
+from pacas.cli.market.requests import Requests, as_json, shown
+from pacas.cli.opened_provider import BuyerOption, buyer_name, is_url, opened_provider, provider_path
+from pacas.cli.options import Json, out, print_json, printable
 from pacas.core.money import credits_words, in_credits, nanocredits
 from pacas.engine.choosing import EngineChoice
 from pacas.errors import InputError, KeyReusedError, PacasError

@@ -9,11 +9,8 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from pacas.cli.engines import EngineOption, MasterOption, MemoryOption
-from pacas.cli.market.requests import Requests, RequestsOption, as_json, shown
-from pacas.cli.opening import BuyerOption, buyer_name, is_url, opened_provider, provider_path
-from pacas.cli.options import Json, out, print_json, printable
-from pacas.cli.reaching import (
+from pacas.cli.data_options import EngineOption, MasterOption, MemoryOption
+from pacas.cli.market.marketplace import (
     AnyProvider,
     CaOption,
     CertKeyOption,
@@ -23,6 +20,9 @@ from pacas.cli.reaching import (
     TokenOption,
     opened_remote,
 )
+from pacas.cli.market.requests import Requests, RequestsOption, as_json, shown
+from pacas.cli.opened_provider import BuyerOption, buyer_name, is_url, opened_provider, provider_path
+from pacas.cli.options import Json, out, print_json, printable
 from pacas.core.query import MAIN, GeneralizedQuery
 from pacas.engine.choosing import EngineChoice
 from pacas.errors import InputError

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from pacas.cli.opening import is_url
+from pacas.cli.opened_provider import is_url
 from pacas.errors import FileError, InputError, RemoteError
 from pacas.formats.replacing import replacing
 from pacas.protocol.marketplace import Forwarding, Marketplace

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from pacas.cli.opening import provider_path
+from pacas.cli.opened_provider import provider_path
 from pacas.cli.options import Json, out, print_json, printable, show_help
 from pacas.core.money import credits_text, in_credits, nanocredits
 from pacas.errors import ConfigError, InputError

@@ -9,8 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
-from pacas.cli.engines import EngineOption, MasterOption, MemoryOption
-from pacas.cli.opening import ProviderArgument, opened_provider, provider_path
+from pacas.cli.data_options import EngineOption, MasterOption, MemoryOption
+from pacas.cli.opened_provider import ProviderArgument, opened_provider, provider_path
 from pacas.cli.options import Json, print_json
 from pacas.cli.provider.audit_report import print_audit
 from pacas.core.money import in_credits

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from pacas.cli.engines import EngineOption, MasterOption, MemoryOption, opened_engine
+from pacas.cli.data_options import EngineOption, MasterOption, MemoryOption, opened_engine
 from pacas.cli.options import Json, out, print_json, printable, progress
 from pacas.core.query import MAIN, GeneralizedQuery
 from pacas.engine.choosing import EngineChoice

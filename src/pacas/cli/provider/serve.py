@@ -9,8 +9,8 @@ from typing import Annotated
 
 import typer
 
-from pacas.cli.engines import EngineOption, MasterOption, MemoryOption
-from pacas.cli.opening import opened_provider, provider_path
+from pacas.cli.data_options import EngineOption, MasterOption, MemoryOption
+from pacas.cli.opened_provider import opened_provider, provider_path
 from pacas.cli.options import Json, print_json
 from pacas.cli.provider.serve_example import Example, write_example
 from pacas.engine.choosing import EngineChoice

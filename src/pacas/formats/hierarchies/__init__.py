@@ -17,7 +17,7 @@ from pacas.errors import FileError
 
 from . import amnesia, arx, json_tree
 from .raw import RawHierarchy
-from .source import read_text
+from .raw_hierarchy import read_text
 
 __all__ = ["RawHierarchy", "read_hierarchy", "read_raw_hierarchy", "write_hierarchy"]
 

@@ -39,7 +39,7 @@ from .amnesia_ranges import date_range, expand, number_range
 from .edges import Edge, paths
 from .json_tree import label
 from .raw import RawHierarchy, pad
-from .source import at
+from .raw_hierarchy import at
 
 KINDS = ("distinct", "range")
 NUMBERS = ("int", "decimal", "double")

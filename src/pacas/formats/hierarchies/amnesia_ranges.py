@@ -11,7 +11,7 @@ from pacas.core.hierarchy import canonical_number
 from pacas.core.lint import HierarchyRow
 from pacas.errors import FileError
 
-from .source import not_a_tree
+from .raw_hierarchy import not_a_tree
 
 NUMBER = r"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?"
 NUMBERS = re.compile(rf"({NUMBER})[,-]({NUMBER})", re.ASCII)

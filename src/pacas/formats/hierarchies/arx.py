@@ -19,7 +19,7 @@ from pacas.core.lint import HierarchyRow
 from pacas.errors import FileError
 
 from .raw import RawHierarchy
-from .source import FORMATS, at
+from .raw_hierarchy import FORMATS, at
 
 SEPARATORS = ";,"
 MARKED = '",\r\n'

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from pacas.core.lint import HierarchyRow
 
-from .source import not_a_tree
+from .raw_hierarchy import not_a_tree
 
 
 class Edge(NamedTuple):

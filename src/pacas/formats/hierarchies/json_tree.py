@@ -16,7 +16,7 @@ from pacas.core.lint import HierarchyRow
 from pacas.errors import FileError, did_you_mean
 
 from .raw import RawHierarchy, pad
-from .source import at
+from .raw_hierarchy import at
 
 KEYS = ("value", "children")
 

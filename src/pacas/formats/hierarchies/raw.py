@@ -10,7 +10,7 @@ from pacas.core.hierarchy import Hierarchy
 from pacas.core.lint import HierarchyRow, lint
 from pacas.errors import HierarchyError
 
-from .source import not_a_tree
+from .raw_hierarchy import not_a_tree
 
 
 @dataclass(frozen=True, slots=True)

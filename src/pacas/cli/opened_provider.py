@@ -10,13 +10,13 @@ from typing import Annotated, Any
 
 import typer
 
-from pacas.cli.engines import opened_engine
+from pacas.cli.data_options import opened_engine
 from pacas.cli.options import progress
 from pacas.engine.choosing import EngineChoice
 from pacas.engine.contract import Engine
 from pacas.errors import InputError
+from pacas.formats.provider.make_provider import make_provider
 from pacas.formats.provider.provider_file import ProviderFile, read_provider_file
-from pacas.formats.provider.terms import make_provider
 from pacas.protocol.names import check_buyer
 from pacas.provider.ledger.ledger import Ledger
 from pacas.provider.provider import LOCAL, Provider

@@ -16,7 +16,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
-from pacas.cli.engines import opened_engine
+from pacas.cli.data_options import opened_engine
 from pacas.engine.choosing import EngineChoice, spark_engine, spark_engine_type
 from pacas.engine.contract import Engine
 from pacas.errors import InputError
@@ -376,7 +376,7 @@ def test_client_and_provider_on_two_masters() -> None:
 def test_a_command_leaves_pandas_out_until_it_is_needed() -> None:
     program = """
 import sys
-from pacas.cli.engines import opened_engine
+from pacas.cli.data_options import opened_engine
 from pacas.engine.choosing import EngineChoice
 from pacas.core.relation import Relation
 with opened_engine(EngineChoice()) as engine:

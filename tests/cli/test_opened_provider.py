@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pacas.cli.opening import open_provider
+from pacas.cli.opened_provider import open_provider
 from pacas.engine.duck.engine import DuckEngine
 from pacas.errors import InputError, LedgerChangedError
 from pacas.formats.provider.provider_file import read_provider_file

@@ -27,7 +27,7 @@ from uuid import uuid4
 
 from pacas.client.outcome.steps import BoughtValue, Observer, Order, Unrepaired
 from pacas.errors import FileError
-from pacas.formats.journal.lines import Done, Header, Ordered, Recorded, read_lines, settled_line
+from pacas.formats.journal_lines import Done, Header, Ordered, Recorded, read_lines, settled_line
 from pacas.formats.replacing import partial_name, sync_folder
 
 if sys.platform != "win32":

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from pacas.cli.market.receipts import keeping_receipts
-from pacas.cli.opening import FROM_FILE, buyer_name, is_url, opened_provider, provider_path
+from pacas.cli.opened_provider import FROM_FILE, buyer_name, is_url, opened_provider, provider_path
 from pacas.cli.options import progress
 from pacas.engine.choosing import EngineChoice
 from pacas.engine.contract import Engine
