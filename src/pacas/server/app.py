@@ -7,7 +7,7 @@ from importlib.metadata import version
 from time import perf_counter
 from typing import Any
 
-from fastapi import FastAPI
+from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from structlog.typing import FilteringBoundLogger
@@ -18,7 +18,7 @@ from pacas.server.failures import Failure, handle_failures
 from pacas.server.limits import ServiceSettings
 from pacas.server.logs import make_log, place
 from pacas.server.metrics import Metrics
-from pacas.server.openapi import DESCRIPTION, add_routes
+from pacas.server.openapi import routes_of
 from pacas.server.routes import Routes
 from pacas.server.service import Service
 from pacas.server.signing_key import SigningKey
@@ -35,24 +35,15 @@ def create_app(
     signing: SigningKey,
     *,
     log: FilteringBoundLogger | None = None,
-) -> FastAPI:
+) -> Starlette:
     """A provider behind HTTP. Its ledger and its accounts stay the caller's, to close when the app has ended."""
     log = log or make_log()
     service = Service(provider, accounts, settings, signing, log)
-    app = FastAPI(
-        title="PACAS",
-        version=version("pacas"),
-        description=DESCRIPTION,
-        openapi_url=None,
-        docs_url=None,
-        redoc_url=None,
-        redirect_slashes=False,
-        lifespan=service.running,
-    )
+    app = Starlette(routes=routes_of(Routes(service), version("pacas")), lifespan=service.running)
+    app.router.redirect_slashes = False
     app.state.stop = service.stop
     app.add_middleware(CallMiddleware, log=log, metrics=service.metrics)
     handle_failures(app)
-    add_routes(app, Routes(service))
     return app
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from fastapi import FastAPI, Request, Response
 from pydantic import ValidationError
 from pydantic_core import to_json
+from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
 
 from pacas.errors import InputError, KeyReusedError, StorageError
 from pacas.wire.shapes import JSON, STATUS, ErrorCode
@@ -37,7 +39,7 @@ class Failure(Exception):
 
     @classmethod
     def unauthorized(cls) -> Failure:
-        """One message for all that lack a valid token: none, an unknown and a revoked one are not told apart."""
+        """No valid token came with the call; whether none, an unknown or a revoked one is not told."""
         message = "a valid token is needed: Authorization: Bearer TOKEN"
         return cls(ErrorCode.UNAUTHORIZED, message, {"WWW-Authenticate": "Bearer"})
 
@@ -76,7 +78,7 @@ class Failure(Exception):
         return cls(ErrorCode.UNPROCESSABLE, f"{where or 'the body'}: {problem['msg']}")
 
 
-def handle_failures(app: FastAPI) -> None:
+def handle_failures(app: Starlette) -> None:
     """Answer every kind of failure in the one shape."""
     app.add_exception_handler(Failure, _failure)
     app.add_exception_handler(HTTPException, _http)

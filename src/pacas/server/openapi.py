@@ -9,10 +9,11 @@ from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any
 
-from fastapi import FastAPI, Response
-from fastapi.routing import APIRoute
+from pydantic import TypeAdapter
 from pydantic.json_schema import models_json_schema
 from pydantic_core import to_json
+from starlette.responses import Response
+from starlette.routing import Match, Route
 from starlette.types import Receive, Scope, Send
 
 from pacas.server.http_call import HttpCall
@@ -55,13 +56,20 @@ _WITH_BODY = (
 )
 _BINARY: dict[str, Any] = {"schema": {"type": "string", "format": "binary"}}
 _TEXT: dict[str, Any] = {"schema": {"type": "string"}}
+_SCHEMA = (
+    *("$ref", "properties", "anyOf", "items", "additionalProperties", "propertyNames", "type", "const", "enum"),
+    *("maxLength", "maxProperties", "maximum", "minimum", "required", "title", "description", "default"),
+)
+"""An answer's schema has its members in this order, and operations with parameters have others than those without: the
+document is the same, byte for byte, from the first release on."""
 
 
-class WireRoute(APIRoute):
-    """A path whose endpoint gets the call as it is: nothing is taken apart for it, or validated twice."""
+class WireRoute(Route):
+    """A path whose endpoint gets the call as it is, and the one method that it takes."""
 
-    def __init__(self, path: str, endpoint: Endpoint, **options: Any) -> None:
-        super().__init__(path, _declared, **options)
+    def __init__(self, method: str, path: str, endpoint: Endpoint) -> None:
+        super().__init__(path, endpoint)
+        self.methods = {method}  # GET, and not HEAD with it
 
         async def answer(scope: Scope, receive: Receive, send: Send) -> None:
             response = await endpoint(HttpCall(scope, receive))
@@ -69,9 +77,9 @@ class WireRoute(APIRoute):
 
         self.app = answer
 
-
-async def _declared() -> None:
-    """What FastAPI sees of an endpoint; `Operation` says what it takes and gives."""
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        match, found = super().matches(scope)
+        return match, {**found, "route": self}  # for the log
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,23 +102,27 @@ class Operation:
         """Whether it needs no token."""
         return ErrorCode.UNAUTHORIZED not in self.fails
 
-    def responses(self) -> dict[int | str, dict[str, Any]]:
-        answer: dict[str, Any] = {"content": self.answer} if isinstance(self.answer, dict) else {"model": self.answer}
-        failing = (*self.fails, ErrorCode.INTERNAL)
-        said: dict[int | str, dict[str, Any]] = {200: {"description": self.summary, **answer}}
-        for code in sorted(failing, key=lambda code: code.status):
-            said[code.status] = {"model": ErrorBody, "description": code.value}
-        if 429 in said:
-            said[429]["headers"] = {"Retry-After": {"schema": {"type": "integer"}, "description": "Seconds to wait."}}
-        return said
+    def document(self, answer: dict[str, Any]) -> dict[str, Any]:
+        """The operation as OpenAPI has it; `answer` is the content of what it gives."""
+        named = {"summary": self.summary, "description": self.summary, "operationId": self.name}
+        security: list[Any] = [] if self.is_open else [{"token": []}]
+        said = {"responses": self._responses(answer), "security": security}
+        if not self.parameters:
+            body = {} if self.takes is None else {"requestBody": {"content": self.takes, "required": True}}
+            return named | body | said
+        body = {} if self.takes is None else {"requestBody": {"required": True, "content": self.takes}}
+        return named | said | body | {"parameters": self.parameters}
 
-    def extra(self) -> dict[str, Any]:
-        extra: dict[str, Any] = {"security": [] if self.is_open else [{"token": []}]}
-        if self.takes is not None:
-            extra["requestBody"] = {"required": True, "content": self.takes}
-        if self.parameters:
-            extra["parameters"] = list(self.parameters)
-        return extra
+    def _responses(self, answer: dict[str, Any]) -> dict[str, Any]:
+        said: dict[str, Any] = {"200": {"description": self.summary, "content": answer}}
+        for code in sorted((*self.fails, ErrorCode.INTERNAL), key=lambda code: code.status):
+            said[str(code.status)] = {"description": code.value, "content": _reference(ErrorBody)}
+        if "429" in said:
+            wait = {"schema": {"type": "integer"}, "description": "Seconds to wait."}
+            header = wait if self.parameters else dict(reversed(wait.items()))
+            content = said["429"].pop("content")
+            said["429"] |= {"headers": {"Retry-After": header}, "content": content}
+        return said
 
 
 def _reference(*models: type) -> dict[str, Any]:
@@ -206,34 +218,62 @@ OPERATIONS = (
 )
 
 
-def add_routes(app: FastAPI, routes: Routes) -> None:
-    """Give the application its paths and its document."""
-    for operation in OPERATIONS:
-        app.router.add_api_route(
-            operation.path,
-            getattr(routes, operation.name),
-            methods=[operation.method],
-            operation_id=operation.name,
-            summary=operation.summary,
-            description=operation.summary,
-            responses=operation.responses(),
-            response_class=Response,
-            openapi_extra=operation.extra(),
-            route_class_override=WireRoute,
-        )
-    document = to_json(_document(app))
+def routes_of(routes: Routes, version: str) -> list[WireRoute]:
+    """The service's paths, and the one of the document that describes them."""
+    document = to_json(_document(version))
 
     async def openapi(call: HttpCall) -> Response:
         return Response(document, media_type=JSON)
 
-    app.router.add_api_route(DOCUMENT, openapi, include_in_schema=False, route_class_override=WireRoute)
+    found = [WireRoute(one.method, one.path, getattr(routes, one.name)) for one in OPERATIONS]
+    return [*found, WireRoute("GET", DOCUMENT, openapi)]
 
 
-def _document(app: FastAPI) -> dict[str, Any]:
-    """FastAPI's document, with the bodies that our endpoints read and how a caller is known."""
-    document = app.openapi()
+def _document(version: str) -> dict[str, Any]:
+    """The OpenAPI document: what each operation takes and gives, by the shapes that both sides know."""
+    answers = {one.name: TypeAdapter(one.answer) for one in OPERATIONS if not isinstance(one.answer, dict)}
+    asked: list[tuple[str, Any, TypeAdapter[Any]]] = [(name, "serialization", answers[name]) for name in answers]
+    asked.append(("", "serialization", TypeAdapter(ErrorBody)))
+    found, answered = TypeAdapter.json_schemas(asked, ref_template=REFERENCE)
     _, bodies = models_json_schema([(model, "validation") for model in BODIES], ref_template=REFERENCE)
-    components = document.setdefault("components", {})
-    components["schemas"] = dict(sorted({**bodies["$defs"], **components.get("schemas", {})}.items()))
-    components["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
-    return document
+    paths = {}
+    for one in OPERATIONS:
+        content = one.answer
+        if one.name in answers:
+            schema = found[one.name, "serialization"]
+            titled = schema if "$ref" in schema else schema | {"title": f"Response 200 {one.name.title()}"}
+            content = {JSON: {"schema": _in_order(titled)}}
+        paths[one.path.replace(":path}", "}")] = {one.method.lower(): one.document(content)}
+    schemas = bodies["$defs"] | {name: _in_order(schema) for name, schema in answered["$defs"].items()}
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "PACAS", "description": DESCRIPTION, "version": version},
+        "paths": paths,
+        "components": {
+            "schemas": dict(sorted(schemas.items())),
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+        },
+    }
+
+
+def _in_order(schema: Any) -> Any:
+    """An answer's schema with its members in the order of `_SCHEMA`, and its bounds as floats."""
+    if isinstance(schema, list):
+        return [_in_order(one) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {name: _member(name, schema[name]) for name in sorted(schema, key=_place)}
+
+
+def _place(name: str) -> int:
+    return _SCHEMA.index(name) if name in _SCHEMA else len(_SCHEMA)
+
+
+def _member(name: str, value: Any) -> Any:
+    match name:
+        case "properties":
+            return {key: _in_order(one) for key, one in value.items()}
+        case "maximum" | "minimum":
+            return float(value)
+        case _:
+            return _in_order(value)

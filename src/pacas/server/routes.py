@@ -6,9 +6,9 @@ import re
 from collections.abc import Awaitable, Sequence
 from typing import Any
 
-from fastapi import Response
 from pydantic import ValidationError
 from pydantic_core import to_json
+from starlette.responses import Response
 
 from pacas.errors import InputError
 from pacas.provider.ledger.accounts import Account, Role
@@ -142,7 +142,7 @@ class Routes:
         )
 
     def _first(self, entries: Sequence[Entry]) -> list[dict[str, Any]]:
-        """As many of them as go on a page."""
+        """The first of an account's purchases, as many as go on a page."""
         purchases: list[dict[str, Any]] = []
         size = 0
         for entry in entries:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import uvicorn
-from fastapi import FastAPI
+from starlette.applications import Starlette
 from starlette.types import ASGIApp
 from structlog.typing import FilteringBoundLogger
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
@@ -131,7 +131,7 @@ class ListeningAddress:
 
 
 def serve(
-    app: FastAPI,
+    app: Starlette,
     listener: socket.socket,
     *,
     log: FilteringBoundLogger,
