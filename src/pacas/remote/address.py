@@ -20,7 +20,7 @@ class Address(NamedTuple):
 
     @classmethod
     def parse(cls, url: str, *, insecure: bool = False) -> Address:
-        """Of a text; requests hold a client's data and its token, so that plain HTTP must stay on the machine."""
+        """Read a URL. Requests hold a client's data and its token, so that plain HTTP must stay on the machine."""
         try:
             parts = urlsplit(url)
             host, _ = parts.hostname, parts.port

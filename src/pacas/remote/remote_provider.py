@@ -28,7 +28,7 @@ from pacas.wire import shapes as wire
 PATIENCE = 90.0
 """Seconds for which a request is tried again while a server that has answered before does not."""
 
-Shape = TypeVar("Shape", bound=wire.Told)
+Shape = TypeVar("Shape", bound=wire.ServerShape)
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +241,7 @@ def _amount(ceiling: int) -> int:
     return min(ceiling, wire.LARGEST)
 
 
-def _json(body: wire.Sent) -> bytes:
+def _json(body: wire.ClientShape) -> bytes:
     try:
         return body.model_dump_json().encode()
     except (PydanticSerializationError, UnicodeError):

@@ -17,7 +17,7 @@ Prices = NDArray[np.int64]
 
 
 class QuoteWriter:
-    """A provider's words: with its reasons for a refusal, or without.
+    """Quotes and refusals as JSON has them, with the reasons for a refusal or without.
 
     Without, `ceiling` and `credit` read `refused` as well: they are judged after safety, and so would tell of it.
     """
@@ -39,7 +39,7 @@ class QuoteWriter:
         return {"price": price} if price >= 0 else self._coded[price]
 
     def prices(self, prices: Prices) -> Prices:
-        """Many of them, as they are sent in Arrow."""
+        """Prices and refusals of many requests, as they are sent in Arrow."""
         return prices if self._reasons else np.where(prices < 0, refused(Reason.REFUSED), prices)
 
 

@@ -78,7 +78,7 @@ class ServerLines(logging.Handler):
 
 
 def _message(record: logging.LogRecord) -> str:
-    """Its first line; numbers are filled in, and nothing else."""
+    """The first line of a library's message; numbers are filled in, and nothing else."""
     args = record.args if isinstance(record.args, tuple) else ()
     only_numbers = args and all(isinstance(arg, int) for arg in args)
     return (record.getMessage() if only_numbers else str(record.msg)).partition("\n")[0]

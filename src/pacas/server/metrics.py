@@ -65,6 +65,6 @@ class Metrics:
         self._refused_purchases.inc()
 
     def text(self, spent: int) -> bytes:
-        """All of them, with what the ledger's purchases cost at this moment, in nanocredits."""
+        """All metrics as Prometheus reads them; `spent` is what the ledger's purchases cost, in nanocredits."""
         self._sold.spent = spent
         return generate_latest(self._registry)

@@ -96,7 +96,7 @@ class Selling:
             raise Failure.stopping()
 
     def _new(self, asked: Sequence[Keyed], account: Account) -> list[Keyed]:
-        """Those that were not bought before. They count: each tells as much as a quote, and may be as free."""
+        """The purchases that were not made before. They count: each tells as much as a quote, and may be as free."""
         find = self._provider.ledger.find
         return [(one, key) for one, key in asked if find(account.name, key, one.request.request()) is None]
 

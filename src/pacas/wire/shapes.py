@@ -36,14 +36,14 @@ Tuple = Annotated[
 ]
 
 
-class Sent(BaseModel):
-    """What a client sends."""
+class ClientShape(BaseModel):
+    """JSON that a client sends: nothing in it but what is known."""
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True, hide_input_in_errors=True)
 
 
-class Told(BaseModel):
-    """What a server answers."""
+class ServerShape(BaseModel):
+    """JSON that a server answers: it may gain members."""
 
     model_config = ConfigDict(strict=True, extra="ignore", frozen=True, hide_input_in_errors=True)
 
@@ -51,7 +51,7 @@ class Told(BaseModel):
 # ---- what a client sends --------------------------------------------------------------------------------------------
 
 
-class QuoteRequest(Sent):
+class QuoteRequest(ClientShape):
     """A value to be quoted, at one level or, without one, at all of them."""
 
     tuple: Tuple
@@ -62,7 +62,7 @@ class QuoteRequest(Sent):
         return Request(self.tuple, self.attribute, level)
 
 
-class QuotesBody(Sent):
+class QuotesBody(ClientShape):
     """Any number of requests, up to the catalogue's `max_batch`."""
 
     requests: Annotated[list[QuoteRequest], FailFast()]
@@ -75,7 +75,7 @@ def quotes_reader(most: int) -> Callable[[bytes], QuotesBody]:
     return TypeAdapter(body).validator.validate_json  # without what pydantic's own methods do before they call this
 
 
-class PurchaseRequest(Sent):
+class PurchaseRequest(ClientShape):
     """A value to be bought, at a level."""
 
     tuple: Tuple
@@ -86,14 +86,14 @@ class PurchaseRequest(Sent):
         return Request(self.tuple, self.attribute, self.level)
 
 
-class PurchaseBody(Sent):
+class PurchaseBody(ClientShape):
     """One purchase, and the most that it may cost."""
 
     request: PurchaseRequest
     ceiling: Amount
 
 
-class PurchasesBody(Sent):
+class PurchasesBody(ClientShape):
     """Several purchases, paid in order. The key of each is that of the call, a slash, and its place from 0."""
 
     purchases: Annotated[list[PurchaseBody], FailFast()]
@@ -139,26 +139,26 @@ class ErrorCode(Enum):
 STATUS = dict(zip(ErrorCode, (400, 401, 403, 404, 405, 409, 413, 415, 422, 429, 500, 503), strict=True))
 
 
-class ErrorDetail(Told):
+class ErrorDetail(ServerShape):
     """What went wrong."""
 
     code: ErrorCode
     message: str = Field(description="For people, in one line.")
 
 
-class ErrorBody(Told):
+class ErrorBody(ServerShape):
     """The one shape of all errors."""
 
     error: ErrorDetail
 
 
-class Price(Told):
+class Price(ServerShape):
     """What a request costs."""
 
     price: Amount
 
 
-class Refused(Told):
+class Refused(ServerShape):
     """A request that is not answered at any price."""
 
     refused: Literal["no_match", "ambiguous", "unsafe", "ceiling", "credit", "refused"] = Field(
@@ -166,13 +166,13 @@ class Refused(Told):
     )
 
 
-class Ladder(Told):
+class Ladder(ServerShape):
     """A request's quotes at all levels, from ground to root."""
 
     levels: list[Price | Refused]
 
 
-class QuotesAnswer(Told):
+class QuotesAnswer(ServerShape):
     """The quotes, in the order of the requests."""
 
     quotes: list[Price | Refused | Ladder]
@@ -229,7 +229,7 @@ class ReceiptDocument(BaseModel):
         return SignedReceipt(receipt, self.key_id, self.signature)
 
 
-class Bought(Told):
+class Bought(ServerShape):
     """A purchase: what was bought, for how much, and the provider's word for it."""
 
     id: str = Field(description="Its idempotency key: GET /v1/purchases/{id} tells of it again.")
@@ -239,13 +239,13 @@ class Bought(Told):
     receipt: ReceiptDocument
 
 
-class PurchaseAnswer(Told):
+class PurchaseAnswer(ServerShape):
     """The answer to one purchase."""
 
     purchase: Bought | Refused
 
 
-class PurchasesAnswer(Told):
+class PurchasesAnswer(ServerShape):
     """The answers to several, in order."""
 
     purchases: list[Bought | Refused]
@@ -257,7 +257,7 @@ class PastPurchase(Bought):
     request: PurchaseRequest
 
 
-class PublishedHierarchy(Told):
+class PublishedHierarchy(ServerShape):
     """An attribute's generalization hierarchy."""
 
     levels: list[list[str]] = Field(description="A path per value of level 0: the value, its ancestors, the root.")
@@ -268,7 +268,7 @@ class PublishedHierarchy(Told):
         return cls(levels=[list(row) for row in hierarchy.level_zero_rows()], numeric=hierarchy.numeric)
 
 
-class OfferedAttribute(Told):
+class OfferedAttribute(ServerShape):
     """An attribute that is for sale."""
 
     attribute: str
@@ -279,7 +279,7 @@ class OfferedAttribute(Told):
     )
 
 
-class Limits(Told):
+class Limits(ServerShape):
     """How much may be asked."""
 
     max_body_bytes: int
@@ -287,7 +287,7 @@ class Limits(Told):
     quotes_per_minute: int = Field(description="Tuples that an account may ask about, refusals included.")
 
 
-class Catalogue(Told):
+class Catalogue(ServerShape):
     """What is for sale, and on what terms."""
 
     attributes: list[OfferedAttribute]
@@ -296,7 +296,7 @@ class Catalogue(Told):
     currency: Literal["nanocredits"] = "nanocredits"
 
 
-class AccountAnswer(Told):
+class AccountAnswer(ServerShape):
     """The caller's account, and a page of its purchases in the order in which they were made."""
 
     account: str
@@ -308,7 +308,7 @@ class AccountAnswer(Told):
     next: str | None = Field(description="`after` for the next page; null on the last.")
 
 
-class AccountLine(Told):
+class AccountLine(ServerShape):
     """An account, as an operator sees it."""
 
     account: str
@@ -319,14 +319,14 @@ class AccountLine(Told):
     revoked: bool
 
 
-class KeyAnswer(Told):
+class KeyAnswer(ServerShape):
     """The key that receipts are verified with."""
 
     algorithm: Literal["Ed25519"] = "Ed25519"
     public_key: str = Field(description="In PEM.")
 
 
-class Status(Told):
+class Status(ServerShape):
     """Whether the service is there."""
 
     status: Literal["ok"] = "ok"
