@@ -383,7 +383,7 @@ def test_a_copy_that_fails_leaves_nothing(people: Path, monkeypatch: pytest.Monk
     def full(*_: Any, **__: Any) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("pacas.engine.duck.folder_copy.pq.ParquetWriter", full)
+    monkeypatch.setattr("pyarrow.parquet.ParquetWriter", full)
     with pytest.raises(FileError, match=r"people\.clean cannot be written \(No space left on device\)"):
         copy(people, ["ID"], {"A": {0: "x"}})
     assert [entry.name for entry in people.parent.iterdir()] == ["people"]

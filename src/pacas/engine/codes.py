@@ -13,6 +13,9 @@ import pyarrow as pa
 from pacas.core.hierarchy import ROOT, Codes, Hierarchy
 from pacas.engine.grouping import Array, Keys
 
+FEW = 1 << 12
+"""Rows up to which a column of texts is coded in Python."""
+
 
 @dataclass(frozen=True, eq=False)
 class CodedColumn:
@@ -30,6 +33,8 @@ class CodedColumn:
 
 def coded_texts(texts: pa.ChunkedArray) -> CodedColumn:
     """A column of texts, values sorted and a null last."""
+    if len(texts) <= FEW:
+        return _few_coded(texts.to_pylist())
     coded = (pa.concat_arrays(texts.chunks) if texts.num_chunks != 1 else texts.chunk(0)).dictionary_encode()
     found: list[str] = coded.dictionary.to_pylist()
     order = sorted(range(len(found)), key=found.__getitem__)
@@ -41,6 +46,14 @@ def coded_texts(texts: pa.ChunkedArray) -> CodedColumn:
     code[len(found)] = len(values) - 1
     indices = coded.indices.fill_null(len(found)) if coded.indices.null_count else coded.indices
     return CodedColumn(code[np.frombuffer(indices.buffers()[1], dtype=np.int32, count=len(indices))], values)
+
+
+def _few_coded(texts: list[str | None]) -> CodedColumn:
+    """A column of few texts, without the functions of Arrow's, which take longer to load."""
+    distinct = set(texts)
+    values = [*sorted(text for text in distinct if text is not None), *([None] if None in distinct else [])]
+    code = {value: i for i, value in enumerate(values)}
+    return CodedColumn(np.array([code[text] for text in texts], dtype=code_type(len(values))), values)
 
 
 def code_type(size: int) -> type[np.unsignedinteger[Any]] | type[np.int32]:

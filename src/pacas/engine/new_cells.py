@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 
@@ -37,6 +36,8 @@ def put(column: pa.ChunkedArray, rows: NDArray[np.int64], values: pa.Array) -> p
     >>> put(pa.chunked_array([["a", "b", "c"]]), np.array([0, 2]), pa.array(["x", None])).to_pylist()
     ['x', 'b', None]
     """
+    import pyarrow.compute as pc  # here: slow to import, and most questions do without
+
     plain = column.combine_chunks()
     plain = (plain.dictionary_decode() if pa.types.is_dictionary(plain.type) else plain).cast(values.type)
     of = np.full(len(plain), -1, dtype=np.int64)

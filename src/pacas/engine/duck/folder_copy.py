@@ -18,14 +18,13 @@ from pathlib import Path
 import duckdb
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from pacas.engine.contract import RelationFolder
 from pacas.engine.duck.connection import BATCH
 from pacas.engine.duck.folder import FolderFiles, files_by_key, places_of
 from pacas.engine.duck.text import text_of
-from pacas.engine.files.folder import schema_of, whole_folder
+from pacas.engine.files.folder import parquet, schema_of, whole_folder
 from pacas.engine.new_cells import NewCells, in_type, put
 from pacas.errors import FileError, InputError, SchemaError
 
@@ -136,9 +135,9 @@ class _Copy:
         if not self._all_change and not self._has_new(file):
             shutil.copyfile(file, target)
             return
-        with pq.ParquetFile(file, coerce_int96_timestamp_unit="us") as read:
+        with parquet().ParquetFile(file, coerce_int96_timestamp_unit="us") as read:
             first = self._changed(read.schema_arrow.empty_table(), file, 0)
-            with pq.ParquetWriter(target, first.schema) as writer:
+            with parquet().ParquetWriter(target, first.schema) as writer:
                 start = 0
                 for batch in read.iter_batches(BATCH):
                     writer.write_table(self._changed(pa.Table.from_batches([batch]), file, start))

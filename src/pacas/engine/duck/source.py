@@ -10,14 +10,13 @@ from collections.abc import Mapping, Sequence
 import duckdb
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from pacas.core.relation import Relation
 from pacas.engine.contract import KeyedFrame, NeighbourDiffs, RelationFile, RelationFolder, Source, memory_bytes
 from pacas.engine.duck.connection import reading
 from pacas.engine.duck.folder import create_from_folder
 from pacas.engine.duck.text import create_view, file_literal, text_of
+from pacas.engine.files.folder import parquet
 from pacas.engine.sql.statements import ROW, column_name, literal, quote
 from pacas.errors import InputError, SchemaError
 
@@ -63,6 +62,8 @@ def create_table(
 
 def _texts(table: pa.Table, columns: Sequence[str]) -> dict[str, pa.ChunkedArray]:
     """The columns that already are what a column is to us: text, and no empty one; and not more than Arrow can join."""
+    import pyarrow.compute as pc  # here: slow to import, and a file needs none of it
+
     found = {c: table.column(c) for c in columns}
     plain = {c: column for c, column in found.items() if column.type == pa.string() and column.nbytes <= LARGEST}
     return {c: column for c, column in plain.items() if not pc.any(pc.equal(pc.binary_length(column), 0)).as_py()}
@@ -72,7 +73,7 @@ def _create_from_parquet(
     connection: duckdb.DuckDBPyConnection, name: str, file: RelationFile, columns: Sequence[str]
 ) -> None:
     if "file_row_number" in map(str.lower, file.columns):  # the name under which DuckDB numbers the rows of a file
-        _create_from_arrow(connection, name, Relation(pq.read_table(file.path, columns=list(columns))), columns)
+        _create_from_arrow(connection, name, Relation(parquet().read_table(file.path, columns=list(columns))), columns)
         return
     path = file_literal(file.path)
     described = connection.sql(f"DESCRIBE SELECT * FROM read_parquet({path})").fetchall()

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from pacas.core.relation import Relation
 from pacas.engine.contract import KeyedFrame, RelationFolder, Source
@@ -46,6 +45,8 @@ def _folder(folder: RelationFolder) -> str:
 
 
 def _table(table: pa.Table) -> str:
+    import pyarrow.compute as pc  # here: slow to import, and most questions do without
+
     digest = hashlib.sha256()
     for name, column in zip(table.column_names, table.columns, strict=True):
         digest.update(f"{len(name)} {name} {len(column)}".encode())

@@ -12,11 +12,12 @@ import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from pacas.core.relation import check_columns
 from pacas.engine.contract import RelationFolder
@@ -227,10 +228,15 @@ def _paths(path: tuple[str, ...], kind: pa.DataType) -> Iterator[tuple[str, ...]
         yield path
 
 
-def metadata(file: Path) -> pq.FileMetaData:
+def parquet() -> Any:
+    """Arrow's readers and writers of Parquet files, loaded where there is such a file: a text needs none of it."""
+    return import_module("pyarrow.parquet")
+
+
+def metadata(file: Path) -> Any:
     """What a Parquet file says of itself."""
     try:
-        return pq.read_metadata(file)
+        return parquet().read_metadata(file)
     except (pa.ArrowException, OSError, UnicodeDecodeError):
         raise FileError(f"{file} is not a complete Parquet file; write it again, or take it out") from None
 

@@ -11,13 +11,12 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.csv
-import pyarrow.parquet as pq
 
 from pacas.core.relation import Relation, check_columns
 from pacas.engine.contract import Engine, RelationFile, Source
 from pacas.engine.duck.engine import DuckEngine
 from pacas.engine.files.delta_lake import is_delta
-from pacas.engine.files.folder import scan_folder
+from pacas.engine.files.folder import parquet, scan_folder
 from pacas.errors import FileError, SchemaError
 
 DELIMITERS = ",;\t|"
@@ -84,7 +83,7 @@ def read_relation(path: str | Path) -> Relation:
     file = scan_relation(path)
     if file.format == "parquet":
         try:
-            return Relation(pq.read_table(file.path))
+            return Relation(parquet().read_table(file.path))
         except (pa.ArrowException, OSError) as error:
             raise FileError(f"{file.name} is not a complete Parquet file ({_first_line(error)})") from None
     engine = DuckEngine()
@@ -97,7 +96,7 @@ def write_relation(relation: Relation, path: str | Path) -> None:
     kind = kind_to_write(file)
     try:
         if kind == PARQUET:
-            pq.write_table(relation.table, file)
+            parquet().write_table(relation.table, file)
             return
         options = pyarrow.csv.WriteOptions(delimiter=kind, quoting_style="needed")
         with create_text(file) as stream:
@@ -140,7 +139,7 @@ def _is_parquet(file: Path) -> bool:
 
 def _parquet_columns(file: Path) -> list[str]:
     try:
-        return list(pq.read_schema(file).names)
+        return list(parquet().read_schema(file).names)
     except (pa.ArrowException, OSError) as error:
         raise FileError(f"{file.name} is not a complete Parquet file ({_first_line(error)})") from None
 
