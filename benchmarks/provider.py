@@ -24,6 +24,7 @@ from pacas.provider.audit import audit
 from pacas.provider.in_memory.shop import InMemoryShop
 from pacas.provider.ledger.ledger import Ledger
 from pacas.provider.provider import Provider
+from pacas.provider.shop.judging import kept_quote
 from pacas.storage.sqlite.ledger import SqliteLedger
 
 KEY = ("age", "status", "gender", "timeframe")
@@ -112,10 +113,10 @@ def _single(path: Path, few: Path, provider: Provider, small_one: Provider) -> I
     assert isinstance(shop, InMemoryShop)
     cache = shop.sales.quote_caches["drug"]
     slots = [matcher.slot(request.tuple) for request in many_requests]
-    state, known = shop.sales, shop.sales.known("local")
+    known = shop.sales.known("local")
     took = measure.medians(
         {
-            "array": lambda: [cache.quote(slot, 1, known, state) for slot in slots],
+            "array": lambda: [kept_quote(cache, slot, 1, known) for slot in slots],
             "friendly": lambda: [provider.quote(request) for request in many_requests],
             "small": lambda: [small_one.quote(request) for request in few_requests],
         },

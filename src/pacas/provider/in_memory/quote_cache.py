@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacas.engine.grouping import NONE, Array, Groups, Ints, spread
-from pacas.protocol.messages import Reason, refused
 from pacas.provider.pricing.conflicts import ConflictSets, Inquiry, without_edits
 from pacas.provider.pricing.knowledge import Knowledge
 from pacas.provider.pricing.prices import Prices
 from pacas.provider.safety.surviving import Surviving
+from pacas.provider.shop.judging import judged, never_below
 
 UNKNOWN = -1
 AT_A_TIME = 1 << 15
@@ -27,23 +27,31 @@ AT_A_TIME = 1 << 15
 class QuoteCache:
     """All slots of one attribute that edits have no say in."""
 
-    def __init__(self, inquiry: Inquiry, rows: Groups, slot_of_row: Ints, prices: Prices, untouched: Knowledge) -> None:
-        self._attribute, self._height = inquiry.offer.attribute, inquiry.hierarchy.height
-        self._rows, self._slot_of_row, self._prices = rows, slot_of_row, prices
-        self.sizes: Ints = np.diff(rows.offsets)
-        self._most_rows = int(min(self.sizes.max(initial=0), inquiry.max_matches))
+    def __init__(
+        self,
+        inquiry: Inquiry,
+        rows: Groups,
+        slot_of_row: Ints,
+        prices: Prices,
+        untouched: Knowledge,
+        state: SalesState,
+    ) -> None:
+        self._attribute, self.height = inquiry.offer.attribute, inquiry.hierarchy.height
+        self._rows, self._slot_of_row, self._prices, self._state = rows, slot_of_row, prices, state
+        sizes: Ints = np.diff(rows.offsets)
+        self.matches = np.append(sizes, 0)
+        """How many rows each slot has; the last is that of a tuple that matches nothing, as −1 finds it."""
+        self._most_rows = int(min(sizes.max(initial=0), inquiry.max_matches))
         all_slots = without_edits(self._attribute, rows.offsets, rows.members)
-        self._fresh = prices.ladders(all_slots, untouched, self._height)
-        self._blocked = self._refusals(inquiry.agreeing(all_slots.rows, all_slots.offsets), inquiry.max_matches)
-        self._finest: NDArray[np.int8] = np.full(len(self.sizes), UNKNOWN, dtype=np.int8)
-
-    def _refusals(self, agree: Ints, max_matches: int) -> NDArray[np.int8]:
-        """Per slot: below which level it is ambiguous."""
-        return np.where(self.sizes > max_matches, self._height + 1, agree).astype(np.int8)
+        self._fresh = prices.ladders(all_slots, untouched, self.height)
+        agree = np.append(inquiry.agreeing(all_slots.rows, all_slots.offsets), 0)
+        never = never_below(self.matches, agree, inquiry.max_matches, self.height)
+        self.never_below: NDArray[np.int8] = never.astype(np.int8)
+        self._safe_from: NDArray[np.int8] = np.full(len(self.matches), UNKNOWN, dtype=np.int8)
 
     def sets(self, slots: Ints) -> ConflictSets:
         """The conflict sets of some slots."""
-        starts, sizes = self._rows.offsets[slots], self.sizes[slots]
+        starts, sizes = self._rows.offsets[slots], self.matches[slots]
         offsets = np.zeros(len(slots) + 1, dtype=np.int64)
         np.cumsum(sizes, out=offsets[1:])
         return without_edits(self._attribute, offsets, self._rows.members[spread(starts, sizes)])
@@ -52,68 +60,51 @@ class QuoteCache:
         """The rows of one slot."""
         return self._rows.one(slot)
 
-    def quote(self, slot: int, level: int, known: Knowledge, state: SalesState) -> int:
-        """One slot's price at a level, or a refusal; −1 is the slot of a tuple that matches nothing."""
-        if slot < 0 or not self.sizes[slot]:  # a value that no row has, but a neighbour, has an empty slot
-            return _NO_MATCH
-        if level < self._blocked[slot]:
-            return _AMBIGUOUS
-        if level < self._finest_of(slot, state):
-            return _UNSAFE
-        return self._price(slot, level, known) if self._is_marked(slot, known) else int(self._fresh[slot, level])
+    def safe_from(self, slot: int) -> int:
+        """The lowest level at which a slot is safe, found again if a sale has touched it."""
+        safe = int(self._safe_from[slot]) if self._state.steady(self._most_rows) else UNKNOWN
+        if safe != UNKNOWN:
+            return safe
+        safe = self._state.current().finest_of_few(self._attribute, self._rows.one(slot).tolist())
+        if self._state.steady(self._most_rows):
+            self._safe_from[slot] = safe
+        return safe
 
-    def ladder(self, slot: int, known: Knowledge, state: SalesState) -> list[int]:
-        """The same at all levels."""
-        if slot < 0 or not self.sizes[slot]:
-            return [_NO_MATCH] * (self._height + 1)
-        blocked = int(self._blocked[slot])
-        if blocked > self._height:
-            return [_AMBIGUOUS] * (self._height + 1)
-        finest = max(blocked, self._finest_of(slot, state))
-        if self._is_marked(slot, known):
-            prices = [self._price(slot, level, known) for level in range(finest, self._height + 1)]
-        else:
-            prices = self._fresh[slot, finest:].tolist()
-        return [_AMBIGUOUS] * blocked + [_UNSAFE] * (finest - blocked) + prices
-
-    def _finest_of(self, slot: int, state: SalesState) -> int:
-        finest = int(self._finest[slot]) if state.steady(self._most_rows) else UNKNOWN
-        return self._find(slot, state) if finest == UNKNOWN else finest
-
-    def _is_marked(self, slot: int, known: Knowledge) -> bool:
+    def price(self, slot: int, level: int, known: Knowledge) -> int:
+        """What a slot costs a buyer at a level."""
         marked = known.marked.get(self._attribute)
-        return marked is not None and bool(marked[slot])
-
-    def _price(self, slot: int, level: int, known: Knowledge) -> int:
-        """What a slot costs a buyer who has bought of it before."""
+        if marked is None or not marked[slot]:
+            return int(self._fresh[slot, level])
         rows = self._rows.one(slot).tolist()
-        return sum(self._prices.of_cell(self._attribute, row, level, known, self._height) for row in rows)
+        return sum(self._prices.of_cell(self._attribute, row, level, known, self.height) for row in rows)
 
-    def ladders(self, slots: Ints, known: Knowledge, state: SalesState) -> Ints:
+    def prices(self, slot: int, lowest: int, known: Knowledge) -> list[int]:
+        """What a slot costs a buyer at each level from the `lowest` on."""
+        marked = known.marked.get(self._attribute)
+        if marked is None or not marked[slot]:
+            fresh: list[int] = self._fresh[slot, lowest:].tolist()
+            return fresh
+        return [self.price(slot, level, known) for level in range(lowest, self.height + 1)]
+
+    def ladders(self, slots: Ints, known: Knowledge) -> Ints:
         """Prices and refusals at all levels for many slots, −1 for a tuple that matches nothing."""
-        if not len(self.sizes):
-            return np.full((len(slots), self._height + 1), _NO_MATCH)
-        self._find_missing(slots, state)
-        prices: Ints = self._fresh[slots]
+        self._find_missing(slots)
+        prices: Ints = self._fresh[slots] if len(self._fresh) else np.zeros((len(slots), self.height + 1), np.int64)
         if self._attribute in known.marked:
             bought = np.flatnonzero(known.marked[self._attribute][slots] & (slots >= 0))
             if len(bought):
-                prices[bought] = self._prices.ladders(self.sets(slots[bought]), known, self._height)
-        level = np.arange(self._height + 1)
-        prices[level < self._finest[slots][:, None]] = _UNSAFE
-        prices[level < self._blocked[slots][:, None]] = _AMBIGUOUS
-        prices[(slots < 0) | (self.sizes[slots] == 0)] = _NO_MATCH
-        return prices
+                prices[bought] = self._prices.ladders(self.sets(slots[bought]), known, self.height)
+        return judged(prices, self.matches[slots], self.never_below[slots], self._safe_from[slots])
 
-    def fill(self, state: SalesState) -> None:
+    def fill(self) -> None:
         """Judge every slot, some at a time."""
-        for first in range(0, len(self.sizes), AT_A_TIME):
-            self._find_missing(np.arange(first, min(first + AT_A_TIME, len(self.sizes))), state)
+        for first in range(0, len(self._fresh), AT_A_TIME):
+            self._find_missing(np.arange(first, min(first + AT_A_TIME, len(self._fresh))))
 
     def mark(self, known: Knowledge, rows: Ints) -> None:
         """A buyer has bought something of these rows: the price of their slots is no longer a fresh buyer's."""
         if self._attribute not in known.marked:
-            known.marked[self._attribute] = np.zeros(len(self.sizes), dtype=np.bool_)
+            known.marked[self._attribute] = np.zeros(len(self.matches), dtype=np.bool_)
         known.marked[self._attribute][self._slots_of(rows)] = True
 
     def mark_slot(self, known: Knowledge, slot: int) -> None:
@@ -124,11 +115,11 @@ class QuoteCache:
 
     def forget(self, rows: Ints | slice) -> None:
         """These rows' X-groups have changed."""
-        self._finest[self._slots_of(rows)] = UNKNOWN
+        self._safe_from[self._slots_of(rows)] = UNKNOWN
 
     def forget_slot(self, slot: int) -> None:
         """The X-groups of all its rows have changed, and lie in it."""
-        self._finest[slot] = UNKNOWN
+        self._safe_from[slot] = UNKNOWN
 
     def contains_groups(self, groups: Groups, group: Array) -> bool:
         """Does each of these groups of rows lie in one slot?"""
@@ -144,20 +135,14 @@ class QuoteCache:
         slots: Ints = self._slot_of_row[rows]
         return slots[slots >= 0]
 
-    def _find(self, slot: int, state: SalesState) -> int:
-        finest = state.current().finest_of_few(self._attribute, self._rows.one(slot).tolist())
-        if state.steady(self._most_rows):
-            self._finest[slot] = finest
-        return finest
-
-    def _find_missing(self, slots: Ints, state: SalesState) -> None:
-        if not state.steady(self._most_rows):
-            self._finest[slots] = UNKNOWN
-        missing = slots[(self._finest[slots] == UNKNOWN) & (slots >= 0)]
+    def _find_missing(self, slots: Ints) -> None:
+        if not self._state.steady(self._most_rows):
+            self._safe_from[slots] = UNKNOWN
+        missing = slots[(self._safe_from[slots] == UNKNOWN) & (slots >= 0)]
         if not len(missing):
             return
-        missing = np.unique(missing[self.sizes[missing] > 0])
-        self._finest[missing] = state.current().finest(self.sets(missing))
+        missing = np.unique(missing[self.matches[missing] > 0])
+        self._safe_from[missing] = self._state.current().finest(self.sets(missing))
 
 
 class SalesState(Protocol):
@@ -170,6 +155,3 @@ class SalesState(Protocol):
     def current(self) -> Surviving:
         """What all buyers have left."""
         ...
-
-
-_UNSAFE, _AMBIGUOUS, _NO_MATCH = (refused(r) for r in (Reason.UNSAFE, Reason.AMBIGUOUS, Reason.NO_MATCH))

@@ -142,8 +142,8 @@ class Sales:
         for attribute, inquiry in self._stock.inquiries.items():
             by_slot = inquiry.matcher.by_slot
             if by_slot is not None and not inquiry.has_edits:
-                quote_caches[attribute] = QuoteCache(inquiry, *by_slot, self._stock.prices, self._nothing)
-                quote_caches[attribute].fill(self)
+                quote_caches[attribute] = QuoteCache(inquiry, *by_slot, self._stock.prices, self._nothing, self)
+                quote_caches[attribute].fill()
                 for known in self._known.values():
                     quote_caches[attribute].mark(known, np.flatnonzero(known.revealed[attribute]))
         return quote_caches

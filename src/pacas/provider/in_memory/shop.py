@@ -21,7 +21,7 @@ from pacas.provider.ledger.entry import Purchase
 from pacas.provider.matching import Matcher
 from pacas.provider.pricing.conflicts import ConflictSets, MatchedRequests
 from pacas.provider.shop.contract import CountedShop, check_request, offer_of
-from pacas.provider.shop.judging import REASONS, ladders_of
+from pacas.provider.shop.judging import REASONS, kept_ladder, kept_quote, ladders_of
 from pacas.provider.terms import HistoryScope
 
 FEW = 4
@@ -85,8 +85,8 @@ class InMemoryShop:
         with self._state:
             known = self.sales.known(buyer)
             if 0 < len(slots) <= FEW:
-                return Ladders(np.array([cache.ladder(slot, known, self.sales) for slot in slots.tolist()]))
-            return Ladders(cache.ladders(slots, known, self.sales))
+                return Ladders(np.array([kept_ladder(cache, slot, known) for slot in slots.tolist()]))
+            return Ladders(cache.ladders(slots, known))
 
     def judge(self, request: Request, buyer: str) -> InMemorySale | Refusal:
         check_request(request, self.offers)
@@ -99,9 +99,9 @@ class InMemoryShop:
         return InMemorySale(price, int(asked.sets.rows[0]), sets=asked.sets) if price >= 0 else Refusal(REASONS[price])
 
     def _look_up(self, cache: QuoteCache, slot: int, level: int, buyer: str) -> InMemorySale | Refusal:
-        """The same where quotes are kept."""
+        """A slot's quote, where quotes are kept."""
         with self._state:
-            price = cache.quote(slot, level, self.sales.known(buyer), self.sales)
+            price = kept_quote(cache, slot, level, self.sales.known(buyer))
         return InMemorySale(price, int(cache.rows(slot)[0]), slot=slot) if price >= 0 else Refusal(REASONS[price])
 
     def _ladders(self, asked: MatchedRequests, buyer: str) -> Ints:

@@ -18,7 +18,7 @@ from pacas.engine.contract import Engine, Index
 from pacas.engine.grouping import Ints
 from pacas.errors import InputError
 from pacas.protocol.marketplace import Columns
-from pacas.protocol.messages import Ladders, Offer, Quote, Reason, Refusal, Request, refused
+from pacas.protocol.messages import Ladders, Offer, Quote, Refusal, Request
 from pacas.provider.ledger.entry import Purchase
 from pacas.provider.matching import listed_columns
 from pacas.provider.on_engine.audit import count_sales
@@ -33,7 +33,7 @@ from pacas.provider.on_engine.sparse_sales import SparseSales
 from pacas.provider.pricing.conflicts import Inquiry, MatchedRequests
 from pacas.provider.shop.contract import CountedShop, Tell, check_request, offer_of
 from pacas.provider.shop.fingerprint import generated_digest, terms_digests, weights_digest
-from pacas.provider.shop.judging import REASONS, ladders_of
+from pacas.provider.shop.judging import REASONS, ladders_of, ladders_without_rows
 from pacas.provider.terms import HistoryScope, Terms
 
 FIRST_KEYS = 256
@@ -138,33 +138,25 @@ class EngineShop:
         self, attribute: str, keys: Sequence[Key], buyer: str
     ) -> tuple[Ints, RowSubset | None, MatchedRequests | None]:
         """Prices and refusals of tuples, each given once; the rows that they need, and which of these are asked."""
-        offer = self.offers[attribute]
+        offer, max_matches = self.offers[attribute], self.terms.max_matches
         height = offer.hierarchy.height
         found = self._row_lookups[attribute].of(keys)
+        too_many = found.too_many[[found.keys[key] for key in keys]]
         if not len(found.rows):
-            return (
-                self._refused(np.full((len(keys), height + 1), _NO_MATCH), found.keys, found.too_many, keys),
-                None,
-                None,
-            )
+            return ladders_without_rows(too_many.astype(np.int64), height), None, None
         policies, attributes = self.summary.bearing_on(attribute)
         subset = RowSubset(self.summary, found.rows, found.texts, attributes)
         edits, dependency = subset.support.edits, self.terms.match[attribute]
-        inquiry = Inquiry(attribute, dependency, subset.columns, edits, self.terms.hierarchies, self.terms.max_matches)
-        asked = inquiry.ask(dict(zip(offer.columns, map(list, zip(*keys, strict=True)), strict=True)))
+        inquiry = Inquiry(attribute, dependency, subset.columns, edits, self.terms.hierarchies, max_matches)
+        tuples = dict(zip(offer.columns, map(list, zip(*keys, strict=True)), strict=True))
+        asked = inquiry.ask(tuples, too_many=too_many)
         with self._state:
             sold = self.sales.judged(buyer)
             in_all, depths = sold.in_all(), sold.depths(attributes, subset.rows)
             own = self.sales.known(buyer).depths(attributes, subset.rows)
-        judged = subset.surviving(depths, subset.linked(policies), in_all)
-        ladders = ladders_of(asked, subset.prices(attribute), subset.known(own), judged, height, self.terms.max_matches)
-        return self._refused(ladders, found.keys, found.too_many, keys), subset, asked
-
-    @staticmethod
-    def _refused(ladders: Ints, numbers: Mapping[Key, int], too_many: Any, keys: Sequence[Key]) -> Ints:
-        """With the tuples that match too many rows refused."""
-        ladders[too_many[[numbers[key] for key in keys]]] = _AMBIGUOUS
-        return ladders
+        surviving = subset.surviving(depths, subset.linked(policies), in_all)
+        prices, known = subset.prices(attribute), subset.known(own)
+        return ladders_of(asked, prices, known, surviving, height, max_matches), subset, asked
 
     def quote_query(self, query: GeneralizedQuery, buyer: str) -> Quote | Refusal:
         raise InputError(
@@ -216,6 +208,3 @@ class EngineShop:
         within = [lookup_keys.by_equality and set(lookup_keys.by) <= set(policy.x) for policy in policies]
         linked = [(p, None if inside else self.index_by(p.x)) for p, inside in zip(policies, within, strict=True)]
         return RowLookup(lookup_keys, index, linked, self.terms.hierarchies, self.terms.max_matches)
-
-
-_NO_MATCH, _AMBIGUOUS = refused(Reason.NO_MATCH), refused(Reason.AMBIGUOUS)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacas.core.dependency import MatchingDependency
-from pacas.core.hierarchy import Codes
+from pacas.core.hierarchy import Codes, Mask
 from pacas.engine.contract import Hierarchies
 from pacas.engine.grouping import NONE, Groups, Ints, spread
 from pacas.protocol.marketplace import Columns
@@ -99,12 +99,17 @@ class Inquiry:
     def has_edits(self) -> bool:
         return self._patched is not None
 
-    def ask(self, tuples: Columns, *, limited: bool = True) -> MatchedRequests:
-        """Match many tuples. Of one that matches too many rows nothing is found, unless it is not `limited`."""
+    def ask(self, tuples: Columns, *, limited: bool = True, too_many: Mask | None = None) -> MatchedRequests:
+        """Match many tuples. Of one that matches too many rows nothing is found, unless it is not `limited`.
+
+        Tuples that are known to match `too_many` have no rows here.
+        """
         most = self.max_matches if limited else max(self.max_matches, len(self._cells))
         matches = self.matcher.match_columns(tuples, most)
+        if too_many is not None:
+            matches = Matches(matches.rows, matches.starts, np.where(too_many, most + 1, matches.sizes))
         if self._patched is None:  # what matches the same rows is the same request
-            same = np.where(matches.sizes > 0, matches.starts, -1)
+            same = np.where(matches.sizes > most, -2, np.where(matches.sizes > 0, matches.starts, -1))
             _, first, of = np.unique(same, return_index=True, return_inverse=True)
             matches = Matches(matches.rows, matches.starts[first], matches.sizes[first])
         else:
