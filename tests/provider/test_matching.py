@@ -14,8 +14,7 @@ from pacas.core.relation import Relation
 from pacas.engine.codes import CodedColumn
 from pacas.engine.duck.engine import DuckEngine
 from pacas.errors import InputError, SchemaError
-from pacas.provider.matching import Matcher
-from pacas.provider.matching.recent import Recent
+from pacas.provider.matching import Matcher, similarity
 
 Column = Sequence[str | None]
 
@@ -206,15 +205,13 @@ def test_an_absent_value_is_not_mistaken_for_a_neighbour() -> None:
     assert found.match_one({"a": "absent", "c": "0"}).tolist() == []
 
 
-def test_what_was_found_lately_is_remembered_up_to_a_size() -> None:
-    recent = Recent(most=200)
-    for text in ("a", "b", "a", "c"):
-        if recent.get(text) is None:
-            recent.put(text, np.zeros(50))
-    assert recent.get("a") is not None
-    assert recent.get("b") is None
-    recent.put("large", np.zeros(1000))
-    assert recent.get("large") is None
+def test_what_was_found_lately_is_remembered_up_to_a_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(similarity, "REMEMBERED", 2 * (32 + 2))  # two searches that found two codes each
+    index = similarity.EditIndex(["ann", "anne", "bob", "bobo", "cyd", "cydi"], 0.7)
+    for text in ("ann", "bob", "ann", "cyd"):
+        assert len(index.find(text)) == 2
+    assert set(index.recent) == {"ann", "cyd"}
+    assert len(similarity.EditIndex(["x" * n for n in range(30, 120)], 0.2).find("x" * 70)) > 80  # too many to keep
 
 
 # ---- bad input ------------------------------------------------------------------------------------------------------

@@ -33,7 +33,7 @@ from pacas.provider.ledger.ledger import MemoryLedger
 from pacas.provider.on_engine import audit as audit_on_engine
 from pacas.provider.on_engine import covering, memory_limit, row_lookup
 from pacas.provider.on_engine import shop as on_engine
-from pacas.provider.on_engine.row_lookup import _size
+from pacas.provider.on_engine.row_lookup import FoundLately
 from pacas.provider.on_engine.shop import EngineShop
 from pacas.provider.provider import Provider
 from pacas.provider.support.mix import Mix
@@ -224,12 +224,13 @@ def test_a_small_cache_changes_nothing(world: World, most: int) -> None:
     apart, held = pair(world)
     assert isinstance(apart.shop, EngineShop)
     for lookup in apart.shop._row_lookups.values():
-        lookup._recent._most = most
+        lookup.recent = FoundLately(most)
     for buyer in BUYERS:
         check_quotes(world, apart, held, buyer)
     for lookup in apart.shop._row_lookups.values():
-        assert sum(map(_size, lookup._recent._found.values())) == lookup._recent._held <= most
-        assert set(lookup._recent._of_key.values()) <= set(lookup._recent._found)
+        recent = lookup.recent
+        assert sum(len(found.rows) + len(found.keys) for found in recent) == recent.currsize <= most
+        assert set(recent.of_key.values()) <= set(recent)
 
 
 @FEWER

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
+from threading import Lock
 
 import numpy as np
+from cachetools import LRUCache, cached
 
 from pacas.core.hierarchy import Mask
 from pacas.engine.grouping import Array
 from pacas.provider.matching.bags import Bags, ExactBags, Signatures, code_points
 from pacas.provider.matching.clause import ClauseIndex
-from pacas.provider.matching.recent import Recent
 
 Scorer = Callable[..., float]
 
@@ -25,6 +26,11 @@ SLACK = 1e-6
 
 REMEMBERED = 4_000_000
 """Codes that a clause remembers of what it found for values seen before."""
+
+
+def _kept_numbers(array: Array) -> int:
+    """What keeping an array costs, the text and the bookkeeping counted as some numbers more."""
+    return len(array) + 32
 
 
 class SimilarityIndex(ClauseIndex):
@@ -41,20 +47,17 @@ class SimilarityIndex(ClauseIndex):
         self._position[self._order] = np.arange(len(self._order))
         self._sizes = np.fromiter(map(self._size, self._texts), dtype=np.int64, count=len(self._texts))
         self._bags = self._bags_of(self._texts)
-        self._recent = Recent(REMEMBERED)
+        self.recent = LRUCache[str, Array](REMEMBERED, getsizeof=_kept_numbers)
+        self._found = cached(self.recent, key=str, lock=Lock())(lambda value: self._order[self._search(value)])
 
     def find(self, value: str) -> Array:
         if self._threshold <= 0:
             return self._order
-        found = self._recent.get(value)
-        if found is None:
-            found = self._order[self._search(value)]
-            self._recent.put(value, found)
-        return found
+        return self._found(value)
 
     def accepts(self, value: str, codes: Array) -> Mask:
         asked, place = np.unique(self._position[codes], return_inverse=True)
-        if len(asked) <= self.few and self._recent.get(value) is None:
+        if len(asked) <= self.few and value not in self.recent:
             like: Mask = self._scores(value, asked, None) >= self._threshold
             return like[place]
         accepted = np.zeros(len(self._position), dtype=np.bool_)

@@ -7,14 +7,15 @@ prices does not look again.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice, pairwise
 from threading import Lock
 
 import numpy as np
 import pyarrow as pa
+from cachetools import LRUCache
 from numpy.typing import NDArray
 
 from pacas.core.anonymity import Policy
@@ -99,16 +100,16 @@ class RowLookup:
     ) -> None:
         self.lookup_keys, self._index, self._linked, self._hierarchies = lookup_keys, index, linked, hierarchies
         self._max_matches = max_matches
-        self._recent = _Recent(most_kept)
+        self.recent = FoundLately(most_kept)
 
     def of(self, keys: Sequence[Key]) -> FoundRows:
         """What some tuples need, each given once."""
-        kept = self._recent.get(keys)
+        kept = self.recent.look_up(keys)
         missing = [key for key in keys if key not in kept]
         parts = []
         if missing:
             parts.append(self._look_up(missing))
-            self._recent.put(parts[0])
+            self.recent.keep(parts[0])
         of_part: dict[int, tuple[FoundRows, list[Key]]] = {}
         for key, found in kept.items():
             of_part.setdefault(id(found), (found, []))[1].append(key)
@@ -193,36 +194,36 @@ class RowLookup:
         return combine(keys).key.astype(np.int64)
 
 
-class _Recent:
+class FoundLately(LRUCache[FoundRows, FoundRows]):
     """What was found lately, by tuple; what was unused for longest is let go when there is too much."""
 
     def __init__(self, most: int) -> None:
-        self._most, self._held = most, 0
-        self._found: OrderedDict[int, FoundRows] = OrderedDict()
-        self._of_key: dict[Key, int] = {}
+        super().__init__(most, getsizeof=_kept_rows)
+        self.of_key: dict[Key, FoundRows] = {}
         self._one_at_a_time = Lock()
 
-    def get(self, keys: Sequence[Key]) -> dict[Key, FoundRows]:
+    def look_up(self, keys: Sequence[Key]) -> dict[Key, FoundRows]:
+        """What is kept of some tuples."""
         with self._one_at_a_time:
-            kept = {key: self._found[self._of_key[key]] for key in keys if key in self._of_key}
-            for number in {self._of_key[key] for key in kept}:
-                self._found.move_to_end(number)
+            kept = {key: self.of_key[key] for key in keys if key in self.of_key}
+            for found in set(kept.values()):
+                self[found]  # it is used
             return kept
 
-    def put(self, found: FoundRows) -> None:
-        number = id(found)
-        with self._one_at_a_time:
-            self._found[number] = found
-            self._of_key |= dict.fromkeys(found.keys, number)
-            self._held += _size(found)
-            while self._held > self._most:
-                old, gone = self._found.popitem(last=False)
-                self._held -= _size(gone)
-                for key in gone.keys:
-                    if self._of_key.get(key) == old:
-                        del self._of_key[key]
+    def keep(self, found: FoundRows) -> None:
+        """Keep it, unless it alone is too much."""
+        with self._one_at_a_time, suppress(ValueError):
+            self[found] = found
+            self.of_key |= dict.fromkeys(found.keys, found)
+
+    def popitem(self) -> tuple[FoundRows, FoundRows]:
+        found, _ = super().popitem()
+        for key in found.keys:
+            if self.of_key.get(key) is found:
+                del self.of_key[key]
+        return found, found
 
 
-def _size(found: FoundRows) -> int:
+def _kept_rows(found: FoundRows) -> int:
     """What keeping it costs, in rows; a tuple counts as one."""
     return len(found.rows) + len(found.keys)
