@@ -33,7 +33,13 @@ class Keys(NamedTuple):
 
 
 def combine(columns: Sequence[Keys]) -> Keys:
-    """One key for the combination of several columns, dense enough to index an array with."""
+    """One key for the combination of several columns, dense enough to index an array with.
+
+    A row that has no key in some column has none here.
+
+    >>> combine([Keys(np.array([0, 1, 1, -1]), 2, True), Keys(np.array([2, 0, 2, 1]), 3, False)])
+    Keys(key=array([ 2,  3,  5, -1], dtype=int32), space=6, partial=True)
+    """
     rows = len(columns[0].key)
     key, space, partial = columns[0]
     for column in columns[1:]:
@@ -106,7 +112,16 @@ def count_pairs(group: Array, value: Array, values: int) -> tuple[Array, Array, 
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """Group g's members are `members[offsets[g] : offsets[g + 1]]`, ascending."""
+    """Group g's members are `members[offsets[g] : offsets[g + 1]]`, ascending.
+
+    Five rows: the first and the last are in group 1, two are in group 0, one is in none, and group 2 has no rows.
+
+    >>> groups = Groups.of(np.array([1, 0, -1, 0, 1]), 3)
+    >>> groups.offsets.tolist(), groups.members.tolist()
+    ([0, 2, 4, 4], [1, 3, 0, 4])
+    >>> groups.one(1).tolist(), groups.some(np.array([0, 1])).tolist()
+    ([0, 4], [0, 1, 3, 4])
+    """
 
     offsets: Ints
     members: Ints
@@ -139,7 +154,11 @@ class Groups:
 
 
 def spread(starts: Array, sizes: Array) -> Ints:
-    """start, start + 1, … for each start, as many as its size says, one after the other."""
+    """start, start + 1, … for each start, as many as its size says, one after the other.
+
+    >>> spread(np.array([10, 3, 20]), np.array([2, 0, 3])).tolist()
+    [10, 11, 20, 21, 22]
+    """
     before = np.cumsum(sizes) - sizes
     index: Ints = np.repeat(starts - before, sizes) + np.arange(int(sizes.sum()))
     return index

@@ -42,7 +42,10 @@ class ViewPrice:
 
 @dataclass(frozen=True)
 class Terms:
-    """Everything but the data. `total` is in nanocredits; None means that the given support set's weights say it."""
+    """All that a provider's owner decides.
+
+    `total` is in nanocredits; None means that the given support set's weights say it.
+    """
 
     hierarchies: Hierarchies = field(default_factory=dict, repr=False)
     match: Mapping[str, MatchingDependency] = field(default_factory=dict)
@@ -95,7 +98,7 @@ class Terms:
     # ---- checks, before anything is read and after -------------------------------------------------------------
 
     def check_names(self, columns: Sequence[str], where: str) -> None:
-        """Everything named is there, and every policy can be kept while selling."""
+        """An error unless every column that is named is there, and every policy can be kept while selling."""
         if self.max_matches < 1:
             raise InputError(f"max_matches must be at least 1, not {self.max_matches}")
         for attribute, dependency in self.match.items():

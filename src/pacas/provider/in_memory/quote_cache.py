@@ -108,13 +108,13 @@ class QuoteCache:
         known.marked[self._attribute][self._slots_of(rows)] = True
 
     def mark_slot(self, known: Knowledge, slot: int) -> None:
-        """The same for all rows of a slot."""
+        """A buyer has bought something of all rows of a slot."""
         if self._attribute not in known.marked:
             self.mark(known, NONE)
         known.marked[self._attribute][slot] = True
 
     def forget(self, rows: Ints | slice) -> None:
-        """These rows' X-groups have changed."""
+        """The X-groups of rows have changed: from which level on their slots are safe must be found again."""
         self._safe_from[self._slots_of(rows)] = UNKNOWN
 
     def forget_slot(self, slot: int) -> None:

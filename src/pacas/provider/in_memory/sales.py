@@ -166,7 +166,7 @@ class _Pending:
         self.rows += len(rows)
 
     def take(self) -> Learned:
-        """All of them; none are left."""
+        """The purchases that wait, which no longer do."""
         taken: Learned = []
         for attribute, bought in self._bought.items():
             rows, levels = zip(*bought, strict=True)

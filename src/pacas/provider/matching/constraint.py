@@ -16,11 +16,11 @@ class Demand(Protocol):
     """A clause, or all equality clauses, with a client's values: some combinations fulfil it."""
 
     def size(self) -> int:
-        """How many do."""
+        """How many combinations fulfil it."""
         ...
 
     def members(self) -> Ints:
-        """Which do, ascending."""
+        """The combinations that fulfil it, ascending."""
         ...
 
     def holds(self, combinations: Ints) -> Mask:

@@ -56,7 +56,7 @@ class EqualityIndex:
         self._first, self._first_at = first, client_at[0]
         self._others: list[tuple[int, ValueNumbers, int, dict[int, int]]] = []
         self._tables: list[Array | None] = []
-        """The same pairs as arrays, where they are dense enough: for many tuples that is faster."""
+        """The pairs' slots as arrays, where they are dense enough: for many tuples that is faster."""
         self.slots = first.of(columns[0])
         for column, numbers, at in zip(columns[1:], others, client_at[1:], strict=True):
             keys = self.slots.space * (numbers.count + 1)

@@ -102,7 +102,7 @@ class Matcher:
         return Matches(np.concatenate([NONE, *found]), start[which], size[which])
 
     def match_columns(self, tuples: Columns, limit: int | None = None) -> Matches:
-        """The same for tuples that come by column; where all clauses are equalities, without a loop over tuples."""
+        """The rows that match each of the tuples, which come by column; by equality alone, without a loop over them."""
         columns = self._columns(tuples)
         if self._clauses or self._exact is None:
             return self.match(

@@ -108,7 +108,7 @@ class _Collected:
             self._edits.append((policy, first, row, values))
 
     def covering(self) -> CoveringNeighbours:
-        """All of them: cells by row and divergence, edits in the order in which the groups come."""
+        """What was found: cells by row and divergence, edits in the order in which the groups come."""
         edits = sorted(self._edits, key=lambda edit: edit[:2])
         return CoveringNeighbours(
             {a: _joined(parts) for a, parts in self._cells.items()},

@@ -26,7 +26,7 @@ class CoveringCells:
     divergence: NDArray[np.int8]
 
     def of_rows(self, attribute: str, rows: Ints) -> CellNeighbours:
-        """Those of some rows, whose numbers ascend."""
+        """The cell neighbours of some rows, whose numbers ascend."""
         starts = np.searchsorted(self.rows, rows)
         sizes = np.searchsorted(self.rows, rows, side="right") - starts
         number = spread(starts, sizes)
@@ -36,7 +36,7 @@ class CoveringCells:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CoveringNeighbours:
-    """All of them. An edit changes several cells of one row: edit e that of row `edit_rows[e]`."""
+    """The covering neighbours of all attributes. An edit changes several cells of one row: edit e of `edit_rows[e]`."""
 
     cells: Mapping[str, CoveringCells]
     edit_rows: Ints
@@ -78,7 +78,7 @@ class CoveringNeighbours:
         return int(np.unique(rows, return_counts=True)[1].max(initial=0))
 
     def of_rows(self, rows: Ints, attributes: Sequence[str]) -> tuple[SupportSet, Ints]:
-        """Those that some rows have, as a support set of these rows alone, and the numbers of its edits."""
+        """The covering neighbours of some rows, as a support set of these alone, and the numbers of its edits."""
         cells = {a: self.cells[a].of_rows(a, rows) for a in attributes if a in self.cells}
         place = np.searchsorted(rows, self.edit_rows)
         there = np.flatnonzero(rows[np.minimum(place, len(rows) - 1)] == self.edit_rows)

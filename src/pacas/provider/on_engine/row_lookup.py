@@ -70,7 +70,7 @@ class FoundRows:
 
     @classmethod
     def joined(cls, parts: Sequence[FoundRows]) -> FoundRows:
-        """Several together, of different tuples."""
+        """What was found for different tuples, together."""
         if len(parts) == 1:
             return parts[0]
         every = np.concatenate([part.rows for part in parts])

@@ -65,7 +65,7 @@ class RowSubset:
 
     @property
     def edit_numbers(self) -> Ints:
-        """The same for the edits."""
+        """The numbers that the edits have in the whole support set."""
         return self._summary.first[None] + self._edit_numbers
 
     def prices(self, attribute: str) -> Prices:

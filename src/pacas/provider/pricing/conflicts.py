@@ -35,6 +35,15 @@ class ConflictSets:
 
     Request i is about the rows `rows[offsets[i] : offsets[i + 1]]`: a neighbour of one of these cells is told from R at
     every level below its divergence. So is an edit: `edit[j]` by request `edit_request[j]`, below `edit_divergence[j]`.
+
+    Two requests, about rows 7 and 4, and about row 4 alone; the second also tells edit 5 from R below level 1. Bought
+    at levels 2 and 1, row 4 is known at level 1 and row 7 at level 2.
+
+    >>> offsets, rows = np.array([0, 2, 3]), np.array([7, 4, 4])
+    >>> sets = ConflictSets("MED", offsets, rows, np.array([1]), np.array([5]), np.array([1], dtype=np.int8))
+    >>> known_rows, lowest = sets.lowest(np.array([2, 1]))
+    >>> known_rows.tolist(), lowest.tolist()
+    ([4, 7], [1, 2])
     """
 
     attribute: str

@@ -44,7 +44,7 @@ class Knowledge:
             self.ruled_out[sets.edit[sets.edit_divergence > levels[sets.edit_request]]] = True
 
     def learn_rows(self, attribute: str, rows: Ints, level: int) -> None:
-        """The same for one request that no edit has to do with."""
+        """Take in the answer of one request that no edit has to do with."""
         revealed, depth = self.revealed[attribute], self.heights[attribute] - level
         if len(rows) == 1:  # what is most common goes without arrays
             revealed[rows[0]] = max(int(revealed[rows[0]]), depth)

@@ -24,7 +24,7 @@ from pacas.provider.support.support_set import SupportSet
 
 
 class RelationCounts(NamedTuple):
-    """What is known of the whole, where only some of the relation's rows are looked at."""
+    """What is counted over the whole relation, where only some of its rows are looked at."""
 
     alive: int
     """How many neighbours are left in all, or a number that is not above it."""
@@ -36,9 +36,29 @@ class RelationCounts(NamedTuple):
 class Surviving:
     """The neighbours that are left, and how many values each policy's X-groups still show.
 
-    It may be about some rows of a larger relation, with whole X-groups of those that are asked about, and what is
-    `in_all`. Nothing is then safe that would leave so few neighbours in all that a group elsewhere could lose a value
-    of its own: the groups elsewhere cannot be looked at.
+    It may be about some rows of a larger relation, with whole X-groups of those that are asked about, and with what is
+    counted `in_all`. Nothing is then safe that would leave so few neighbours in all that a group elsewhere could lose a
+    value of its own: the groups elsewhere cannot be looked at.
+
+    Ward A has x and y, ward B has x twice, and each is to show k = 2 values. One neighbour changes the first row to z,
+    another one the third row to y. Sold at level 0, the first row leaves x and y to both wards; the third row would
+    leave B only x, and is safe from level 1 on. Once the first row is sold, one neighbour is left.
+
+    >>> from pacas.core.anonymity import Policy
+    >>> from pacas.core.hierarchy import Hierarchy
+    >>> from pacas.engine.codes import CodedColumn
+    >>> from pacas.provider.column import Column
+    >>> from pacas.provider.support.support_set import cells_of
+    >>> med = Column("MED", CodedColumn(np.array([0, 1, 0, 0]), ["x", "y"]), Hierarchy.flat("xyz"), "z")
+    >>> columns = {"WARD": Column("WARD", CodedColumn(np.array([0, 0, 1, 1]), ["A", "B"]), None), "MED": med}
+    >>> cells = {"MED": cells_of("MED", np.array([0, 2]), med.hierarchy.encode(["z", "y"]), med)[0]}
+    >>> linked = LinkedValues(Policy(["WARD"], ["MED"], {"MED": 0}, 2), columns, cells, Edits.none())
+    >>> surviving = Surviving(cells, Edits.none(), [linked], {"MED": 1}, rows=4)
+    >>> surviving.finest(without_edits("MED", np.array([0, 1, 2]), np.array([0, 2]))).tolist()
+    [0, 1]
+    >>> surviving.apply(without_edits("MED", np.array([0, 1]), np.array([0])), np.array([0]))
+    >>> surviving.alive, surviving.margins[0].shown.tolist()
+    (1, [2, 2])
     """
 
     def __init__(
@@ -59,10 +79,10 @@ class Surviving:
         self._most_of_a_cell = max(per_row, default=0)
         self.recount()
 
-    # ---- the whole ------------------------------------------------------------------------------------------
+    # ---- all neighbours -------------------------------------------------------------------------------------
 
     def copy(self) -> Surviving:
-        """The same neighbours, to go another way from here."""
+        """What is left, to go another way from here."""
         other = Surviving.__new__(Surviving)
         other.__dict__.update(self.__dict__)
         other.known = Knowledge(self._heights, self._rows, len(self._edits))
@@ -124,7 +144,7 @@ class Surviving:
         return finest
 
     def finest_of_few(self, attribute: str, rows: list[int]) -> int:
-        """The same for one request that few rows match and that no edit has to do with: the short way."""
+        """The lowest safe level of one request that few rows match and no edit has to do with: the short way."""
         cells, height = self._cells.get(attribute), self._heights[attribute]
         if self.short or cells is None:
             return height + 1 if self.short else 0
@@ -219,7 +239,7 @@ class Surviving:
         return members.where(members.divergence <= np.repeat(self.known.level(sets.attribute, sets.rows), sizes)), edits
 
     def _finest_of_few(self, attribute: str, cells: Members, edits: Members, request: int) -> int:
-        """By counting all groups: so few neighbours are left that R's own values may go, too."""
+        """The lowest safe level, by counting all groups: so few neighbours are left that R's own values may go, too."""
         mine, my_edits = cells.where(cells.request == request), edits.where(edits.request == request)
         for level in range(self._heights[attribute] + 1):
             gone, gone_edits = (m.where(m.divergence > level) for m in (mine, my_edits))

@@ -160,7 +160,7 @@ class Candidates:
         return int(self._stride[below - 1, value])
 
     def listed(self, value: int, below: int) -> Codes:
-        """Them, in the order in which a walk counts them."""
+        """The candidates of a value that diverge below a level, in the order in which a walk counts them."""
         outer, inner = self._start[below, value], self._start[below - 1, value]
         ends = outer + self._size[below, value], inner + self._size[below - 1, value]
         return np.concatenate([self._in_order[outer:inner], self._in_order[ends[1] : ends[0]]])
@@ -213,7 +213,10 @@ def draws(seed: bytes, purpose: tuple[str | int, ...], start: int, count: int) -
 
 
 def draws_of(seed: bytes, purpose: tuple[str | int, ...], rows: Ints) -> NDArray[np.uint64]:
-    """The same bits for any rows, whose numbers ascend: of each block only as many are made as are needed."""
+    """64 random bits for each of any rows, as `draws` gives them: of a block only as many are made as are needed.
+
+    The rows' numbers ascend.
+    """
     block, place = np.divmod(rows, BLOCK)
     starts = np.flatnonzero(np.diff(block, prepend=-1))
     ends = np.append(starts, len(rows))[1:]

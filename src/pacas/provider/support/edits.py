@@ -146,7 +146,7 @@ class _Patches:
         self._gone: list[int] = []
 
     def add(self, neighbour: Neighbour) -> None:
-        """One more neighbour."""
+        """Collect the patches of one more neighbour."""
         for row, values in neighbour.rows.items():
             if values is None:
                 self._gone.append(len(self._row))
@@ -174,7 +174,7 @@ class _Patches:
             code.append(known[value])
 
     def edits(self) -> Edits:
-        """All of them, without the changes and patches that change nothing."""
+        """What was collected, without the changes and patches that change nothing."""
         row = np.array(self._row, dtype=np.int64)
         gone = np.zeros(len(row), dtype=np.bool_)
         gone[self._gone] = True
