@@ -1,17 +1,22 @@
-"""What a clause other than equality is asked, and the clauses whose matches lie side by side in some order."""
+"""What a clause other than equality is asked, and what clauses demand of the combinations of values that occur.
+
+Here are the clauses whose matches lie side by side in some order.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from dataclasses import dataclass
 from decimal import Context, Decimal
 from functools import lru_cache
+from typing import Protocol
 
 import numpy as np
 
 from pacas.core.hierarchy import NUMBER, Hierarchy, Mask
-from pacas.engine.grouping import Array
+from pacas.engine.grouping import Array, Groups, Ints
 
 REMEMBERED = 1 << 14
 """Client values whose matches a clause remembers."""
@@ -115,3 +120,83 @@ class CompatibleIndex(_SpanIndex):
         node = self._known.code(value)
         start, end = np.searchsorted(self._entered, (self._known.enter[node], self._known.leave[node]))
         return int(start), int(end)
+
+
+# ---- what clauses demand of the combinations of values that occur --------------------------------------------------
+
+
+class Demand(Protocol):
+    """A clause, or all equality clauses, with a client's values: some combinations fulfil it."""
+
+    def size(self) -> int:
+        """How many combinations fulfil it."""
+        ...
+
+    def members(self) -> Ints:
+        """The combinations that fulfil it, ascending."""
+        ...
+
+    def holds(self, combinations: Ints) -> Mask:
+        """Per combination: does it?"""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Slots:
+    """The equality clauses: each combination is in one slot."""
+
+    slot_of: Array
+    members: Groups
+
+    @classmethod
+    def of(cls, slot_of: Array, count: int) -> Slots:
+        return cls(slot_of, Groups.of(slot_of, count))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class InSlot:
+    """The demand of the equality clauses: to be in a certain slot."""
+
+    slots: Slots
+    slot: int
+
+    def size(self) -> int:
+        return len(self.members())
+
+    def members(self) -> Ints:
+        return self.slots.members.one(self.slot)
+
+    def holds(self, combinations: Ints) -> Mask:
+        return np.asarray(self.slots.slot_of[combinations] == self.slot)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Clause:
+    """A clause other than equality: each combination has one value of its provider column."""
+
+    client_at: int
+    """Where the client's value stands among those that the match needs."""
+    index: ClauseIndex
+    code_of: Array
+    members: Groups
+
+    @classmethod
+    def of(cls, client_at: int, index: ClauseIndex, code_of: Array, values: int) -> Clause:
+        return cls(client_at, index, code_of, Groups.of(code_of, values))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LikeValue:
+    """The demand of a clause: to be like the client's value."""
+
+    clause: Clause
+    value: str
+
+    def size(self) -> int:
+        return self.clause.members.size(self.clause.index.find(self.value))
+
+    def members(self) -> Ints:
+        return self.clause.members.some(self.clause.index.find(self.value))
+
+    def holds(self, combinations: Ints) -> Mask:
+        return self.clause.index.accepts(self.value, self.clause.code_of[combinations])

@@ -15,13 +15,24 @@ import numpy as np
 import pyarrow as pa
 
 from pacas.core.dependency import MatchClause, MatchingDependency, Similarity
+from pacas.core.hierarchy import Hierarchy
 from pacas.engine.codes import CodedColumn
 from pacas.engine.contract import Hierarchies
-from pacas.engine.grouping import NONE, Groups, Ints
+from pacas.engine.grouping import NONE, Groups, Ints, Keys, combine, distinct
 from pacas.errors import InputError, SchemaError, did_you_mean
 from pacas.protocol.marketplace import Columns
-from pacas.provider.matching.build import clause_index, combinations, equality_index
-from pacas.provider.matching.constraint import Clause, Demand, InSlot, LikeValue, Slots
+from pacas.provider.matching.clause import (
+    Clause,
+    ClauseIndex,
+    CompatibleIndex,
+    Demand,
+    InSlot,
+    LikeValue,
+    Slots,
+    WithinIndex,
+)
+from pacas.provider.matching.equality import EqualityIndex
+from pacas.provider.matching.similarity import EditIndex, JaroWinklerIndex, QGramIndex
 
 Tuple = Mapping[str, str | None]
 Values = tuple[str | None, ...]
@@ -83,7 +94,7 @@ class Matcher:
         self._pick = _picker(self.client_columns)
         equal = [clause for clause in dependency.clauses if clause.similarity is Similarity.EQUAL]
         other = [clause for clause in dependency.clauses if clause.similarity is not Similarity.EQUAL]
-        self._exact = equality_index(equal, self.client_columns, columns, hierarchies or {}) if equal else None
+        self._exact = _equality_index(equal, self.client_columns, columns, hierarchies or {}) if equal else None
         self._slots: Slots | None = None
         self._clauses: list[Clause] = []
         if self._exact and not other:  # a slot is a combination
@@ -138,7 +149,7 @@ class Matcher:
         self, clauses: Sequence[MatchClause], columns: Mapping[str, CodedColumn], hierarchies: Hierarchies
     ) -> None:
         provided = {clause.provider: columns[clause.provider] for clause in clauses}
-        self._rows, first = combinations(self._exact, list(provided.values()))
+        self._rows, first = _combinations(self._exact, list(provided.values()))
         self._all = np.arange(len(first))
         if self._exact:
             self._slots = Slots.of(self._exact.slots.key[first], self._exact.slots.space)
@@ -248,3 +259,48 @@ def _picker(columns: Sequence[str]) -> Callable[[Tuple], Values]:
         (only,) = columns
         return lambda values: (values[only],)
     return itemgetter(*columns)
+
+
+# ---- indexes -------------------------------------------------------------------------------------------------------
+
+
+def _equality_index(
+    clauses: Sequence[MatchClause],
+    client_columns: Sequence[str],
+    columns: Mapping[str, CodedColumn],
+    hierarchies: Hierarchies,
+) -> EqualityIndex:
+    """One index for all equality clauses."""
+    numeric = [clause.provider in hierarchies and hierarchies[clause.provider].numeric for clause in clauses]
+    client_at = [client_columns.index(clause.client) for clause in clauses]
+    return EqualityIndex([columns[clause.provider] for clause in clauses], numeric, client_at)
+
+
+def clause_index(clause: MatchClause, values: Sequence[str | None], hierarchy: Hierarchy | None) -> ClauseIndex:
+    """The index for a clause other than equality."""
+    match clause.similarity:
+        case Similarity.WITHIN:
+            return WithinIndex(values, clause.threshold)
+        case Similarity.EDIT:
+            return EditIndex(values, clause.threshold)
+        case Similarity.JARO_WINKLER:
+            return JaroWinklerIndex(values, clause.threshold)
+        case Similarity.QGRAM:
+            return QGramIndex(values, clause.threshold)
+        case Similarity.COMPATIBLE:
+            return CompatibleIndex(values, hierarchy or Hierarchy.flat(()))
+        case Similarity.EQUAL:
+            raise ValueError("equality clauses share one index")
+
+
+def _combinations(exact: EqualityIndex | None, columns: Sequence[CodedColumn]) -> tuple[Groups, Ints]:
+    """Rows by their combination of slot and values, and each combination's first row; a null is in none."""
+    keys = combine([*([exact.slots] if exact else []), *map(_value_keys, columns)])
+    combination, found = distinct(keys.key)
+    rows = Groups.of(combination, len(found))
+    return rows, rows.members[rows.offsets[:-1]]
+
+
+def _value_keys(column: CodedColumn) -> Keys:
+    codes = np.array([code if value else -1 for code, value in enumerate(column.values)], dtype=np.int64)
+    return column.recoded(codes, len(codes))

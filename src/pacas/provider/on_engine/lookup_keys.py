@@ -14,7 +14,7 @@ import numpy as np
 from pacas.core.dependency import MatchClause, MatchingDependency, Similarity
 from pacas.core.hierarchy import Hierarchy, canonical_number
 from pacas.engine.contract import Hierarchies
-from pacas.provider.matching.build import clause_index
+from pacas.provider.matching.matcher import clause_index
 
 Key = tuple[str | None, ...]
 """A client's values, in the order of the columns that the match needs."""
