@@ -23,7 +23,7 @@ from pacas.provider.on_engine.relation_summary import RelationSummary
 from pacas.provider.on_engine.row_subset import RowSubset
 from pacas.provider.safety.covering import Change, changes_for, support_of
 from pacas.provider.safety.surviving import RelationCounts
-from pacas.provider.support.cell_neighbours import Candidates, candidates_of
+from pacas.provider.support.cell_neighbours import NeighbourCandidates, candidates_of
 from pacas.provider.support.support_set import SupportSet
 
 AT_A_TIME = 1 << 18
@@ -150,7 +150,7 @@ def least_shown(hierarchy: Hierarchy, values: Ints, per_cell: int, level: int) -
 
 
 def _fewest(
-    candidates: Candidates, hierarchy: Hierarchy, value: int, below: int, share: int, level: int, follow: bool
+    candidates: NeighbourCandidates, hierarchy: Hierarchy, value: int, below: int, share: int, level: int, follow: bool
 ) -> int:
     """The fewest values at a level that a walk of `share` steps shows, from whichever place it begins."""
     count = candidates.count(value, below)

@@ -115,12 +115,12 @@ def per_cell_of_size(size: int, rows: int, attributes: Sequence[str], seed: byte
 
 
 @lru_cache(maxsize=64)
-def candidates_of(hierarchy: Hierarchy) -> Candidates:
+def candidates_of(hierarchy: Hierarchy) -> NeighbourCandidates:
     """What neighbours are picked by, made once for each tree."""
-    return Candidates(hierarchy)
+    return NeighbourCandidates(hierarchy)
 
 
-class Candidates:
+class NeighbourCandidates:
     """Per ground value: at how many levels it has candidates, and where they stand.
 
     Sorted by their ancestors from the root down, the ground values with one ancestor at a level are one run. The

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacas.core.hierarchy import Codes
-from pacas.engine.grouping import Groups, Ints
+from pacas.engine.grouping import Ints
 from pacas.errors import InputError
 from pacas.provider.support.cell_neighbours import CellNeighbours
 from pacas.provider.support.neighbour import Neighbour
@@ -89,10 +89,6 @@ class Edits:
     def standing(self) -> Ints:
         """The patches that a row takes the place of."""
         return np.flatnonzero(~self.gone)
-
-    def of_rows(self, rows: int) -> Groups:
-        """The patches that stand in the place of each of R's rows."""
-        return Groups.of(self.row, rows)
 
 
 def _joined_changes(attribute: str, parts: Iterable[Edits]) -> Changed:
