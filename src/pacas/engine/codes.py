@@ -11,10 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from pacas.core.hierarchy import ROOT, Codes, Hierarchy
-from pacas.engine.grouping import Array, Keys
-
-FEW = 1 << 12
-"""Rows up to which a column of texts is coded in Python."""
+from pacas.engine.grouping import FEW, Array, Keys
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +46,7 @@ def coded_texts(texts: pa.ChunkedArray) -> CodedColumn:
 
 
 def _few_coded(texts: list[str | None]) -> CodedColumn:
-    """A column of few texts, without the functions of Arrow's, which take longer to load."""
+    """A column of few texts, in Python alone."""
     distinct = set(texts)
     values = [*sorted(text for text in distinct if text is not None), *([None] if None in distinct else [])]
     code = {value: i for i, value in enumerate(values)}

@@ -21,6 +21,8 @@ NONE.setflags(write=False)
 
 ROW_BITS = 36
 """Enough for 68 billion rows; the rest of 64 bits is for 134 million groups."""
+FEW = 1 << 12
+"""Rows up to which a column is coded without Arrow's functions, which take longer to load."""
 
 
 class Keys(NamedTuple):
@@ -168,11 +170,10 @@ def distinct(keys: Array) -> tuple[Ints, Ints]:
     """A number for each key ≥ 0, counted from 0 in order of first appearance (−1 for the others), and their keys."""
     there = np.flatnonzero(keys >= 0)
     kept = np.ascontiguousarray(keys[there], dtype=np.int64)
-    # By buffers, as pa.array and to_numpy would import pandas where it is installed.
-    coded = pa.Array.from_buffers(pa.int64(), len(kept), [None, pa.py_buffer(kept)]).dictionary_encode()
+    index, values = _encoded(kept)
     number = np.full(len(keys), -1, dtype=np.int64)
-    number[there] = np.frombuffer(coded.indices.buffers()[1], dtype=np.int32, count=len(kept))
-    return number, np.frombuffer(coded.dictionary.buffers()[1], dtype=np.int64, count=len(coded.dictionary))
+    number[there] = index
+    return number, values
 
 
 def _present(groups: Keys, values: Array) -> tuple[Array, Array]:
@@ -191,5 +192,17 @@ def _dense(key: Array, partial: bool) -> tuple[Array, int]:
         there = np.flatnonzero(key >= 0)
         dense[there], space = _dense(key[there], False)
         return dense, space
-    coded = pa.array(key).dictionary_encode()
-    return coded.indices.to_numpy(), len(coded.dictionary)
+    dense, values = _encoded(key)
+    return dense, len(values)
+
+
+def _encoded(keys: Array) -> tuple[Array, Array]:
+    """The number of each key, counted from 0 in order of first appearance, and the keys: few of them by NumPy alone."""
+    if len(keys) > FEW:
+        coded = pa.array(keys).dictionary_encode()
+        return coded.indices.to_numpy(), coded.dictionary.to_numpy()
+    values, first, place = np.unique(keys, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    number = np.empty(len(order), dtype=np.int32)
+    number[order] = np.arange(len(order))
+    return number[place], values[order]

@@ -10,10 +10,10 @@ from typing import Any, Protocol
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv
-import pyarrow.parquet as pq
 
 from pacas.client.outcome.changes import Changes, as_texts, as_type
 from pacas.engine.contract import Engine, RelationFile
+from pacas.engine.files.folder import parquet
 from pacas.engine.new_cells import put
 from pacas.formats.relations.relations import BATCH, PARQUET, create_text, kind_to_write
 from pacas.formats.replacing import replacing
@@ -36,7 +36,7 @@ def write_changed_parquet(
     file is another one than the changes are about.
     """
     kind = kind_to_write(path)
-    with replacing(path) as partial, pq.ParquetFile(file.path) as source:
+    with replacing(path) as partial, parquet().ParquetFile(file.path) as source:
         columns = [
             _CopiedColumn(name, changes.get(name), source.schema_arrow.field(name), engine) for name in file.columns
         ]
@@ -77,7 +77,7 @@ class _CopiedColumn:
 @contextmanager
 def _writer(partial: Path, kind: str, schema: pa.Schema) -> Iterator[_Writer]:
     if kind == PARQUET:
-        with pq.ParquetWriter(partial, schema) as writer:
+        with parquet().ParquetWriter(partial, schema) as writer:
             yield writer
         return
     options = pyarrow.csv.WriteOptions(delimiter=kind, quoting_style="needed")
