@@ -9,9 +9,8 @@ from pacas.experiments.claims import Judged, judge_all
 from pacas.experiments.plots.labels import column_words, line_words, value_words
 from pacas.experiments.plots.means import Means, Point, means
 from pacas.experiments.runs.figures import FIGURES, REAL_DATA, SCALES, SEEDS, Drawn, Figure
-from pacas.experiments.runs.results import read_table
-from pacas.experiments.runs.runs import Runs
-from pacas.experiments.trends import number
+from pacas.experiments.runs.results import Runs, read_table
+from pacas.experiments.verdicts import number
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGE = DOCS / "evaluation.md"

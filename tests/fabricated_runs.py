@@ -8,8 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from pacas.experiments.runs.figures import FIGURES, REAL_DATA, SCALES, Collection, all_settings
-from pacas.experiments.runs.results import SCHEMA
-from pacas.experiments.runs.runs import Runs
+from pacas.experiments.runs.results import SCHEMA, Runs
 from pacas.experiments.runs.setting import PRIVATE, Setting
 
 SMALL = SCALES["small"]

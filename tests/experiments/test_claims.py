@@ -20,8 +20,7 @@ from pacas.experiments.datasets.load import load
 from pacas.experiments.errors.error_generator import ErrorGenerator
 from pacas.experiments.runs.figures import FIGURES, SCALES, SYNTHETIC_DATA, find_figures
 from pacas.experiments.runs.measuring import Figures, measure
-from pacas.experiments.runs.results import SCHEMA
-from pacas.experiments.runs.runs import Runs
+from pacas.experiments.runs.results import SCHEMA, Runs
 from pacas.experiments.runs.setting import (
     GUARDED,
     GUARDS,

@@ -11,7 +11,7 @@ import pytest
 import pacas
 from pacas.core.dependency import FunctionalDependency
 from pacas.errors import FileError, InputError
-from pacas.experiments.datasets.curation import Curation, Step, Workbench, majority, sample
+from pacas.experiments.datasets.curation import Curation, CurationStep, Workbench, majority, sample
 from pacas.experiments.datasets.finest_levels import finest_levels, main
 from pacas.experiments.datasets.load import REAL, SYNTHETIC, Dataset, load
 
@@ -217,10 +217,10 @@ def test_each_step_of_a_curation_is_counted() -> None:
     assert bench.report() == Curation(
         3,
         (
-            Step("rows without ZIP left out", rows=1),
-            Step("no CITY: 'none'", "CITY", cells=1),
-            Step("moved", "ZIP", cells=1),
-            Step("majority of ZIP", "CITY", cells=1),
+            CurationStep("rows without ZIP left out", rows=1),
+            CurationStep("no CITY: 'none'", "CITY", cells=1),
+            CurationStep("moved", "ZIP", cells=1),
+            CurationStep("majority of ZIP", "CITY", cells=1),
         ),
     )
     assert bench.report().by_attribute() == {"CITY": 2, "ZIP": 1}

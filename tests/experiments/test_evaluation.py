@@ -10,11 +10,11 @@ import pytest
 
 from pacas.cli.main import run
 from pacas.errors import FileError
-from pacas.experiments.evaluation import Plan, evaluate
+from pacas.experiments.evaluation import EvaluationPlan, evaluate
 from pacas.experiments.runs import figures
 from pacas.experiments.runs.figures import FIGURES, REAL_DATA, SCALES, SYNTHETIC_DATA, all_settings, find_figures
 from pacas.experiments.runs.results import SCHEMA, Results
-from pacas.experiments.runs.running import Step, run_missing
+from pacas.experiments.runs.running import EvaluationProgress, run_missing
 from pacas.experiments.runs.setting import METHODS, Setting
 
 MEASURED = ("error", "dirty_error", "spent", "purchases", "declined_2", "full_cost")
@@ -41,7 +41,7 @@ def test_what_was_run_is_not_run_again_and_what_is_missing_is(tmp_path: Path) ->
     assert run_missing(some, Results(tmp_path), None) == 0
     kept = (tmp_path / "runs.jsonl").read_text("utf-8").splitlines(keepends=True)
     (tmp_path / "runs.jsonl").write_text("".join(kept[:2]) + kept[2][:40], "utf-8")  # a crash in the middle of a line
-    steps: list[Step] = []
+    steps: list[EvaluationProgress] = []
     assert run_missing(some, Results(tmp_path), None, progress=steps.append) == 2
     assert [(step.done, step.of) for step in steps] == [(3, 4), (4, 4)]
     assert measured(Results(tmp_path), some) == whole
@@ -102,7 +102,7 @@ def test_a_figure_ends_in_a_table_claims_plots_and_a_report(tmp_path: Path, caps
 @pytest.mark.slow
 def test_a_resumed_evaluation_reports_all_its_runs(tmp_path: Path) -> None:
     run_missing(settings()[:3], Results(tmp_path), None)
-    evaluation = evaluate(Plan.of("declined", "synthetic", "small", tmp_path))
+    evaluation = evaluate(EvaluationPlan.of("declined", "synthetic", "small", tmp_path))
     assert evaluation.runs == len(settings()) - 3
     assert len(pyarrow.parquet.read_table(evaluation.results)) == len(settings())
 

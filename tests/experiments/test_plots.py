@@ -14,9 +14,9 @@ from fabricated_runs import SMALL, all_runs, runs_of
 from pacas.errors import InputError
 from pacas.experiments.plots.draw import check_can_draw, draw, drawn, note
 from pacas.experiments.plots.means import means
-from pacas.experiments.plots.style import house_style, look
+from pacas.experiments.plots.style import house_style, line_style
 from pacas.experiments.runs.figures import FIGURES, REAL_DATA, SYNTHETIC_DATA
-from pacas.experiments.runs.runs import Runs
+from pacas.experiments.runs.results import Runs
 from pacas.experiments.runs.setting import Setting
 
 if TYPE_CHECKING:
@@ -200,7 +200,7 @@ def test_declined_levels_stand_in_groups() -> None:
 @pytest.mark.parametrize("name", ["k", "privateclean", "allocation"])
 def test_lines_are_told_apart_without_colour(name: str) -> None:
     figure = FIGURES[name]
-    looks = [look(point, figure.lines) for point in means(figure, all_runs(name)).asked]
+    looks = [line_style(point, figure.lines) for point in means(figure, all_runs(name)).asked]
     assert len({(seen.marker, seen.is_hollow, str(seen.dash), seen.colour) for seen in looks}) == len(
         {tuple(getattr(s, column) for column in figure.lines) for s in figure.settings(REAL_DATA, SMALL)}
     )
@@ -208,7 +208,7 @@ def test_lines_are_told_apart_without_colour(name: str) -> None:
 
 def test_methods_have_markers_and_policies_fillings_of_their_own() -> None:
     figure = FIGURES["privateclean"]
-    looks = {look(setting, figure.lines) for setting in figure.settings(REAL_DATA, SMALL)}
+    looks = {line_style(setting, figure.lines) for setting in figure.settings(REAL_DATA, SMALL)}
     assert len({(seen.marker, seen.is_hollow) for seen in looks}) == len(looks) == 6
 
 

@@ -15,9 +15,15 @@ from pacas.cli.options import Data, HierarchyOption, Json, out, print_json, prin
 from pacas.core.relation import Relation
 from pacas.engine.duck.engine import DuckEngine
 from pacas.errors import InputError
-from pacas.experiments.errors.dirty_relation import DirtyRelation, Kind
+from pacas.experiments.errors.dirty_relation import (
+    DirtyRelation,
+    Kind,
+    check_log,
+    write_dirty,
+    write_log,
+    write_repairability,
+)
 from pacas.experiments.errors.error_generator import ErrorGenerator
-from pacas.experiments.errors.log import check_log, write_dirty, write_log, write_repairability
 from pacas.experiments.errors.random_errors import USUAL
 from pacas.experiments.errors.rates import Rate
 from pacas.formats.relations.cleaned import check_output

@@ -18,8 +18,8 @@ from pacas.core.words import counted
 from pacas.errors import FileError
 from pacas.experiments.claims import Judged
 from pacas.experiments.datasets.load import check_directory
-from pacas.experiments.evaluation import SYNTHETIC, Evaluation, Plan, evaluate
-from pacas.experiments.runs.running import Step
+from pacas.experiments.evaluation import SYNTHETIC, Evaluation, EvaluationPlan, evaluate
+from pacas.experiments.runs.running import EvaluationProgress
 
 app = typer.Typer()
 
@@ -58,7 +58,7 @@ def run(
 
     Example: pacas experiment run declined --data synthetic --scale small --output evaluation
     """
-    plan = Plan.of(figure, data, scale, output)
+    plan = EvaluationPlan.of(figure, data, scale, output)
     if plan.data is not None:
         check_directory(plan.data)
     _make_folder(output)
@@ -86,7 +86,7 @@ def _continuable(output: Path) -> Iterator[None]:
         raise
 
 
-def _described(step: Step) -> str:
+def _described(step: EvaluationProgress) -> str:
     minutes, seconds = divmod(round(step.seconds_left), 60)
     left = f"{minutes} min {seconds:02d} s" if minutes else f"{seconds} s"
     return f"{step.done:,} of {counted(step.of, 'run')}, about {left} left; last: {step.setting.dataset}"

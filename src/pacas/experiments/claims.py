@@ -9,20 +9,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from pacas.experiments.runs.runs import Runs
+from pacas.experiments.runs.results import Runs
 from pacas.experiments.runs.setting import PRIVATE, PRIVATE_RHS
-from pacas.experiments.trends import falls, gets_longer, gets_shorter, rises
 from pacas.experiments.verdicts import (
     Judge,
     below,
     by_general_values,
+    falls,
     far_when_poor,
+    gets_longer,
+    gets_shorter,
     larger_tables_take_longer,
     linear,
     more_declined,
     more_than_a_vote,
     near_when_rich,
     never_worse,
+    rises,
     slower_than_private,
     trade,
     trend,

@@ -23,15 +23,14 @@ from pacas.experiments.runs.figures import (
     find_figures,
     find_scale,
 )
-from pacas.experiments.runs.results import Results, write_table
-from pacas.experiments.runs.running import Step, run_missing
-from pacas.experiments.runs.runs import Runs
+from pacas.experiments.runs.results import Results, Runs, write_table
+from pacas.experiments.runs.running import EvaluationProgress, run_missing
 
 SYNTHETIC = "synthetic"
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class EvaluationPlan:
     """What is to be run, on which data, and where it goes."""
 
     figures: tuple[Figure, ...]
@@ -41,7 +40,7 @@ class Plan:
     output: Path
 
     @classmethod
-    def of(cls, figure: str, data: str, scale: str, output: Path) -> Plan:
+    def of(cls, figure: str, data: str, scale: str, output: Path) -> EvaluationPlan:
         """By the names that the command line takes; `data` is a directory, or `synthetic`."""
         synthetic = data == SYNTHETIC
         return cls(
@@ -65,7 +64,9 @@ class Evaluation:
     """How many were made now; others were there already."""
 
 
-def evaluate(plan: Plan, *, jobs: int = 1, progress: Callable[[Step], None] = lambda step: None) -> Evaluation:
+def evaluate(
+    plan: EvaluationPlan, *, jobs: int = 1, progress: Callable[[EvaluationProgress], None] = lambda step: None
+) -> Evaluation:
     """Run what is missing, and write everything anew."""
     check_can_draw()
     settings = all_settings(plan.figures, plan.collection, plan.scale)

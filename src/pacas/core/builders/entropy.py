@@ -51,7 +51,7 @@ def _depths(deepest: int, max_levels: int | None) -> list[int]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Table:
+class _ContingencyTable:
     """The contingency table as entries (rank, class, rows), sorted by rank; `before`: rows of that class before it."""
 
     rank: Ints
@@ -60,7 +60,7 @@ class _Table:
     before: Ints
 
 
-def _tabulate(ranks: Ints, targets: Ints, counts: Ints) -> _Table:
+def _tabulate(ranks: Ints, targets: Ints, counts: Ints) -> _ContingencyTable:
     classes = int(targets.max(initial=-1)) + 1
     cells, cell_of = np.unique(ranks * classes + targets, return_inverse=True)
     rows = np.bincount(cell_of, weights=counts).astype(np.int64)
@@ -69,10 +69,10 @@ def _tabulate(ranks: Ints, targets: Ints, counts: Ints) -> _Table:
     running = np.cumsum(rows[by_class]) - rows[by_class]
     before = np.empty_like(rows)
     before[by_class] = running
-    return _Table(rank, target, rows, before)
+    return _ContingencyTable(rank, target, rows, before)
 
 
-def _cuts(table: _Table) -> list[tuple[int, int]]:
+def _cuts(table: _ContingencyTable) -> list[tuple[int, int]]:
     """The accepted cuts, as (rank before the cut, depth in the recursion from 1)."""
     cuts = []
     todo = [(0, len(table.rank), 1)]
@@ -85,7 +85,7 @@ def _cuts(table: _Table) -> list[tuple[int, int]]:
     return cuts
 
 
-def _best_cut(table: _Table, first: int, end: int) -> int | None:
+def _best_cut(table: _ContingencyTable, first: int, end: int) -> int | None:
     """The entry that starts the right half of the best cut of entries first…end, if that cut pays.
 
     One pass: `n·H` of a half is `xlogx(n)` less the sum of `xlogx` over its classes, and each entry changes one term.

@@ -13,15 +13,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from pacas.core.dependency import FunctionalDependency
-
-Ints = NDArray[np.int64]
+from pacas.core.histogram import Ints
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class CurationStep:
     """One step of a curation: what it did, and how many cells of an attribute it changed or rows it left out."""
 
     what: str
@@ -35,7 +33,7 @@ class Curation:
     """All steps, in their order; `rows` is how many the curated relation has."""
 
     rows: int
-    steps: tuple[Step, ...] = ()
+    steps: tuple[CurationStep, ...] = ()
 
     @property
     def cells(self) -> int:
@@ -60,13 +58,13 @@ class Workbench:
 
     def __init__(self, table: pa.Table) -> None:
         self.table = table
-        self.steps: list[Step] = []
+        self.steps: list[CurationStep] = []
 
     def keep(self, mask: Any, what: str) -> None:
         """Keep the rows of a mask; a null in it leaves its row out."""
         before = len(self.table)
         self.table = self.table.filter(mask)
-        self.steps.append(Step(what, rows=before - len(self.table)))
+        self.steps.append(CurationStep(what, rows=before - len(self.table)))
 
     def require(self, *columns: str) -> None:
         """Keep the rows that have a value in all of these columns."""
@@ -83,13 +81,13 @@ class Workbench:
         missing = self.table[column].null_count
         if missing:
             self._set(column, pc.fill_null(self.table[column], value))
-            self.steps.append(Step(f"no {column}: {value!r}", column, cells=missing))
+            self.steps.append(CurationStep(f"no {column}: {value!r}", column, cells=missing))
 
     def rewrite(self, column: str, values: Any, what: str) -> None:
         """Other values for a column, counted where they differ."""
         changed = pc.sum(pc.not_equal(self.table[column], values)).as_py() or 0
         self._set(column, values)
-        self.steps.append(Step(what, column, cells=int(changed)))
+        self.steps.append(CurationStep(what, column, cells=int(changed)))
 
     def add(self, column: str, values: Any) -> None:
         """A new column, derived from others; no cell is changed by it."""
@@ -99,7 +97,7 @@ class Workbench:
         """Make a dependency hold: every X-group gets its most frequent value of B, the first one in case of a tie."""
         values, changed = majority(self.table, fd)
         self._set(fd.rhs, values)
-        self.steps.append(Step(f"majority of {', '.join(fd.lhs)}", fd.rhs, cells=changed))
+        self.steps.append(CurationStep(f"majority of {', '.join(fd.lhs)}", fd.rhs, cells=changed))
 
     def report(self) -> Curation:
         return Curation(len(self.table), tuple(self.steps))

@@ -8,21 +8,21 @@ what is wrong. A group of one row shows nothing, and one that violates the depen
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
+from itertools import count
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pacas.core.dependency import FunctionalDependency
-from pacas.core.hierarchy import Codes
+from pacas.core.hierarchy import EXACT, NUMBER, Codes, Hierarchy
 from pacas.core.histogram import Ints
-from pacas.experiments.errors.batch import ErrorBatch
+from pacas.engine.codes import CodedColumn
 from pacas.experiments.errors.dirty_relation import Kind
-from pacas.experiments.errors.domains import Domain
-from pacas.experiments.errors.error_columns import ErrorColumns
+from pacas.experiments.errors.error_columns import ErrorBatch, ErrorColumns
 
 Mask = NDArray[np.bool_]
 
@@ -37,7 +37,7 @@ class Side(StrEnum):
     LHS = "lhs"
 
 
-class Groups:
+class CleanGroups:
     """A dependency's X-groups in the clean relation, and how far each may be touched."""
 
     def __init__(self, columns: ErrorColumns, fd: FunctionalDependency, number: int, *, one_each: bool) -> None:
@@ -86,7 +86,7 @@ class Groups:
         return fitting
 
 
-def no_place(what: object, groups: Groups) -> str:
+def no_place(what: object, groups: CleanGroups) -> str:
     """Why a side of a dependency has no place for an error."""
     alone, agreeing = int((groups.sizes == 1).sum()), int((groups.agrees & (groups.sizes > 1)).sum())
     return (
@@ -96,7 +96,7 @@ def no_place(what: object, groups: Groups) -> str:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Candidates:
+class ErrorCandidates:
     """Rows that may get an error each, the group that will show it, and, on the left side, what it takes."""
 
     rows: Ints
@@ -106,14 +106,14 @@ class Candidates:
     donor: Ints
     """The row whose value it takes."""
 
-    def __getitem__(self, chosen: Ints) -> Candidates:
-        return Candidates(self.rows[chosen], self.group[chosen], self.attribute[chosen], self.donor[chosen])
+    def __getitem__(self, chosen: Ints) -> ErrorCandidates:
+        return ErrorCandidates(self.rows[chosen], self.group[chosen], self.attribute[chosen], self.donor[chosen])
 
 
 class Places:
     """The tuples, in random order, that one side of a dependency may put an error into; each is offered once."""
 
-    def __init__(self, groups: Groups, side: Side, kinds: Sequence[Kind], rng: np.random.Generator) -> None:
+    def __init__(self, groups: CleanGroups, side: Side, kinds: Sequence[Kind], rng: np.random.Generator) -> None:
         self.groups, self.side, self._kinds, self._rng = groups, side, kinds, rng
         self._waiting = rng.permutation(self._rhs_rows() if side is Side.RHS else self._lhs_rows())
 
@@ -135,10 +135,10 @@ class Places:
                 self._waiting = np.concatenate([ready[last + 1 :], self._waiting])
         return ErrorBatch.joined(made)
 
-    def _candidates(self, rows: Ints) -> Candidates:
+    def _candidates(self, rows: Ints) -> ErrorCandidates:
         if self.side is Side.LHS:
             return self._to_join(rows)
-        return Candidates(rows, self.groups.group[rows], np.full(len(rows), -1), np.full(len(rows), -1))
+        return ErrorCandidates(rows, self.groups.group[rows], np.full(len(rows), -1), np.full(len(rows), -1))
 
     # ---- the right side -----------------------------------------------------------------------------------------
 
@@ -171,7 +171,7 @@ class Places:
     def _hosts(self) -> list[Hosts]:
         return [Hosts(self.groups, attribute) for attribute in self.groups.fd.lhs]
 
-    def _to_join(self, rows: Ints) -> Candidates:
+    def _to_join(self, rows: Ints) -> ErrorCandidates:
         """For each row that has one within so many draws: a row of a group that it clashes with, one attribute away."""
         attributes = len(self._hosts)
         first = self._rng.integers(0, attributes, len(rows))
@@ -183,9 +183,9 @@ class Places:
                 donor[seeking] = hosts.draw(rows[seeking], self._rng)
                 attribute[seeking] = number
         found = np.flatnonzero(donor >= 0)
-        return Candidates(rows[found], self.groups.group[donor[found]], attribute[found], donor[found])
+        return ErrorCandidates(rows[found], self.groups.group[donor[found]], attribute[found], donor[found])
 
-    def _lhs(self, found: Candidates) -> ErrorBatch:
+    def _lhs(self, found: ErrorCandidates) -> ErrorBatch:
         made = []
         for number, attribute in enumerate(self.groups.fd.lhs):
             here = found.attribute == number
@@ -202,7 +202,7 @@ CHUNK = 4096
 class Hosts:
     """The tuples of groups that can take another in, by all of X but one attribute."""
 
-    def __init__(self, groups: Groups, attribute: str) -> None:
+    def __init__(self, groups: CleanGroups, attribute: str) -> None:
         self._groups = groups
         context = groups.columns.groups(tuple(a for a in groups.fd.lhs if a != attribute)).key
         hosting = groups.agrees & (groups.sizes > 1)
@@ -225,3 +225,59 @@ class Hosts:
             clashing = elsewhere & ~g.tree.comparable(g.top[g.group[host]], g.node[rows[open_]])
             drawn[open_[clashing]] = host[clashing]
         return drawn
+
+
+class Domain:
+    """A column's values but the null and the root, in the depth-first order of its hierarchy."""
+
+    def __init__(self, column: CodedColumn, tree: Hierarchy) -> None:
+        texts = {tree.code(value): value for value in reversed(column.values) if value is not None}
+        texts.pop(tree.root, None)
+        nodes = np.array(list(texts), dtype=np.int32)
+        nodes = nodes[np.argsort(tree.enter[nodes])]
+        self._tree = tree
+        self._enter = tree.enter[nodes]
+        self._texts = [texts[node] for node in nodes.tolist()]
+        self._fresh = _fresh_values(self._texts, tree)
+
+    def fresh(self) -> str:
+        """A value that the column and the hierarchy do not have, nor any call before: a number among numbers."""
+        return next(self._fresh)
+
+    def others(self, node: Codes) -> Ints:
+        """Per node: how many values of the domain are incomparable with it."""
+        first, end, above = self._comparable(node)
+        return np.asarray(len(self._enter) - (end - first) - (above >= 0).sum(axis=0))
+
+    def draw(self, node: Codes, rng: np.random.Generator) -> list[str | None]:
+        """For each node a value that is incomparable with it, all alike likely; None where there is none."""
+        first, end, above = self._comparable(node)
+        number = self.others(node)
+        at = rng.integers(0, np.maximum(number, 1))
+        for ancestor in above:  # the positions to skip, in ascending order
+            at = at + ((ancestor >= 0) & (at >= ancestor))
+        at = np.where(at >= first, at + end - first, at)
+        return [self._texts[i] if n else None for i, n in zip(at.tolist(), number.tolist(), strict=True)]
+
+    def _comparable(self, node: Codes) -> tuple[Ints, Ints, Ints]:
+        """Per node: where the values below it begin and end; and the places of those above it, −1 for one not there."""
+        first = np.searchsorted(self._enter, self._tree.enter[node])
+        end = np.searchsorted(self._enter, self._tree.leave[node])
+        above = np.full((self._tree.height, len(node)), -1, dtype=np.int64)
+        ancestor = node
+        for step in range(self._tree.height - 1, -1, -1):
+            climbing = ancestor != self._tree.root
+            ancestor = np.where(climbing, self._tree.parent[ancestor], ancestor)
+            at, after = (np.searchsorted(self._enter, self._tree.enter[ancestor], side) for side in ("left", "right"))
+            above[step] = np.where(climbing & (after > at), at, -1)
+        return first, end, above
+
+
+def _fresh_values(texts: list[str], tree: Hierarchy) -> Iterator[str]:
+    numbers = [float(text) for text in texts if NUMBER.fullmatch(text)]
+    largest = max(map(abs, numbers), default=EXACT)
+    are_numbers = len(numbers) == len(texts) and largest < EXACT / 2
+    for n in count(int(largest) + 1 if are_numbers else 1):
+        value = str(n) if are_numbers else f"fresh-{n}"
+        if value not in tree:
+            yield value

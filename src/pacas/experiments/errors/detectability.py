@@ -17,7 +17,7 @@ from pacas.core.dependency import FunctionalDependency
 from pacas.core.hierarchy import Codes, Hierarchy
 from pacas.core.histogram import Ints
 from pacas.experiments.errors.dirty_relation import Repairability
-from pacas.experiments.errors.error_columns import ErrorColumns
+from pacas.experiments.errors.error_columns import NO_FD, ErrorColumns
 
 Floats = NDArray[np.float64]
 
@@ -100,3 +100,18 @@ def _share(others: Ints, same: Ints, contexts: Ints, wholes: Ints) -> Floats:
     """Of the rows in each of the contexts, the share that is wholly as given."""
     inside = np.bincount(others)[contexts]
     return np.asarray(np.bincount(same, minlength=int(wholes.max()) + 1)[wholes] / inside)
+
+
+def apart(columns: ErrorColumns, fds: Sequence[FunctionalDependency]) -> NDArray[np.bool_]:
+    """Per error: is it random, or the first with its tuple in each of its groups, clean and dirty?"""
+    number = np.arange(len(columns.errors))
+    stands = np.ones(len(number), dtype=np.bool_)
+    for fd in fds:
+        group, space, _ = columns.groups(fd.lhs)
+        first = np.full(space, len(number))
+        sides = (group[columns.errors.row], group[columns.rows :])
+        for side in sides:
+            np.minimum.at(first, side[side >= 0], number[side >= 0])
+        for side in sides:
+            stands &= (side < 0) | (first[side] == number)
+    return np.asarray(stands | (columns.errors.fd == NO_FD))

@@ -21,12 +21,10 @@ from pacas.core.relation import Relation
 from pacas.engine.contract import Engine
 from pacas.engine.questions import Data, as_source, embedded_engine
 from pacas.errors import InputError, SchemaError, did_you_mean
-from pacas.experiments.errors.batch import ErrorBatch
-from pacas.experiments.errors.constraint_errors import Groups, Places, Side, no_place
-from pacas.experiments.errors.detectability import detectable, repairabilities
+from pacas.experiments.errors.constraint_errors import CleanGroups, Places, Side, no_place
+from pacas.experiments.errors.detectability import apart, detectable, repairabilities
 from pacas.experiments.errors.dirty_relation import CellError, DirtyRelation, Kind, Shortfall
-from pacas.experiments.errors.error_columns import ErrorColumns
-from pacas.experiments.errors.interaction import apart
+from pacas.experiments.errors.error_columns import ErrorBatch, ErrorColumns
 from pacas.experiments.errors.random_errors import SPOIL, USUAL, random_errors
 from pacas.experiments.errors.rates import SIDES, Quota, Rate, check_rate, check_rates, quotas, tuples
 
@@ -138,7 +136,7 @@ class _Run:
         how = self._how
         wanted = [q for q in quotas(how.rate, how.fds, how.side, self._clean.rows) if q.asked]
         used = {q.fd: how.fds.index(q.fd) for q in wanted}
-        groups = {fd: Groups(self._clean, fd, number, one_each=how.non_interacting) for fd, number in used.items()}
+        groups = {fd: CleanGroups(self._clean, fd, number, one_each=how.non_interacting) for fd, number in used.items()}
         places = {q: Places(groups[q.fd], q.side, VALUES[how.value], self._rng) for q in wanted}
         for _ in range(ROUNDS):
             before = len(self._errors)

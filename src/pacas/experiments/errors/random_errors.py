@@ -15,8 +15,8 @@ import pyarrow.compute as pc
 
 from pacas.core.hierarchy import EXACT, NUMBER
 from pacas.core.histogram import Ints
-from pacas.experiments.errors.batch import ErrorBatch
 from pacas.experiments.errors.dirty_relation import Kind
+from pacas.experiments.errors.error_columns import ErrorBatch
 
 ATTEMPTS = 12
 """How often a tuple is given another cell and kind, where the first ones do not go together."""

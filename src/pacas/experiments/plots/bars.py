@@ -23,7 +23,7 @@ from pacas.experiments.plots.style import (
     end_of_bar,
     frame,
     is_wide,
-    look,
+    line_style,
     set_scale,
     sheet,
 )
@@ -83,7 +83,7 @@ def _lying(panel: Axes, place: int, point: Point, column: str) -> None:
 
 def _filling(point: Point) -> dict[str, Any]:
     """Of its colour; hatched, where lines are dashed."""
-    shown = look(point.setting, KIND)
+    shown = line_style(point.setting, KIND)
     hatch = "//////" if shown.is_hollow else None
     return {"facecolor": shown.fill, "edgecolor": shown.colour, "hatch": hatch, "linewidth": 0.7}
 

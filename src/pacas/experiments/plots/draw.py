@@ -15,7 +15,7 @@ from pacas.experiments.plots.means import Means, means
 from pacas.experiments.plots.shares import shares
 from pacas.experiments.plots.style import house_style, save
 from pacas.experiments.runs.figures import Drawn, Figure
-from pacas.experiments.runs.runs import Runs
+from pacas.experiments.runs.results import Runs
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Sheet

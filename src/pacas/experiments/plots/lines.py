@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from pacas.experiments.plots.labels import COLUMNS, dataset_words, line_words, tick_words
 from pacas.experiments.plots.means import Means, Point
-from pacas.experiments.plots.style import absent, dirty_table, frame, is_wide, look, set_scale, sheet
+from pacas.experiments.plots.style import absent, dirty_table, frame, is_wide, line_style, set_scale, sheet
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -78,7 +78,7 @@ def _line(panel: Axes, points: Sequence[Point], words: str, found: Means, column
     shown = [(x, y) for point in points if (x := point.at(figure.x)) is not None and (y := point.spread(column))]
     if not shown:
         return
-    drawn = look(points[0].setting, figure.lines)
+    drawn = line_style(points[0].setting, figure.lines)
     x = [at for at, _ in shown]
     panel.fill_between(
         x, [y.least for _, y in shown], [y.greatest for _, y in shown], color=drawn.colour, alpha=0.18, linewidth=0

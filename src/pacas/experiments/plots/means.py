@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 
 from pacas.experiments.plots.labels import line_words
 from pacas.experiments.runs.figures import Figure
-from pacas.experiments.runs.results import Line
-from pacas.experiments.runs.runs import Runs
+from pacas.experiments.runs.results import Line, Runs
 from pacas.experiments.runs.setting import Setting
 
 

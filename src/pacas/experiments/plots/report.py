@@ -6,6 +6,7 @@ report of a cleaning, and is as light or dark as the reader's other pages.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from html import escape
 from importlib.resources import files
@@ -13,13 +14,12 @@ from pathlib import Path
 
 from pacas.core.words import counted
 from pacas.experiments.claims import Judged
-from pacas.experiments.plots.inline_svg import inline_svg
 from pacas.experiments.plots.labels import DATASETS, EXPLAINED, GUARDS, METHODS, column_words, family_words, value_words
 from pacas.experiments.plots.means import Means, Point, means
+from pacas.experiments.plots.style import INK, LINE, PAPER, SOFT
 from pacas.experiments.runs.figures import Figure, all_settings
-from pacas.experiments.runs.results import Line
-from pacas.experiments.runs.runs import Runs
-from pacas.experiments.trends import number
+from pacas.experiments.runs.results import Line, Runs
+from pacas.experiments.verdicts import number
 from pacas.formats.replacing import replacing
 from pacas.formats.report.html import Card, cards, section, table
 from pacas.formats.report.shell import html_page
@@ -157,3 +157,19 @@ def _numbers(point: Point, figure: Figure) -> Iterator[str]:
     for column in figure.shows:
         spread = point.spread(column)
         yield "–" if spread is None else number(spread.mean)
+
+
+PAGE_COLOURS = {INK: "var(--ink)", SOFT: "var(--soft)", LINE: "var(--line)", PAPER: "var(--card)"}
+"""What the reports' style sheet calls them, which knows light pages and dark ones."""
+
+_NOT_NEEDED = re.compile(r"<!--.*?-->|<metadata>.*?</metadata>|<style.*?</style>|\sxmlns(:\w+)?=\"[^\"]*\"", re.DOTALL)
+
+
+def inline_svg(text: str, name: str, said: str) -> str:
+    """The SVG element of a file that `plot_style.save` wrote. Ids begin with the name, as several share a page."""
+    drawing = _NOT_NEEDED.sub("", text[text.index("<svg") :])
+    drawing = re.sub(r'(\bid="|href="#|url\(#)', rf"\1{name}-", drawing)
+    drawing = re.sub(r' (width|height)="[\d.]+pt"', "", drawing, count=2)
+    for colour, variable in PAGE_COLOURS.items():
+        drawing = drawing.replace(colour, variable)
+    return drawing.replace("<svg", f'<svg role="img" aria-label="{escape(said)}"', 1)

@@ -177,7 +177,7 @@ def save(drawn: Sheet, folder: Path, name: str) -> tuple[Path, Path]:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class LineStyle:
     """How a line or bar is told apart."""
 
     colour: str
@@ -190,7 +190,7 @@ class Look:
         return PAPER if self.is_hollow else self.colour
 
 
-def look(setting: Setting, lines: Sequence[str]) -> Look:
+def line_style(setting: Setting, lines: Sequence[str]) -> LineStyle:
     """By method; then by how it is guarded, or how the budget is allocated."""
     is_hollow = setting.buys and setting.guard == GUARDED
     dash = "-" if not is_hollow else (0, (4, 1.5))
@@ -198,7 +198,7 @@ def look(setting: Setting, lines: Sequence[str]) -> Look:
     if "allocation" in lines:
         dash = DASHES[setting.allocation]
         marker = dict(zip(ALLOCATIONS, "osD", strict=True))[setting.allocation]
-    return Look(COLOURS[setting.method], marker, dash, is_hollow)
+    return LineStyle(COLOURS[setting.method], marker, dash, is_hollow)
 
 
 WIDE = 30

@@ -17,7 +17,7 @@ from pacas.experiments.runs.setting import Setting
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class EvaluationProgress:
     """How far an evaluation is."""
 
     done: int
@@ -34,7 +34,7 @@ def run_missing(
     data: Path | None,
     *,
     jobs: int = 1,
-    progress: Callable[[Step], None] = lambda step: None,
+    progress: Callable[[EvaluationProgress], None] = lambda step: None,
 ) -> int:
     """Run the settings that have no results yet, and say how many these were. An error ends it; what is done stays."""
     missing = [setting for setting in settings if setting not in results]
@@ -43,7 +43,7 @@ def run_missing(
     for done, (setting, figures) in enumerate(_measured(missing, data, jobs), start=1):
         results.add(setting, figures | origin)
         left = (monotonic() - began) / done * (len(missing) - done)
-        progress(Step(len(settings) - len(missing) + done, len(settings), setting, left))
+        progress(EvaluationProgress(len(settings) - len(missing) + done, len(settings), setting, left))
     return len(missing)
 
 
@@ -69,7 +69,7 @@ def _measured(settings: Sequence[Setting], data: Path | None, jobs: int) -> Iter
 
 def commit() -> str | None:
     """The commit that is run, if it is run from a clone; with a `+` if something was changed since."""
-    package = Path(__file__).parents[1]
+    package = Path(__file__).parents[2]
     try:
         answers = [
             subprocess.run(["git", *words], cwd=package, capture_output=True, text=True, check=True).stdout.strip()
