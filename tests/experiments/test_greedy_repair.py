@@ -1,7 +1,8 @@
-"""Greedy-Repair does what its literal transcription does, also where dependencies meet."""
+"""Greedy-Repair does what its literal transcription does, where dependencies do not meet."""
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -14,15 +15,17 @@ from oracles.bridge import to_fds, to_relation
 from oracles.cleaning import Dependency
 from oracles.greedy_repair import MILLIONTHS, consistent, distance, edits
 from oracles.greedy_repair import greedy_repair as literal
-from oracles.strategies import dependencies
 from oracles.tree import Value
 
 from pacas.core.relation import Relation
 from pacas.engine.duck.engine import DuckEngine
 from pacas.errors import InputError, SchemaError
-from pacas.experiments.baselines import class_values, edit_costs
-from pacas.experiments.baselines.edit_costs import EditCosts
-from pacas.experiments.baselines.greedy_repair import Update, greedy_repair, transform
+from pacas.experiments.baselines import class_values
+from pacas.experiments.baselines.class_values import EditCosts
+from pacas.experiments.baselines.greedy_repair import Update, greedy_repair, meet, transform
+from pacas.experiments.datasets import clinical, discharges, food
+from pacas.experiments.datasets.census import ADULT_FDS, CENSUS_FDS
+from pacas.experiments.datasets.load import SYNTHETIC, load
 
 ENGINE = DuckEngine(threads=1)
 
@@ -53,24 +56,29 @@ def compare(rows: Rows, fds: list[Dependency], weights: list[int]) -> None:
     assert repaired.cost == cost / MILLIONTHS
 
 
+APART = st.sampled_from(
+    [
+        [Dependency(("A",), "B")],
+        [Dependency(("A", "C"), "D")],
+        [Dependency(("A",), "B"), Dependency(("A", "C"), "D")],
+        [Dependency(("D", "A"), "C"), Dependency(("D",), "B")],
+    ]
+)
+"""Dependencies whose right sides no other one looks at."""
+
+
 @examples(200)
-@given(cases(), dependencies(most=3))
+@given(cases(), APART)
 def test_a_repair_is_the_literal_one(case: tuple[Rows, list[int]], fds: list[Dependency]) -> None:
     compare(case[0], fds, case[1])
 
 
-@examples(100)
-@given(cases(), st.sampled_from([[Dependency(("A",), "B")], [Dependency(("A",), "B"), Dependency(("A", "C"), "D")]]))
-def test_a_repair_without_a_queue_is_the_literal_one(case: tuple[Rows, list[int]], fds: list[Dependency]) -> None:
-    compare(case[0], fds, case[1])
-
-
 @examples(60)
-@given(case=cases(), fds=dependencies(most=2))
+@given(case=cases(), fds=APART)
 def test_neither_blocks_nor_the_table_of_costs_matter(case: tuple[Rows, list[int]], fds: list[Dependency]) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(class_values, "PAIRS", 3)
-        patch.setattr(edit_costs, "MOST_IN_A_TABLE", 0)
+        patch.setattr(class_values, "MOST_IN_A_TABLE", 0)
         compare(case[0], fds, case[1])
 
 
@@ -112,12 +120,17 @@ def test_a_null_is_overwritten_and_never_written() -> None:
     assert repaired({"X": [None] * 2, "B": ["b", "a"]}, "X -> B")["B"] == ["b", "a"]
 
 
-def test_the_cheapest_merge_comes_first_and_decides_who_agrees_on_x() -> None:
-    """B is repaired by A, and C by B: the cheap merge of `form` and `from` makes tuples 0 and 1 agree on B first."""
-    columns = {"A": ["x", "x", "y", "y"], "B": ["form", "from", "form", "zzzz"], "C": ["1", "2", "1", "1"]}
-    found = repaired(columns, "A -> B", "B -> C")
-    assert found["B"] == ["form"] * 4
-    assert found["C"] == ["1"] * 4
+@pytest.mark.parametrize("other", ["C -> B", "B -> C", "C -> A"])
+def test_dependencies_that_meet_are_refused(other: str) -> None:
+    relation = Relation.of({"A": ["x"], "B": ["y"], "C": ["z"]})
+    with pytest.raises(InputError, match=rf"'A -> B' and '{other}' meet: a repair by one"):
+        greedy_repair(relation, ["A -> B", other], engine=ENGINE)
+
+
+def test_no_dependencies_of_the_evaluation_meet() -> None:
+    synthetic = [load(name, rows=50).fds for name in SYNTHETIC]
+    for fds in (CENSUS_FDS, ADULT_FDS, clinical.FDS, discharges.FDS, food.FDS, *synthetic):
+        assert not [1 for one, other in combinations(fds, 2) if meet(one, other)]
 
 
 def test_a_consistent_relation_is_returned_as_it_is() -> None:

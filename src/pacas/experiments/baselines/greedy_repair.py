@@ -1,43 +1,37 @@
-"""Greedy-Repair: make the cells of an X-group equal, the cheapest merge first.
+"""Greedy-Repair: make the cells of an X-group equal, at the least cost.
 
-A baseline of the paper's §7, after Bohannon, Fan, Flaster and Rastogi (SIGMOD 2005), for functional dependencies:
+A baseline of the paper's §7, after Bohannon, Fan, Flaster and Rastogi (SIGMOD 2005), for functional dependencies that
+do not meet: no two have one right side, and none's right side stands in another's left side. No dependencies of the
+paper and of the evaluation do. Theirs merges classes of cells, the cheapest merge first; where no merge changes what
+another costs, or which tuples agree on X, the order does not matter, and all groups are resolved at once:
 
-1. Each cell of a right side begins as a class of its own. A class's target is the value of one of its cells that is
-   written over all of them at the least cost: the sum of weight x distance (`edit_costs`). Ties: the value in the
-   lowest row.
-2. An X-group that shows incomparable values is resolved by merging the classes of all its cells. It costs the merged
-   class's cost less that of its parts. The group of the least cost is resolved first, and each cell then shows its
-   class's target, in left sides too. Ties: the order of the dependencies, then the lowest first row.
-3. That is repeated until no group is violated. Classes never part, so it ends.
+An X-group that shows incomparable values gets its target, the value of one of its cells that is written over all of
+them at the least cost: the sum of weight x distance (`EditCosts`). Ties: the value in the lowest row.
 
 Simplifications: no inclusion dependencies, no insertions; a violation is always resolved on the right side, never by
-changing a left one (nor by writing a null); all classes of a group are merged in one step, rather than two at a time,
-which gives the same classes wherever dependencies do not meet. As in SPEC, a null or `*` in X groups with nothing, a
-null in B differs from any value, and neither is ever written. Hierarchies play no part: values are ground, and text.
-
-A dependency that meets no other (`_meets`) needs no queue: its groups are the same in whatever order they are resolved,
-and all their targets are found at once, from distinct values and their weights.
+changing a left one (nor by writing a null). As in SPEC, a null or `*` in X groups with nothing, a null in B differs
+from any value, and neither is ever written. Hierarchies play no part: values are ground, and text.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from pacas.client.outcome.changes import as_texts, as_type
 from pacas.core.dependency import FunctionalDependency
 from pacas.core.histogram import Ints
 from pacas.core.relation import Relation
 from pacas.engine.contract import Engine, Table
+from pacas.engine.new_cells import put
 from pacas.engine.questions import embedded_engine
 from pacas.errors import InputError
-from pacas.experiments.baselines.class_values import ClassValues
-from pacas.experiments.baselines.edit_costs import UNIT, EditCosts
-from pacas.experiments.baselines.greedy_queue import GreedyQueue, ground_codes
+from pacas.experiments.baselines.class_values import UNIT, ClassValues, EditCosts, ground_codes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,17 +74,18 @@ def greedy_repair(
     dependencies = FunctionalDependency.parse_all([fds] if isinstance(fds, str) else fds)
     for fd in dependencies:
         fd.check(relation.columns, relation.name)
+    for one, other in combinations(dependencies, 2):
+        if meet(one, other):
+            raise InputError(
+                f"{str(one)!r} and {str(other)!r} meet: a repair by one changes what the other compares; give only one"
+            )
     trust = _weights(weights, len(relation))
     named = list(dict.fromkeys(a for fd in dependencies for a in fd.attributes))
     if not named:
         return GreedyRepair(relation, (), 0.0)
     table = engine.open(relation, named)
     columns = engine.columns(table, named)
-    meeting = [fd for fd in dependencies if any(_meets(fd, other) for other in dependencies if other is not fd)]
-    repaired = GreedyQueue(meeting, columns, len(relation), trust).resolve_all() if meeting else {}
-    for fd in dependencies:
-        if fd not in meeting:
-            repaired[fd.rhs] = _resolved(engine, table, fd, trust)
+    repaired = {fd.rhs: _resolved(engine, table, fd, trust) for fd in dependencies}
     updates: list[Update] = []
     cost = 0
     for attribute in sorted(repaired, key=relation.columns.index):
@@ -111,28 +106,21 @@ def transform(relation: Relation, updates: Iterable[Update], *, engine: Engine[A
         by_attribute.setdefault(update.attribute, []).append(update)
     for attribute, mine in by_attribute.items():
         at = relation.columns.index(attribute)
-        table = table.set_column(at, attribute, _written(engine, relation, attribute, mine))
+        table = table.set_column(at, attribute, _written(engine, table.column(at), mine))
     return Relation(table) if by_attribute else relation
 
 
-def _written(engine: Engine[Any], relation: Relation, attribute: str, updates: list[Update]) -> pa.Array:
-    which = np.full(len(relation), -1, dtype=np.int64)
-    for number, update in enumerate(updates):
-        which[update.rows] = number
-    changed, chosen = which >= 0, pa.array(which, mask=which < 0)
-    column = relation.table.column(attribute).combine_chunks()
-    if pa.types.is_dictionary(column.type):
-        column = column.dictionary_decode()
-    new = pa.array([update.value for update in updates], pa.string())
-    try:
-        new = new.cast(column.type)
-    except pa.ArrowException:
-        column = engine.rows(engine.open(relation, [attribute]), None, [attribute]).column(0).combine_chunks()
-    return pc.if_else(changed, new.take(chosen), column)
+def _written(engine: Engine[Any], column: pa.ChunkedArray, updates: Sequence[Update]) -> pa.ChunkedArray | pa.Array:
+    texts = [update.value for update in updates]
+    new = as_type(texts, column.type)
+    if new is None:
+        column, new = as_texts(column, engine), pa.array(texts, pa.string())
+    number = np.repeat(np.arange(len(updates)), [len(update.rows) for update in updates])
+    return put(column, np.concatenate([update.rows for update in updates]), new.take(pa.array(number)))
 
 
-def _meets(one: FunctionalDependency, other: FunctionalDependency) -> bool:
-    """Can a merge for the one change what a merge for the other does?"""
+def meet(one: FunctionalDependency, other: FunctionalDependency) -> bool:
+    """Can a repair by the one change what a repair by the other does?"""
     return one.rhs == other.rhs or one.rhs in other.lhs or other.rhs in one.lhs
 
 

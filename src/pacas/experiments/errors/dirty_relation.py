@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from pacas.core.dependency import FunctionalDependency
 from pacas.core.hierarchy import canonical_number
 from pacas.core.relation import Relation
 from pacas.engine.contract import RelationFile
+from pacas.engine.new_cells import put
 from pacas.errors import FileError
 from pacas.formats.relations.changed_csv import Change, write_changed
 from pacas.formats.replacing import check_writable, replacing
@@ -127,18 +127,14 @@ class DirtyRelation:
         return f"DirtyRelation({len(self.clean):,} rows, {len(self.errors):,} errors{f' ({kinds})' if kinds else ''})"
 
 
-def _changed(column: pa.ChunkedArray, texts: pa.ChunkedArray, errors: Iterable[CellError]) -> pa.Array:
+def _changed(
+    column: pa.ChunkedArray, texts: pa.ChunkedArray, errors: Iterable[CellError]
+) -> pa.ChunkedArray | pa.Array:
     new = {error.row: error.new for error in errors}
-    mask = np.zeros(len(column), dtype=np.bool_)
-    mask[list(new)] = True
-    values = pa.array([new[row] for row in sorted(new)], pa.string())
-    plain = _whole(column)
-    if pa.types.is_dictionary(plain.type):
-        plain = plain.dictionary_decode()
-    typed = _as_type(values, plain.type)
-    if typed is not None:
-        return pc.replace_with_mask(plain, mask, typed)
-    return pc.replace_with_mask(_whole(texts), mask, values)
+    rows = np.array(sorted(new), dtype=np.int64)
+    values = pa.array([new[row] for row in rows.tolist()], pa.string())
+    typed = _as_type(values, column.type.value_type if pa.types.is_dictionary(column.type) else column.type)
+    return put(texts, rows, values) if typed is None else put(column, rows, typed)
 
 
 def _as_type(values: pa.Array, type_: pa.DataType) -> pa.Array | None:
@@ -151,10 +147,6 @@ def _as_type(values: pa.Array, type_: pa.DataType) -> pa.Array | None:
     if pa.types.is_floating(type_):
         back = [None if text is None else canonical_number(text) for text in back]
     return typed if back == values.to_pylist() else None
-
-
-def _whole(column: pa.ChunkedArray) -> pa.Array:
-    return pa.concat_arrays(column.chunks) if column.num_chunks != 1 else column.chunk(0)
 
 
 LOG = ("row", "attribute", "old", "new", "kind")
