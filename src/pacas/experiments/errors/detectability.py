@@ -3,7 +3,8 @@
 Let D be the dirty relation with all its errors, and D′ the same without error e of X → A. Then e is detectable iff
 violations(D, X → A) > violations(D′, X → A); so at least one violating pair with e's tuple in it is gone in D′. All
 pairs that differ between D and D′ hold e's tuple, whence two counts decide: with how many tuples of its group it
-clashes as it is, and with how many of the group that it would be in if e were undone.
+clashes as it is, and with how many of the group that it would be in if e were undone. Errors that must not interact
+stand `apart`: their tuples share no group with the tuple of another error.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A relation with errors put into it: the clean one, every cell that was changed, and how hard each is to repair."""
+"""A relation with errors put into it: the clean one, each changed cell, and how hard it is to repair; and as files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The columns that dependencies name, as codes, with the changed tuples below the clean ones.
+"""Errors by the ten thousand, and the columns that dependencies name, with the changed tuples below the clean ones.
 
 Row n + i of such a column, in a relation of n rows, is the tuple of error i as it is with that error. So one numbering
 of values and of groups serves both the clean relation and the dirty one.

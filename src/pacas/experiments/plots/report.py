@@ -1,6 +1,6 @@
 """An evaluation as one page of HTML: what was run, what the paper claims and what came of it, and every figure.
 
-It opens offline and fetches nothing: the figures stand in it as SVG, drawn before (`plots.py`). It looks like the
+It opens offline and fetches nothing: the figures stand in it as SVG, drawn before (`draw.py`). It looks like the
 report of a cleaning, and is as light or dark as the reader's other pages.
 """
 
@@ -166,7 +166,7 @@ _NOT_NEEDED = re.compile(r"<!--.*?-->|<metadata>.*?</metadata>|<style.*?</style>
 
 
 def inline_svg(text: str, name: str, said: str) -> str:
-    """The SVG element of a file that `plot_style.save` wrote. Ids begin with the name, as several share a page."""
+    """The SVG element of a file that `style.save` wrote. Ids begin with the name, as several share a page."""
     drawing = _NOT_NEEDED.sub("", text[text.index("<svg") :])
     drawing = re.sub(r'(\bid="|href="#|url\(#)', rf"\1{name}-", drawing)
     drawing = re.sub(r' (width|height)="[\d.]+pt"', "", drawing, count=2)

@@ -1,7 +1,7 @@
 """The results of an evaluation: one line per run, kept as they come in, and at the end one tidy table.
 
 `runs.jsonl` grows by a line per run, so that an evaluation that was stopped goes on where it was. `results.parquet` and
-`results.csv` hold the same runs, a column per parameter and per figure.
+`results.csv` hold them with a column per parameter and per figure. `Runs` are these lines, asked for by figure.
 """
 
 from __future__ import annotations
