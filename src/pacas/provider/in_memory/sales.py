@@ -11,28 +11,26 @@ import numpy as np
 from pacas.engine.grouping import Ints, spread
 from pacas.provider.in_memory.quote_cache import QuoteCache
 from pacas.provider.in_memory.stock import Stock
-from pacas.provider.ledger.chain import Total
 from pacas.provider.ledger.entry import Purchase
 from pacas.provider.pricing.conflicts import ConflictSets, Inquiry, without_edits
 from pacas.provider.pricing.knowledge import Knowledge
 from pacas.provider.safety.surviving import Surviving
+from pacas.provider.shop.contract import RecordedSales
 from pacas.provider.terms import HistoryScope
 
 
-class Sales:
+class Sales(RecordedSales):
     """The purchases that have been made, and what they have left. Private to one provider, under its lock."""
 
     def __init__(self, stock: Stock) -> None:
+        super().__init__()
         self._stock = stock
         self._pooled = stock.terms.history is HistoryScope.POOLED
         self._all = stock.untouched.copy()
         self._of: dict[str, Surviving] = {}
         self._known: dict[str, Knowledge] = {}
         self._nothing = self._fresh()
-        self.count = 0
-        """Purchases taken in."""
         self._pending = _Pending()
-        self._totals: dict[str, Total] = {}
         self.quote_caches = self._quote_caches() if self._pooled else {}
         """The quotes that are kept, of each attribute for which they can be."""
         self._affected = self._affected_by()
@@ -60,10 +58,6 @@ class Sales:
     def steady(self, rows: int) -> bool:
         """Do quotes of so many rows that are kept still hold, with whatever waits to be taken in?"""
         return self._all.steady(rows + self._pending.rows) or self.current().steady(rows)
-
-    def totals(self) -> dict[str, Total]:
-        """What every buyer has bought and paid, by name in order, from the purchases themselves."""
-        return dict(sorted(self._totals.items()))
 
     def add(self, purchase: Purchase, sets: ConflictSets) -> None:
         """Take in one purchase of an attribute whose quotes are not kept."""
@@ -98,7 +92,6 @@ class Sales:
         self._count(purchase)
 
     def replay(self, purchases: Iterable[Purchase]) -> None:
-        """Take in many at once: a restarted provider, or the purchases of another process."""
         self.current()
         taken = list(purchases)
         for purchase in taken:
@@ -115,10 +108,6 @@ class Sales:
         if taken:
             self._all.recount()
             self.quote_caches = self._quote_caches() if self._pooled else {}
-
-    def _count(self, purchase: Purchase) -> None:
-        self._totals[purchase.buyer] = self._totals.get(purchase.buyer, Total()).plus(purchase.price)
-        self.count += 1
 
     def _own(self, buyer: str) -> Surviving:
         if buyer not in self._of:

@@ -77,7 +77,7 @@ def new_token() -> str:
 
 
 def token_hash(token: str) -> str:
-    """What is kept of a token.
+    """The SHA-256 of a token, in hex: what is kept of it.
 
     >>> token_hash("abc")[:8]
     'ba7816bf'

@@ -350,7 +350,7 @@ class _MemoryStore:
             self._totals[record.buyer] = total
 
     def mark(self) -> tuple[int, Head | None]:
-        """What to come back to."""
+        """How many records there are, and the head: what `go_back` comes back to."""
         return len(self.records), self._head
 
     def go_back(self, mark: tuple[int, Head | None]) -> None:

@@ -137,7 +137,7 @@ class Demand(Protocol):
         ...
 
     def holds(self, combinations: Ints) -> Mask:
-        """Per combination: does it?"""
+        """Per combination: does it fulfil the demand?"""
         ...
 
 

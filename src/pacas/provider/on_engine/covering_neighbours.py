@@ -73,7 +73,7 @@ class CoveringNeighbours:
 
     @cached_property
     def most_of_a_row(self) -> int:
-        """No row has more of them."""
+        """The most covering neighbours that one row has."""
         rows = np.concatenate([self.edit_rows, *(cells.rows for cells in self.cells.values())])
         return int(np.unique(rows, return_counts=True)[1].max(initial=0))
 

@@ -36,7 +36,7 @@ class LookupKeys:
 
     @property
     def by_equality(self) -> bool:
-        """Is a tuple one look-up?"""
+        """Whether equality decides alone, so that a tuple is one look-up."""
         return all(column.by_equality for column in self._columns)
 
     def of(self, key: Key) -> Iterator[tuple[str, ...]]:

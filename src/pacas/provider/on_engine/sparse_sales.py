@@ -12,11 +12,11 @@ from itertools import groupby
 import numpy as np
 
 from pacas.engine.grouping import Ints
-from pacas.provider.ledger.chain import Total
 from pacas.provider.ledger.entry import Purchase
 from pacas.provider.on_engine.relation_summary import RelationSummary
 from pacas.provider.pricing.conflicts import Levels
 from pacas.provider.safety.surviving import RelationCounts
+from pacas.provider.shop.contract import RecordedSales
 from pacas.provider.terms import HistoryScope
 
 Find = Callable[[str, Sequence[Mapping[str, str | None]]], list[tuple[int, ...]]]
@@ -61,17 +61,15 @@ class SoldCells:
         return RelationCounts(max(self._summary.neighbours - self._gone, 0), self._summary.most_droppers, False)
 
 
-class SparseSales:
+class SparseSales(RecordedSales):
     """The purchases that have been made. Private to one provider, under its lock."""
 
     def __init__(self, summary: RelationSummary, find: Find) -> None:
+        super().__init__()
         self._summary, self._find = summary, find
         self._nothing = SoldCells(summary)
         self._all = SoldCells(summary)
         self._of: dict[str, SoldCells] = {}
-        self._totals: dict[str, Total] = {}
-        self.count = 0
-        """Purchases taken in."""
 
     def known(self, buyer: str) -> SoldCells:
         """What a buyer has bought: the price counts what that has left."""
@@ -88,10 +86,6 @@ class SparseSales:
     def buyers(self) -> dict[str, SoldCells]:
         return dict(sorted(self._of.items()))
 
-    def totals(self) -> dict[str, Total]:
-        """What every buyer has bought and paid, by name in order, from the purchases themselves."""
-        return dict(sorted(self._totals.items()))
-
     def add(self, purchase: Purchase, rows: Iterable[int]) -> None:
         """Take in one purchase, and the rows that it is about."""
         request, rows = purchase.request, tuple(rows)
@@ -99,11 +93,10 @@ class SparseSales:
             self._of[purchase.buyer] = SoldCells(self._summary)
         for sold in (self._all, self._of[purchase.buyer]):
             sold.learn(request.attribute, rows, request.level)
-        self._totals[purchase.buyer] = self._totals.get(purchase.buyer, Total()).plus(purchase.price)
-        self.count += 1
+        self._count(purchase)
 
     def replay(self, purchases: Iterable[Purchase]) -> None:
-        """Take in many at once; where a provider that held the relation has left the rows out, they are looked up."""
+        """Take in many purchases at once; the rows that an entry leaves out, as in memory, are looked up."""
         taken = list(purchases)
         without = sorted((p for p in taken if p.rows is None), key=lambda p: p.request.attribute)
         found: dict[int, tuple[int, ...]] = {}

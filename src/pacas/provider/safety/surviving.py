@@ -93,7 +93,7 @@ class Surviving:
         return other
 
     def recount(self) -> None:
-        """Count from scratch."""
+        """Count anew, from what is known, how many neighbours are left and what they show."""
         self.alive = int((~self.known.ruled_out).sum())
         self.margins = [Margins(linked) for linked in self._linked]
         edits = np.flatnonzero(~self.known.ruled_out)

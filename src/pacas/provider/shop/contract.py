@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -29,18 +30,24 @@ class Priced(Protocol):
 S = TypeVar("S", bound=Priced)
 
 
-class Ledgered(Protocol):
-    """The purchases that have been taken in."""
+class RecordedSales(ABC):
+    """The purchases that have been taken in: how many, and what each buyer has paid."""
 
-    count: int
+    def __init__(self) -> None:
+        self.count = 0
+        self._totals: dict[str, Total] = {}
 
     def totals(self) -> dict[str, Total]:
-        """What every buyer has bought and paid, by name in order."""
-        ...
+        """What every buyer has bought and paid, by name in order, from the purchases themselves."""
+        return dict(sorted(self._totals.items()))
 
+    @abstractmethod
     def replay(self, purchases: Iterable[Purchase]) -> None:
-        """Take in many at once."""
-        ...
+        """Take in many purchases at once: a restarted provider's, or those of another process."""
+
+    def _count(self, purchase: Purchase) -> None:
+        self._totals[purchase.buyer] = self._totals.get(purchase.buyer, Total()).plus(purchase.price)
+        self.count += 1
 
 
 @dataclass
@@ -83,7 +90,7 @@ class Shop(Protocol[S]):
 
     @property
     def neighbours(self) -> int:
-        """|S|."""
+        """|S|, how many neighbours the support set has."""
         ...
 
     @property
@@ -92,7 +99,7 @@ class Shop(Protocol[S]):
         ...
 
     @property
-    def sales(self) -> Ledgered: ...
+    def sales(self) -> RecordedSales: ...
 
     @property
     def offers(self) -> Mapping[str, Offer]: ...
@@ -106,7 +113,7 @@ class Shop(Protocol[S]):
         ...
 
     def judge(self, request: Request, buyer: str) -> S | Refusal:
-        """One request at its level."""
+        """Whether one request is sold at its level, and at which price."""
         ...
 
     def purchase(self, sale: S, request: Request, buyer: str, key: str) -> Purchase:
