@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from contextlib import AbstractContextManager
-from threading import RLock
+from threading import Lock, RLock
 from typing import Any
 
 from pacas.provider.ledger.accounts import Account, Role, name_taken, no_such_account
-from pacas.provider.ledger.ledger import Ledger
+from pacas.provider.ledger.ledger import Ledger, Store
 
 PATIENCE = 30.0
 """Seconds to wait for another process's transaction."""
@@ -25,15 +25,27 @@ plain column is looked up in no index."""
 
 
 class DatabaseLedger(Ledger):
-    """A ledger over one connection, which belongs to the process that opened it."""
+    """A ledger over one connection, which belongs to the process that opened it, and a second one that only reads."""
 
     def __init__(self) -> None:
         self._lock = RLock()
+        self._reading = Lock()
         self._depth = 0
         self._process = os.getpid()
 
     def transaction(self) -> AbstractContextManager[None]:
         return _Transaction(self)
+
+    def _store(self) -> AbstractContextManager[Store]:
+        return _TableAccess(self)
+
+    @abstractmethod
+    def _open_tables(self, is_first: bool) -> Store:
+        """The tables, over the first connection or over the second."""
+
+    @abstractmethod
+    def _fault_of(self, error: BaseException | None, is_first: bool) -> Exception | None:
+        """Ours for an error of the database's, after undoing what was begun; None for any other."""
 
     @abstractmethod
     def _begin(self) -> None:
@@ -77,6 +89,40 @@ class _Transaction:
                     ledger._roll_back()
         finally:
             ledger._lock.release()
+
+
+class _TableAccess:
+    """A ledger's tables, for one thread at a time; the database's errors as ours.
+
+    While another thread has a transaction, or waits for one, what it has not committed is read past by the second
+    connection.
+    """
+
+    __slots__ = ("_is_first", "_ledger")
+
+    def __init__(self, ledger: DatabaseLedger) -> None:
+        self._ledger = ledger
+
+    def __enter__(self) -> Store:
+        ledger = self._ledger
+        self._is_first = ledger._lock.acquire(blocking=False)
+        if not self._is_first:
+            ledger._reading.acquire()
+        try:
+            return ledger._open_tables(self._is_first)
+        except BaseException:
+            self._release()
+            raise
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        try:
+            if (fault := self._ledger._fault_of(error, self._is_first)) is not None:
+                raise fault from None
+        finally:
+            self._release()
+
+    def _release(self) -> None:
+        (self._ledger._lock if self._is_first else self._ledger._reading).release()
 
 
 # ---- accounts -------------------------------------------------------------------------------------------------------

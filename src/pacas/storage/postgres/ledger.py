@@ -7,8 +7,7 @@ readers for nobody. A connection that was lost is one error; the next use makes 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, closing, contextmanager
-from threading import Lock
+from contextlib import closing, contextmanager
 
 import psycopg
 
@@ -29,7 +28,6 @@ class PostgresLedger(DatabaseLedger):
         self._address = PostgresAddress.parse(url)
         self._session = Session(self._address, patience)
         self._known_tables: PostgresTables | None = None
-        self._reading = Lock()
         self._second = Session(self._address, patience, make=False)
         self._is_undone = False
 
@@ -40,8 +38,17 @@ class PostgresLedger(DatabaseLedger):
         close_soon(self._lock, self._session)
         close_soon(self._reading, self._second)
 
-    def _store(self) -> AbstractContextManager[Store]:
-        return _PostgresAccess(self)
+    def _open_tables(self, is_first: bool) -> Store:
+        if not is_first:  # this connection is made when it is first needed
+            return PostgresTables(self._second.connection, self._address.lock)
+        if self._depth:
+            self._check_not_undone()
+        return self._tables()
+
+    def _fault_of(self, error: BaseException | None, is_first: bool) -> Exception | None:
+        if not isinstance(error, psycopg.Error):
+            return None
+        return self._failed(error) if is_first else what_failed(self._second, error)
 
     @contextmanager
     def _snapshot(self) -> Iterator[Records]:
@@ -103,48 +110,3 @@ class PostgresLedger(DatabaseLedger):
         self._session.check_process()
         if self._is_undone:
             raise fault(self._address, UNDONE)
-
-
-class _PostgresAccess:
-    """A ledger's tables, for one thread at a time; PostgreSQL's errors as ours.
-
-    While another thread has a transaction, or waits for one, what it has not committed is read past by the second
-    connection, which is made when it is first needed.
-    """
-
-    __slots__ = ("_is_first", "_ledger")
-
-    def __init__(self, ledger: PostgresLedger) -> None:
-        self._ledger = ledger
-
-    def __enter__(self) -> Store:
-        ledger = self._ledger
-        self._is_first = ledger._lock.acquire(blocking=False)
-        return self._first() if self._is_first else self._second()
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        ledger = self._ledger
-        try:
-            if isinstance(error, psycopg.Error):
-                raise (ledger._failed(error) if self._is_first else what_failed(ledger._second, error)) from None
-        finally:
-            (ledger._lock if self._is_first else ledger._reading).release()
-
-    def _first(self) -> Store:
-        ledger = self._ledger
-        try:
-            if ledger._depth:
-                ledger._check_not_undone()
-            return ledger._tables()
-        except BaseException:
-            ledger._lock.release()
-            raise
-
-    def _second(self) -> Store:
-        ledger = self._ledger
-        ledger._reading.acquire()
-        try:
-            return PostgresTables(ledger._second.connection, ledger._address.lock)
-        except BaseException:
-            ledger._reading.release()
-            raise

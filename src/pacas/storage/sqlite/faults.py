@@ -46,7 +46,7 @@ class faults_as_storage_errors:  # it reads as the verb it is; a class, as it is
         if isinstance(error, sqlite3.Error):
             if self._undo is not None:
                 self._undo()
-            raise fault(self._path, _problem(error)) from None
+            raise fault(self._path, problem(error)) from None
 
 
 def is_busy(error: sqlite3.Error) -> bool:
@@ -54,7 +54,8 @@ def is_busy(error: sqlite3.Error) -> bool:
     return getattr(error, "sqlite_errorcode", 0) & _PRIMARY == sqlite3.SQLITE_BUSY
 
 
-def _problem(error: sqlite3.Error) -> str:
+def problem(error: sqlite3.Error) -> str:
+    """What is wrong with a statement."""
     code = getattr(error, "sqlite_errorcode", None)
     if code is None:
         return "is closed, or was used in a way that SQLite does not allow"

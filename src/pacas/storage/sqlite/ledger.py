@@ -12,16 +12,15 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, closing, contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from threading import Lock
 from time import monotonic, sleep
 
 from pacas.provider.ledger.chain import Records
 from pacas.provider.ledger.ledger import Store
 from pacas.storage.database import FORKED, PATIENCE, UNDONE, DatabaseLedger
 from pacas.storage.new_file import made_once
-from pacas.storage.sqlite.faults import damaged, fault, faults_as_storage_errors, is_busy
+from pacas.storage.sqlite.faults import damaged, fault, faults_as_storage_errors, is_busy, problem
 from pacas.storage.sqlite.tables import CREATE, SqliteTables
 
 APPLICATION_ID = int.from_bytes(b"PACS", "big")
@@ -45,7 +44,6 @@ class SqliteLedger(DatabaseLedger):
         self._patience = patience
         self._connection = open_file(path, patience)
         self._tables = SqliteTables(self._connection)
-        self._reading = Lock()
         self._second = connect_again(path, patience)
         self._second_tables = SqliteTables(self._second)
 
@@ -57,8 +55,16 @@ class SqliteLedger(DatabaseLedger):
             self._connection.close()
             self._second.close()
 
-    def _store(self) -> AbstractContextManager[Store]:
-        return _SqliteAccess(self)
+    def _open_tables(self, is_first: bool) -> Store:
+        self._check_process()
+        return self._tables if is_first else self._second_tables
+
+    def _fault_of(self, error: BaseException | None, is_first: bool) -> Exception | None:
+        if not isinstance(error, sqlite3.Error):
+            return None
+        if is_first:
+            self._roll_back()
+        return fault(self._path, problem(error))
 
     @contextmanager
     def _snapshot(self) -> Iterator[Records]:
@@ -111,39 +117,6 @@ class SqliteLedger(DatabaseLedger):
     def _check_process(self) -> None:
         if os.getpid() != self._process:
             raise fault(self._path, FORKED)
-
-
-class _SqliteAccess:
-    """A ledger's tables, for one thread at a time; SQLite's errors as ours.
-
-    While another thread has a transaction, or waits for one, what it has not committed is read past by the second
-    connection.
-    """
-
-    __slots__ = ("_faults", "_ledger", "_lock")
-
-    def __init__(self, ledger: SqliteLedger) -> None:
-        self._ledger = ledger
-
-    def __enter__(self) -> Store:
-        ledger = self._ledger
-        is_first = ledger._lock.acquire(blocking=False)
-        self._lock = ledger._lock if is_first else ledger._reading
-        if not is_first:
-            self._lock.acquire()
-        self._faults = faults_as_storage_errors(ledger._path, ledger._roll_back if is_first else None)
-        try:
-            ledger._check_process()
-        except BaseException:
-            self._lock.release()
-            raise
-        return ledger._tables if is_first else ledger._second_tables
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        try:
-            self._faults.__exit__(kind, error, trace)
-        finally:
-            self._lock.release()
 
 
 def open_file(path: Path, patience: float = PATIENCE) -> sqlite3.Connection:
