@@ -14,9 +14,9 @@ import pytest
 from postgres import POSTGRES
 
 from pacas.errors import InputError
-from pacas.protocol.messages import Request
+from pacas.protocol.messages import LARGEST, Request
 from pacas.provider.ledger.accounts import Account, Accounts, MemoryAccounts, Role, new_token, token_hash
-from pacas.provider.ledger.entry import LARGEST, Purchase
+from pacas.provider.ledger.entry import Purchase
 from pacas.storage.sqlite.ledger import SqliteLedger
 from pacas.storage.url import open_accounts, open_ledger
 

@@ -27,9 +27,9 @@ from pacas.errors import (
     PacasError,
     StorageError,
 )
-from pacas.protocol.messages import Request
+from pacas.protocol.messages import LARGEST, Request
 from pacas.provider.ledger.chain import Head, Total
-from pacas.provider.ledger.entry import GENESIS, LARGEST, Entry, Opening, Purchase, Record
+from pacas.provider.ledger.entry import GENESIS, Entry, Opening, Purchase, Record
 from pacas.provider.ledger.ledger import Ledger, MemoryLedger
 from pacas.storage.sqlite.ledger import SqliteLedger
 from pacas.storage.url import open_ledger

@@ -18,6 +18,9 @@ if TYPE_CHECKING:  # who reads a receipt or a request needs no arrays
 
     from pacas.core.hierarchy import Hierarchy
 
+LARGEST = 2**63 - 1
+"""The largest amount, level or other number in a message: every store keeps it exactly."""
+
 
 class Reason(Enum):
     """Why a request is refused, in the order in which the provider checks (D4)."""

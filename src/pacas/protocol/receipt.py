@@ -7,7 +7,8 @@ ledger, and a buyer cannot claim one that was never made. Plain values; how one 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,13 @@ class Receipt:
     idempotency_key: str = field(repr=False)
     sequence: int
     hash: str
+
+    def members(self) -> dict[str, Any]:
+        """All that it says, by name."""
+        return {name: getattr(self, name) for name in _MEMBERS} | {"tuple": dict(self.tuple)}
+
+
+_MEMBERS = tuple(member.name for member in fields(Receipt))
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from pydantic_core import PydanticSerializationError
 from pacas.core.hierarchy import Hierarchy
 from pacas.errors import HierarchyError, InputError, RemoteError, did_you_mean
 from pacas.protocol.marketplace import Columns
-from pacas.protocol.messages import Answer, Ladders, Offer, Quote, Reason, Refusal, Request
+from pacas.protocol.messages import LARGEST, Answer, Ladders, Offer, Quote, Reason, Refusal, Request
 from pacas.protocol.names import check_key
 from pacas.remote.address import Address
 from pacas.remote.arrow_streams import bodies, prices_of, table_of
@@ -238,7 +238,7 @@ def _check_columns(offer: Offer, given: Iterable[str]) -> None:
 def _amount(ceiling: int) -> int:
     if ceiling < 0:
         raise InputError("a ceiling must not be negative; 0 buys what is free")
-    return min(ceiling, wire.LARGEST)
+    return min(ceiling, LARGEST)
 
 
 def _json(body: wire.ClientShape) -> bytes:

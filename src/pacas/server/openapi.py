@@ -56,10 +56,15 @@ _WITH_BODY = (
 )
 _BINARY: dict[str, Any] = {"schema": {"type": "string", "format": "binary"}}
 _TEXT: dict[str, Any] = {"schema": {"type": "string"}}
-_SCHEMA = (
-    *("$ref", "properties", "anyOf", "items", "additionalProperties", "propertyNames", "type", "const", "enum"),
-    *("maxLength", "maxProperties", "maximum", "minimum", "required", "title", "description", "default"),
-)
+_SCHEMA = {
+    member: place
+    for place, member in enumerate(
+        (
+            *("$ref", "properties", "anyOf", "items", "additionalProperties", "propertyNames", "type", "const", "enum"),
+            *("maxLength", "maxProperties", "maximum", "minimum", "required", "title", "description", "default"),
+        )
+    )
+}
 """An answer's schema has its members in this order, and operations with parameters have others than those without: the
 document is the same, byte for byte, from the first release on."""
 
@@ -256,24 +261,14 @@ def _document(version: str) -> dict[str, Any]:
     }
 
 
-def _in_order(schema: Any) -> Any:
-    """An answer's schema with its members in the order of `_SCHEMA`, and its bounds as floats."""
-    if isinstance(schema, list):
-        return [_in_order(one) for one in schema]
-    if not isinstance(schema, dict):
-        return schema
-    return {name: _member(name, schema[name]) for name in sorted(schema, key=_place)}
-
-
-def _place(name: str) -> int:
-    return _SCHEMA.index(name) if name in _SCHEMA else len(_SCHEMA)
-
-
-def _member(name: str, value: Any) -> Any:
-    match name:
-        case "properties":
-            return {key: _in_order(one) for key, one in value.items()}
-        case "maximum" | "minimum":
-            return float(value)
-        case _:
-            return _in_order(value)
+def _in_order(schema: Any, name: str = "") -> Any:
+    """An answer's schema with its members in the order of `_SCHEMA`, and its bounds as floats; `name` is its own."""
+    match schema:
+        case list():
+            return [_in_order(one) for one in schema]
+        case dict():
+            names = schema if name == "properties" else sorted(schema, key=lambda one: _SCHEMA.get(one, len(_SCHEMA)))
+            return {member: _in_order(schema[member], member) for member in names}
+        case int() if name in ("maximum", "minimum"):
+            return float(schema)
+    return schema

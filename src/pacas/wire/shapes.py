@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Discriminator, FailFast, Field, StringConstraints, Tag, TypeAdapter
 from pydantic import create_model as model_of
 
-from pacas.protocol.messages import Request
+from pacas.protocol.messages import LARGEST, Request
 from pacas.protocol.receipt import Receipt, SignedReceipt
 
 if TYPE_CHECKING:
     from pacas.core.hierarchy import Hierarchy
 
-LARGEST = 2**63 - 1
 LONGEST_NAME = 1000
 LONGEST_TEXT = 10_000
 MOST_COLUMNS = 1000
@@ -198,34 +197,10 @@ class ReceiptDocument(BaseModel):
 
     @classmethod
     def of(cls, signed: SignedReceipt) -> ReceiptDocument:
-        receipt = signed.receipt
-        return cls(
-            version=1,
-            account=receipt.account,
-            attribute=receipt.attribute,
-            tuple=dict(receipt.tuple),
-            level=receipt.level,
-            answer=receipt.answer,
-            price=receipt.price,
-            idempotency_key=receipt.idempotency_key,
-            sequence=receipt.sequence,
-            hash=receipt.hash,
-            key_id=signed.key_id,
-            signature=signed.signature,
-        )
+        return cls(version=1, **signed.receipt.members(), key_id=signed.key_id, signature=signed.signature)
 
     def signed(self) -> SignedReceipt:
-        receipt = Receipt(
-            account=self.account,
-            attribute=self.attribute,
-            tuple=self.tuple,
-            level=self.level,
-            answer=self.answer,
-            price=self.price,
-            idempotency_key=self.idempotency_key,
-            sequence=self.sequence,
-            hash=self.hash,
-        )
+        receipt = Receipt(**self.model_dump(exclude={"version", "key_id", "signature"}))
         return SignedReceipt(receipt, self.key_id, self.signature)
 
 

@@ -80,18 +80,7 @@ def checked_key(pem: str, where: str) -> str:
 
 def signed_bytes(receipt: Receipt, key_id: str) -> bytes:
     """The one text of a receipt that is signed."""
-    members = {
-        "account": receipt.account,
-        "answer": receipt.answer,
-        "attribute": receipt.attribute,
-        "hash": receipt.hash,
-        "idempotency_key": receipt.idempotency_key,
-        "key_id": key_id,
-        "level": receipt.level,
-        "price": receipt.price,
-        "sequence": receipt.sequence,
-        "tuple": dict(receipt.tuple),
-    }
+    members = receipt.members() | {"key_id": key_id}
     return (_HEAD + _ENCODER.encode(members)).encode()
 
 

@@ -29,8 +29,7 @@ from pacas.engine.choosing import EngineChoice
 from pacas.errors import InputError, KeyReusedError, PacasError
 from pacas.formats.requests_file import Asked
 from pacas.protocol.marketplace import Marketplace
-from pacas.protocol.messages import Answer, Refusal
-from pacas.provider.ledger.entry import LARGEST
+from pacas.protocol.messages import LARGEST, Answer, Refusal
 from pacas.provider.ledger.ledger import Ledger
 
 Told = Answer | Refusal

@@ -70,19 +70,7 @@ def _public_key(key: str, ca: Path | None, certificate: tuple[Path, Path] | None
 
 def _as_json(signed: SignedReceipt, holds: bool) -> dict[str, Any]:
     sold = signed.receipt
-    return {
-        "holds": holds,
-        "account": sold.account,
-        "attribute": sold.attribute,
-        "tuple": dict(sold.tuple),
-        "level": sold.level,
-        "answer": sold.answer,
-        "price": in_credits(sold.price),
-        "idempotency_key": sold.idempotency_key,
-        "sequence": sold.sequence,
-        "hash": sold.hash,
-        "key_id": signed.key_id,
-    }
+    return {"holds": holds, **sold.members(), "price": in_credits(sold.price), "key_id": signed.key_id}
 
 
 def _print(receipts: Sequence[SignedReceipt], hold: Sequence[bool], key: str) -> None:

@@ -16,8 +16,8 @@ from threading import Lock
 from typing import Protocol
 
 from pacas.errors import InputError, did_you_mean
+from pacas.protocol.messages import LARGEST
 from pacas.protocol.names import check_buyer
-from pacas.provider.ledger.entry import LARGEST
 
 TOKEN_BYTES = 32
 _DIGEST = re.compile(r"[0-9a-f]{64}")

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from pacas.errors import InputError, LedgerBrokenError
-from pacas.provider.ledger.entry import GENESIS, LARGEST, Entry, Record, entry_of
+from pacas.protocol.messages import LARGEST
+from pacas.provider.ledger.entry import GENESIS, Entry, Record, entry_of
 
 PAGE = 1000
 """Records that are held in memory at a time."""

@@ -31,13 +31,11 @@ from typing import Any, NamedTuple, cast
 from pydantic_core import PydanticSerializationError, to_json
 
 from pacas.errors import InputError
-from pacas.protocol.messages import Request
+from pacas.protocol.messages import LARGEST, Request
 from pacas.protocol.names import check_buyer, check_key, check_name
 
 GENESIS = "0" * 64
 """The previous hash of entry 0."""
-LARGEST = 2**63 - 1
-"""The largest number that every store keeps exactly."""
 
 _DIGEST = re.compile(r"(?:[0-9a-f]{2})+")
 _ENTRY, _SALT = sha256(b"pacas ledger entry 1\n"), sha256(b"pacas ledger salt\n")
