@@ -50,6 +50,13 @@ def missing() -> str | None:
     return None
 
 
+def pretend_java(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    """Let there be a Java, for as long as nobody starts it."""
+    (folder / "bin").mkdir()
+    (folder / "bin" / "java").touch()
+    monkeypatch.setenv("JAVA_HOME", str(folder))
+
+
 def class_path() -> str:
     """The jars to look into first."""
     import pyspark

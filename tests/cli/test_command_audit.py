@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from pacas.protocol.messages import Request
 from pacas.provider.ledger.entry import Purchase
@@ -134,8 +135,8 @@ def test_a_provider_without_policies_is_a_warning(pacas: Any, folder: Path) -> N
 
 def test_warnings_are_red_on_a_terminal(pacas: Any, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     edit(folder, *WARNINGS["per buyer"][:2])
-    monkeypatch.setattr("pacas.cli.options.out._force_terminal", True)
-    monkeypatch.setattr("pacas.cli.options.out._color_system", 1)
+    terminal = Console(force_terminal=True, color_system="standard")
+    monkeypatch.setattr("pacas.cli.provider.audit_report.out", terminal)
     assert "\x1b[1;31mwarning:" in pacas(*AUDIT).out
 
 

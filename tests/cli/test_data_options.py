@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
+from spark import pretend_java
 
 from pacas.cli.data_options import opened_engine
 from pacas.engine.choosing import EngineChoice, spark_engine, spark_engine_type
@@ -341,8 +342,8 @@ def test_without_java_one_line_says_so(pacas: Any, folder: Path, monkeypatch: py
 
 
 @with_spark
-def test_a_master_that_cannot_be_reached(pacas: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pacas.engine.spark.session._check_java", lambda: None)
+def test_a_master_that_cannot_be_reached(pacas: Any, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pretend_java(monkeypatch, folder)
     with socket.socket() as bound:  # bound, and not listening
         bound.bind(("127.0.0.1", 0))
         master = f"spark://127.0.0.1:{bound.getsockname()[1]}"

@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from spark import pretend_java
 
 from pacas.engine.choosing import EngineChoice, open_engine
 from pacas.engine.contract import memory_bytes
@@ -103,8 +104,10 @@ def test_without_java_one_line_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path
 @pytest.mark.parametrize(
     "master", ["spark://127.0.0.1:{}", "spark://localhost:{0},127.0.0.1:{0}", "k8s://https://127.0.0.1:{}"]
 )
-def test_a_master_that_nobody_listens_at_is_refused_at_once(monkeypatch: pytest.MonkeyPatch, master: str) -> None:
-    monkeypatch.setattr("pacas.engine.spark.session._check_java", lambda: None)
+def test_a_master_that_nobody_listens_at_is_refused_at_once(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, master: str
+) -> None:
+    pretend_java(monkeypatch, tmp_path)
     with socket.socket() as bound:  # bound, and not listening
         bound.bind(("127.0.0.1", 0))
         address = master.format(bound.getsockname()[1])
@@ -115,7 +118,7 @@ def test_a_master_that_nobody_listens_at_is_refused_at_once(monkeypatch: pytest.
 
 @with_spark
 @pytest.mark.parametrize("master", ["", "locl[2]", "http://127.0.0.1:7077", "mesos://x"])
-def test_a_master_of_no_known_kind_is_refused(monkeypatch: pytest.MonkeyPatch, master: str) -> None:
-    monkeypatch.setattr("pacas.engine.spark.session._check_java", lambda: None)
+def test_a_master_of_no_known_kind_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, master: str) -> None:
+    pretend_java(monkeypatch, tmp_path)
     with pytest.raises(InputError, match="no Spark master"):
         open_engine("spark", master=master)

@@ -11,6 +11,7 @@ from threading import Event
 from typing import Any
 
 import pytest
+from waiting_ledger import told_of_waiting
 
 from pacas.protocol.messages import Quote, Request
 from pacas.provider.ledger.ledger import Ledger, MemoryLedger
@@ -34,8 +35,8 @@ def of(row: int) -> Request:
 
 def check_knows_all(provider: Provider) -> None:
     """What it has taken in is what the ledger says, and its quotes are those of one that has just begun."""
-    assert provider._sales.totals() == provider.ledger.totals()
-    assert provider._sales.count == provider.ledger.head().entries - 1
+    assert provider.shop.sales.totals() == provider.ledger.totals()
+    assert provider.shop.sales.count == provider.ledger.head().entries - 1
     fresh = shop(provider.ledger)
     assert [provider.quote(of(row)) for row in range(ROWS)] == [fresh.quote(of(row)) for row in range(ROWS)]
 
@@ -43,16 +44,10 @@ def check_knows_all(provider: Provider) -> None:
 def test_a_sale_that_waits_for_another_process_does_not_keep_quotes_from_the_news(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path, waits = tmp_path / "l.db", Event()
+    path = tmp_path / "l.db"
     with closing(SqliteLedger(path)) as first, closing(SqliteLedger(path)) as second:
         selling, waiting = shop(first), shop(second)
-        begin = second._begin
-
-        def announced() -> None:
-            waits.set()
-            begin()
-
-        monkeypatch.setattr(second, "_begin", announced)
+        waits = told_of_waiting(second, monkeypatch)
         with ThreadPoolExecutor(1) as pool, closing(sqlite3.connect(path, isolation_level=None)) as other:
             selling.sell(of(0), CEILING, "a")
             other.execute("BEGIN IMMEDIATE")

@@ -12,6 +12,7 @@ from pathlib import Path
 from threading import Thread, Timer
 from typing import Any
 
+import httpx
 import pytest
 from certificates import Authority
 from flaky_proxy import ANSWER, REQUEST, flaky
@@ -149,14 +150,13 @@ def test_the_first_answer_is_not_waited_for_as_long_as_others(
 ) -> None:
     with served(app_of(shop(), accounts)) as url, RemoteProvider(url, SECRET, timeout=3600) as remote:
         given: list[float] = []
-        client = remote._connection._client
-        send = client.send
+        send = httpx.Client.send
 
-        def noted(asked: Any) -> Any:
+        def noted(client: httpx.Client, asked: httpx.Request) -> httpx.Response:
             given.append(asked.extensions["timeout"]["read"])
-            return send(asked)
+            return send(client, asked)
 
-        monkeypatch.setattr(client, "send", noted)
+        monkeypatch.setattr(httpx.Client, "send", noted)
         remote.quote(FIRST)
     assert given == [CONNECTING, 3600]
     monkeypatch.setattr("pacas.remote.connection.CONNECTING", 0.05)

@@ -7,12 +7,12 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from itertools import count
 from pathlib import Path
-from threading import Event
 from typing import Any
 
 import pytest
 from example_shop import OpenShop, Shop, error_of, example_provider, med
 from running_service import with_account
+from waiting_ledger import told_of_waiting
 
 from pacas.errors import StorageError
 from pacas.protocol.messages import Request
@@ -202,16 +202,10 @@ def test_another_process_s_purchases_are_taken_in(open_shop: OpenShop) -> None:
 def test_a_sale_that_waited_goes_by_the_account_as_it_is_then(
     open_shop: OpenShop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: str, status: int
 ) -> None:
-    path, waits = tmp_path / "l.db", Event()
+    path = tmp_path / "l.db"
     with closing(SqliteLedger(path)) as ledger, closing(open_accounts("sqlite:///l.db", tmp_path)) as accounts:
         shop = open_shop(example_provider(ledger), accounts, reasons=True)
-        begin = ledger._begin
-
-        def announced() -> None:
-            waits.set()
-            begin()
-
-        monkeypatch.setattr(ledger, "_begin", announced)
+        waits = told_of_waiting(ledger, monkeypatch)
         with ThreadPoolExecutor(1) as pool, closing(sqlite3.connect(path, isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
             other.execute(f"UPDATE account SET {change} WHERE name = 'bob'")

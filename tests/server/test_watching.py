@@ -11,8 +11,9 @@ from example_shop import OpenShop, Shop, error_of, med
 from pacas import example
 from pacas.core.hierarchy import Hierarchy
 from pacas.errors import StorageError
+from pacas.provider.ledger.chain import Head
+from pacas.provider.ledger.ledger import MemoryLedger
 from pacas.provider.provider import Provider
-from pacas.server.service import Service
 from pacas.wire.shapes import Catalogue
 
 VALUES = sorted(
@@ -108,13 +109,13 @@ def test_a_ledger_that_has_not_grown_is_not_read_again(open_shop: OpenShop, monk
     refreshed: list[int] = []
     monkeypatch.setattr(Provider, "refresh", lambda provider: refreshed.append(1))
     looked: list[int] = []
-    refresh = Service._refresh
+    head = MemoryLedger.head
 
-    def counted(service: Service) -> None:
+    def counted(ledger: MemoryLedger) -> Head:
         looked.append(1)
-        refresh(service)
+        return head(ledger)
 
-    monkeypatch.setattr(Service, "_refresh", counted)
+    monkeypatch.setattr(MemoryLedger, "head", counted)
     shop = open_shop()
     while len(looked) < 3:
         shop.call("GET", "/v1/health", None)

@@ -8,14 +8,14 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from threading import Event, Thread
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import postgres
 import pytest
 
 from pacas.errors import StorageError
 from pacas.protocol.messages import Request
-from pacas.provider.ledger.entry import Purchase
+from pacas.provider.ledger.entry import Entry, Purchase
 from pacas.storage.url import open_accounts
 
 pytest.importorskip("psycopg", reason="psycopg is not installed; pip install 'pacas[postgres]'")
@@ -41,14 +41,19 @@ def ledger(postgres_url: str) -> Iterator[PostgresLedger]:
         yield made
 
 
+def connection(ledger: PostgresLedger) -> Any:
+    """The ledger's own."""
+    return ledger._session.connection
+
+
 def setting(ledger: PostgresLedger, name: str) -> str:
-    row = ledger._session.connection.execute(f"SHOW {name}".encode()).fetchone()
+    row = connection(ledger).execute(f"SHOW {name}".encode()).fetchone()
     assert row is not None
     return str(row[0])
 
 
 def backend(ledger: PostgresLedger) -> int:
-    return int(ledger._session.connection.info.backend_pid)
+    return int(connection(ledger).info.backend_pid)
 
 
 # ---- what is in the database -----------------------------------------------------------------------------------------
@@ -83,10 +88,11 @@ def test_ledgers_of_one_database_do_not_touch_each_other(postgres_url: str, post
 
 
 def test_verification_does_not_hold_off_writers(ledger: PostgresLedger, postgres_url: str) -> None:
-    with ledger._snapshot() as records, closing(PostgresLedger(postgres_url)) as other:
-        other.append(purchase(1))
-        assert len(records.page(0, 10)) == 1
-        assert ledger.head().entries == 2
+    sold: list[Entry] = []
+    with closing(PostgresLedger(postgres_url)) as other:
+        found = ledger.verify(visit=lambda entry: sold.append(other.append(purchase(1))))
+    assert found.holds and found.head.entries == 1
+    assert ledger.head().entries == 2 and len(sold) == 1
 
 
 def test_a_schema_that_was_made_for_it_and_is_empty_is_used(postgres_url: str, postgres_cluster: str) -> None:
@@ -192,8 +198,8 @@ def test_no_repr_shows_the_password(ledger: PostgresLedger) -> None:
         assert postgres.PASSWORD not in repr(thing) and postgres.PASSWORD not in str(thing)
 
 
-def test_a_ledger_that_is_taken_away_is_one_clear_line(ledger: PostgresLedger, postgres_cluster: str) -> None:
-    postgres.run(postgres_cluster, f"DROP SCHEMA {ledger._address.ledger} CASCADE")
+def test_a_ledger_that_is_taken_away_is_one_clear_line(ledger: PostgresLedger, postgres_url: str) -> None:
+    postgres.run(postgres_url, f"DROP SCHEMA {postgres_url.partition('ledger=')[2]} CASCADE")
     with pytest.raises(StorageError, match="is no longer there"):
         ledger.append(purchase(1))
 
@@ -211,13 +217,15 @@ def test_waiting_for_another_process_has_an_end(ledger: PostgresLedger, postgres
         assert other.append(purchase(1)).sequence == 1
 
 
-def test_a_lost_connection_is_one_error_and_the_next_use_makes_another(ledger: PostgresLedger) -> None:
+def test_a_lost_connection_is_one_error_and_the_next_use_makes_another(
+    ledger: PostgresLedger, postgres_url: str
+) -> None:
     ledger.append(purchase(1))
-    postgres_end(ledger)
+    postgres_end(ledger, postgres_url)
     with pytest.raises(StorageError, match=r"has lost its connection to PostgreSQL; .* the same key$"):
         ledger.append(purchase(2))
     assert ledger.append(purchase(2)).sequence == 2
-    postgres_end(ledger)
+    postgres_end(ledger, postgres_url)
     with pytest.raises(StorageError, match="lost its connection"):
         ledger.head()
     assert ledger.head().entries == 3
@@ -225,12 +233,12 @@ def test_a_lost_connection_is_one_error_and_the_next_use_makes_another(ledger: P
 
 
 def test_a_transaction_whose_connection_is_lost_leaves_nothing_even_if_the_failure_is_ignored(
-    ledger: PostgresLedger,
+    ledger: PostgresLedger, postgres_url: str
 ) -> None:
     with pytest.raises(StorageError, match="the whole transaction was undone"), ledger.transaction():
         ledger.append(purchase(1))
         assert ledger.head().entries == 2
-        postgres_end(ledger)
+        postgres_end(ledger, postgres_url)
         with pytest.raises(StorageError, match="lost its connection"):
             ledger.find("ann", "key 1")
         with pytest.raises(StorageError, match="the whole transaction was undone"):
@@ -239,11 +247,11 @@ def test_a_transaction_whose_connection_is_lost_leaves_nothing_even_if_the_failu
     assert ledger.append(purchase(2)).sequence == 1
 
 
-def test_a_connection_lost_before_the_commit_records_nothing(ledger: PostgresLedger) -> None:
+def test_a_connection_lost_before_the_commit_records_nothing(ledger: PostgresLedger, postgres_url: str) -> None:
     with pytest.raises(StorageError, match="lost its connection"), ledger.transaction():
         ledger.append(purchase(1))
         ledger.append(purchase(2))
-        postgres_end(ledger)
+        postgres_end(ledger, postgres_url)
     assert ledger.head().entries == 1
     assert ledger.totals() == {}
 
@@ -258,16 +266,9 @@ def test_a_write_that_fails_undoes_the_transaction(ledger: PostgresLedger, postg
     assert ledger.append(purchase(9)).sequence == 1
 
 
-def postgres_end(ledger: PostgresLedger) -> None:
+def postgres_end(ledger: PostgresLedger, url: str) -> None:
     """End a ledger's connection from the server's side, and wait until it is gone."""
-    url = ledger_url(ledger)
     postgres.run(url, "SELECT pg_terminate_backend(%s, 10000)", backend(ledger))
-
-
-def ledger_url(ledger: PostgresLedger) -> str:
-    from psycopg.conninfo import make_conninfo
-
-    return make_conninfo("", **ledger._address.parameters)
 
 
 @pytest.mark.postgres
@@ -312,7 +313,7 @@ def hanging(ledger: PostgresLedger) -> Iterator[None]:
 def test_waiting_for_a_server_that_does_not_answer_has_an_end(ledger: PostgresLedger) -> None:
     ledger.append(purchase(1))
     for use in (ledger.head, lambda: ledger.append(purchase(2))):
-        ledger._session.connection.limit = 0.2
+        connection(ledger).limit = 0.2
         with hanging(ledger), pytest.raises(StorageError, match="lost its connection"):
             use()
     assert ledger.append(purchase(2)).sequence == 2
@@ -345,7 +346,7 @@ def test_closing_ends_the_wait_for_a_server_that_does_not_answer(
 
 def test_the_server_gives_up_a_statement_that_takes_too_long(ledger: PostgresLedger) -> None:
     assert setting(ledger, "statement_timeout") == "40s" and setting(ledger, "lock_timeout") == "30s"
-    ledger._session.connection.execute("SET statement_timeout = 100")
+    connection(ledger).execute("SET statement_timeout = 100")
     with pytest.raises(StorageError, match="did not answer in time; nothing was recorded"), ledger._store() as store:
         store._rows("SELECT pg_sleep(30)")  # type: ignore[attr-defined]
 

@@ -9,12 +9,13 @@ import stat
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pacas.errors import StorageError
 from pacas.protocol.messages import Request
-from pacas.provider.ledger.entry import Purchase
+from pacas.provider.ledger.entry import Entry, Purchase
 from pacas.storage.sqlite.ledger import SqliteLedger
 
 FINGERPRINT = {"relation": "ab"}
@@ -64,10 +65,13 @@ def test_nothing_else_is_left_in_the_folder(path: Path) -> None:
     assert [file.name for file in path.parent.iterdir()] == [path.name]
 
 
+def pragma(ledger: SqliteLedger, statement: str) -> Any:
+    """A setting of the ledger's own connection."""
+    return ledger._connection.execute(f"PRAGMA {statement}").fetchone()[0]
+
+
 def test_every_commit_is_synced_to_the_disk(ledger: SqliteLedger) -> None:
-    settings = {
-        name: ledger._connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("journal_mode", "synchronous")
-    }
+    settings = {name: pragma(ledger, name) for name in ("journal_mode", "synchronous")}
     assert settings == {"journal_mode": "wal", "synchronous": 2}
 
 
@@ -86,10 +90,11 @@ def test_a_ledger_that_was_just_made_is_whole_for_whoever_opens_it(path: Path) -
 
 
 def test_verification_does_not_hold_off_writers(ledger: SqliteLedger, path: Path) -> None:
-    with ledger._snapshot() as records, closing(SqliteLedger(path)) as other:
-        other.append(purchase(1))
-        assert len(records.page(0, 10)) == 1
-        assert ledger.head().entries == 2
+    sold: list[Entry] = []
+    with closing(SqliteLedger(path)) as other:
+        found = ledger.verify(visit=lambda entry: sold.append(other.append(purchase(1))))
+    assert found.holds and found.head.entries == 1
+    assert ledger.head().entries == 2 and len(sold) == 1
 
 
 # ---- files that are no ledger, or no longer whole --------------------------------------------------------------------
@@ -215,8 +220,7 @@ def test_a_ledger_in_a_read_only_folder_is_an_error(written: Path, path: Path) -
 
 def test_a_full_disk_is_an_error_and_nothing_is_recorded(ledger: SqliteLedger) -> None:
     ledger.append(purchase(1))
-    pages = ledger._connection.execute("PRAGMA page_count").fetchone()[0]
-    ledger._connection.execute(f"PRAGMA max_page_count = {pages}")
+    pragma(ledger, f"max_page_count = {pragma(ledger, 'page_count')}")
     kept = 2
     with pytest.raises(StorageError, match="the disk is full; nothing was recorded"):
         for number in range(2, 100):
@@ -224,13 +228,12 @@ def test_a_full_disk_is_an_error_and_nothing_is_recorded(ledger: SqliteLedger) -
             kept += 1
     assert ledger.head().entries == kept
     assert ledger.verify().holds
-    ledger._connection.execute("PRAGMA max_page_count = 100000")
+    pragma(ledger, "max_page_count = 100000")
     assert ledger.append(purchase(999)).sequence == kept
 
 
 def test_a_transaction_with_a_failed_write_is_undone_even_if_the_failure_is_ignored(ledger: SqliteLedger) -> None:
-    pages = ledger._connection.execute("PRAGMA page_count").fetchone()[0]
-    ledger._connection.execute(f"PRAGMA max_page_count = {pages}")
+    pragma(ledger, f"max_page_count = {pragma(ledger, 'page_count')}")
     with pytest.raises(StorageError, match="the whole transaction was undone"), ledger.transaction():
         for number in range(1, 100):
             try:
@@ -256,7 +259,7 @@ def test_a_writer_that_waits_looks_often_and_comes_into_a_short_gap(
         other.execute("BEGIN IMMEDIATE")
         ledger.append(purchase(1))
     assert looks == [0.001] * 50
-    assert ledger._connection.execute("PRAGMA busy_timeout").fetchone() == (30_000,), "readers wait as before"
+    assert pragma(ledger, "busy_timeout") == 30_000, "readers wait as before"
 
 
 def test_waiting_for_another_process_has_an_end(ledger: SqliteLedger, path: Path) -> None:

@@ -7,16 +7,16 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
-from threading import Event, Thread
+from threading import Thread
 from typing import Any
 
 import pytest
 from example_shop import example_provider
 from postgres import POSTGRES
+from waiting_ledger import told_of_waiting
 
 from pacas.protocol.messages import Answer, Reason, Refusal, Request
 from pacas.provider.ledger.accounts import Account, Role, token_hash
-from pacas.provider.ledger.ledger import Ledger
 from pacas.storage.url import open_accounts, open_ledger
 
 TOKEN = token_hash("token-of-ann")
@@ -54,18 +54,6 @@ def held(url: str) -> Iterator[Run]:
         connection.execute(f"SET search_path = {place.ledger}; BEGIN; SELECT pg_advisory_xact_lock({place.lock})")
         yield connection.execute
         connection.execute("COMMIT")
-
-
-def told_of_waiting(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> Event:
-    """An event for the moment when a transaction of the ledger is about to begin."""
-    begun, begin = Event(), ledger._begin  # type: ignore[attr-defined]
-
-    def announced() -> None:
-        begun.set()
-        begin()
-
-    monkeypatch.setattr(ledger, "_begin", announced)
-    return begun
 
 
 class Meanwhile(Thread):
