@@ -31,6 +31,10 @@ class PacasError(Exception):
 class InputError(PacasError):
     """Something given to PACAS is wrong, and the message says what to try."""
 
+    @classmethod
+    def unknown(cls, what: str, name: object, known: Iterable[str]) -> InputError:
+        return cls(f"no {what} {name!r}; {did_you_mean(str(name), known)}")
+
 
 class ParseError(InputError):
     """A text that does not follow its grammar, with the place where it stops making sense."""

@@ -17,7 +17,7 @@ import pytest
 from engines import ENGINES, is_spark, scaled
 
 from pacas.core.hierarchy import Hierarchy
-from pacas.core.query import Column, Condition, From, GeneralizedQuery, Output
+from pacas.core.query import Condition, From, GeneralizedQuery, Output, QueryColumn
 from pacas.core.relation import Relation
 from pacas.engine.contract import Engine, NeighbourDiffs, Source, Table
 from pacas.errors import FileError, HierarchyError, InputError, SchemaError
@@ -152,7 +152,7 @@ def test_any_column_name_will_do(engine: Engine, tmp_path: Path, kind: str) -> N
     assert texts(engine, table) == columns
     assert engine.mixed_groups(table, [NAMES], "B", {}).rows.tolist() == [0, 2]
     hierarchy = Hierarchy.from_rows([("7", "odd", "*"), ("8", "even", "*")])
-    query = GeneralizedQuery(tuple(Output(Column(n), 1) for n in NAMES), (Condition(Column("B"), "=", "y"),))
+    query = GeneralizedQuery(tuple(Output(QueryColumn(n), 1) for n in NAMES), (Condition(QueryColumn("B"), "=", "y"),))
     answers = engine.answer(query, {"relation": table}, dict.fromkeys(NAMES, hierarchy))
     assert [column.to_pylist() for column in answers.columns] == [["even"]] * len(NAMES)
 
@@ -444,7 +444,7 @@ def test_a_level_that_is_too_high_is_refused(engine: Engine) -> None:
         with pytest.raises(HierarchyError, match=message):
             engine.answer(GeneralizedQuery.parse(f"{attribute}:{level}"), {"relation": table}, {"M": med})
     with pytest.raises(HierarchyError):
-        engine.answer(GeneralizedQuery((Output(Column("M"), -1),)), {"relation": table}, {"M": med})
+        engine.answer(GeneralizedQuery((Output(QueryColumn("M"), -1),)), {"relation": table}, {"M": med})
 
 
 # ---- answer ----------------------------------------------------------------------------------------------------------
@@ -570,7 +570,7 @@ def test_unknown_relations_and_columns_are_refused(engine: Engine) -> None:
 
 
 def test_a_column_of_a_relation_that_the_query_does_not_name_is_refused(engine: Engine) -> None:
-    query = GeneralizedQuery((Output(Column("NAME", "doctors")),), relations=(From(),))
+    query = GeneralizedQuery((Output(QueryColumn("NAME", "doctors")),), relations=(From(),))
     with pytest.raises(InputError, match="doctors"):
         engine.answer(query, {"relation": opened(engine, **PEOPLE)}, {})
 
@@ -746,7 +746,7 @@ def test_any_column_name_will_do_for_deltas(engine: Engine) -> None:
     table = opened(engine, **{name: ["1", "2"] for name in columns})
     given = deltas((8, -1, ("2",) * 6), columns=columns)
     for name in columns:
-        query = GeneralizedQuery((Output(Column(name)),), (Condition(Column(name), "<>", "1"),))
+        query = GeneralizedQuery((Output(QueryColumn(name)),), (Condition(QueryColumn(name), "<>", "1"),))
         assert engine.changed_answers(query, {"relation": table}, given, {}).tolist() == [8]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pacas.core.query import Column, Condition, From, GeneralizedQuery, Output
+from pacas.core.query import Condition, From, GeneralizedQuery, Output, QueryColumn
 from pacas.errors import ParseError
 
 parse = GeneralizedQuery.parse
@@ -13,16 +13,16 @@ parse = GeneralizedQuery.parse
 @pytest.mark.parametrize(
     ("select", "outputs"),
     [
-        ("GEN", [Output(Column("GEN"))]),
-        ("GEN:0, MED:1", [Output(Column("GEN")), Output(Column("MED"), 1)]),
-        (" GEN : 2 ", [Output(Column("GEN"), 2)]),
-        ("zip code:1", [Output(Column("zip code"), 1)]),
-        ('"a, b:1":2', [Output(Column("a, b:1"), 2)]),
-        ('"a:1"', [Output(Column("a:1"))]),
-        ("relation.MED:1", [Output(Column("MED", "relation"), 1)]),
-        ("other.MED", [Output(Column("other.MED"))]),
-        ('relation."a b":1', [Output(Column("a b", "relation"), 1)]),
-        ('"q""q"', [Output(Column('q"q'))]),
+        ("GEN", [Output(QueryColumn("GEN"))]),
+        ("GEN:0, MED:1", [Output(QueryColumn("GEN")), Output(QueryColumn("MED"), 1)]),
+        (" GEN : 2 ", [Output(QueryColumn("GEN"), 2)]),
+        ("zip code:1", [Output(QueryColumn("zip code"), 1)]),
+        ('"a, b:1":2', [Output(QueryColumn("a, b:1"), 2)]),
+        ('"a:1"', [Output(QueryColumn("a:1"))]),
+        ("relation.MED:1", [Output(QueryColumn("MED", "relation"), 1)]),
+        ("other.MED", [Output(QueryColumn("other.MED"))]),
+        ('relation."a b":1', [Output(QueryColumn("a b", "relation"), 1)]),
+        ('"q""q"', [Output(QueryColumn('q"q'))]),
     ],
 )
 def test_outputs(select: str, outputs: list[Output]) -> None:
@@ -63,14 +63,14 @@ def test_conditions(where: str, conditions: list[tuple[str, str, str]]) -> None:
 @pytest.mark.parametrize(
     ("text", "right"),
     [
-        ("A = d.B", Column("B", "d")),
+        ("A = d.B", QueryColumn("B", "d")),
         ("A = e.B", "e.B"),
-        ('A = "B"', Column("B")),
-        ('A = d."B C"', Column("B C", "d")),
+        ('A = "B"', QueryColumn("B")),
+        ('A = d."B C"', QueryColumn("B C", "d")),
         ("A = 'd.B'", "d.B"),
     ],
 )
-def test_a_right_side_is_a_column_where_it_is_written_as_one(text: str, right: Column | str) -> None:
+def test_a_right_side_is_a_column_where_it_is_written_as_one(text: str, right: QueryColumn | str) -> None:
     assert parse("A", text, "relation, doctors d").conditions[0].right == right
 
 
@@ -91,9 +91,9 @@ def test_relations(text: str, relations: list[From]) -> None:
 def test_a_join_adds_its_conditions_before_those_of_where() -> None:
     query = parse("A", "B = 1", "relation join doctors d on relation.MED = d.MED and d.X = 2")
     assert list(query.conditions) == [
-        Condition(Column("MED", "relation"), "=", Column("MED", "d")),
-        Condition(Column("X", "d"), "=", "2"),
-        Condition(Column("B"), "=", "1"),
+        Condition(QueryColumn("MED", "relation"), "=", QueryColumn("MED", "d")),
+        Condition(QueryColumn("X", "d"), "=", "2"),
+        Condition(QueryColumn("B"), "=", "1"),
     ]
 
 

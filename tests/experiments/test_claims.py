@@ -19,7 +19,7 @@ from pacas.experiments.claims import CLAIMS, judge_all
 from pacas.experiments.datasets.load import load
 from pacas.experiments.errors.error_generator import ErrorGenerator
 from pacas.experiments.runs.figures import FIGURES, SCALES, SYNTHETIC_DATA, find_figures
-from pacas.experiments.runs.measuring import Figures, measure
+from pacas.experiments.runs.measuring import Measured, measure
 from pacas.experiments.runs.results import SCHEMA, Runs
 from pacas.experiments.runs.setting import (
     GUARDED,
@@ -41,7 +41,7 @@ FOOD = "synthetic-food"
 
 
 @cache
-def run(method: str = REPLACE, guard: str = GUARDED, dataset: str = FOOD, **parameters: Any) -> Figures:
+def run(method: str = REPLACE, guard: str = GUARDED, dataset: str = FOOD, **parameters: Any) -> Measured:
     return measure(Setting(dataset=dataset, rows=2_000, seed=1, method=method, guard=guard, **parameters), None)
 
 
@@ -49,7 +49,7 @@ def over(shows: str, parameter: str, values: tuple[Any, ...], method: str = REPL
     return [run(method, guard, **{parameter: value})[shows] for value in values]
 
 
-def beyond_the_first_quarter(figures: Figures) -> float:
+def beyond_the_first_quarter(figures: Measured) -> float:
     quarters: list[int] = [figures[f"quarter_{n}"] for n in range(1, 5)]
     return 1 - quarters[0] / sum(quarters)
 
@@ -194,7 +194,7 @@ def test_a_claim_is_judged_on_the_papers_setting() -> None:
     (budget,) = find_figures("budget")
     settings = dict.fromkeys(budget.settings(SYNTHETIC_DATA, SCALES["small"]))
 
-    def line(setting: Setting) -> Figures:
+    def line(setting: Setting) -> Measured:
         papers = setting.method == REPLACE and setting.guard == LINKED
         error = 1 - setting.budget if papers else setting.budget
         return setting.as_dict() | {"relative_error": error, "cpu_seconds": error, "actual_rows": 1}

@@ -11,7 +11,7 @@ import pytest
 import pacas
 from pacas.core.dependency import FunctionalDependency
 from pacas.errors import FileError, InputError
-from pacas.experiments.datasets.curation import Curation, CurationStep, Workbench, majority, sample
+from pacas.experiments.datasets.curation import CuratedTable, Curation, CurationStep, majority, sample
 from pacas.experiments.datasets.finest_levels import finest_levels, main
 from pacas.experiments.datasets.load import REAL, SYNTHETIC, Dataset, load
 
@@ -209,7 +209,7 @@ def test_a_null_on_the_right_is_a_value_like_others() -> None:
 
 
 def test_each_step_of_a_curation_is_counted() -> None:
-    bench = Workbench(pa.table({"ZIP": ["1", "1", None, "2"], "CITY": ["a", None, "b", "c"]}))
+    bench = CuratedTable(pa.table({"ZIP": ["1", "1", None, "2"], "CITY": ["a", None, "b", "c"]}))
     bench.require("ZIP")
     bench.fill("CITY", "none")
     bench.rewrite("ZIP", pa.array(["1", "1", "3"]), "moved")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from oracles.worlds import Query
-from pacas.core.query import Column, Condition, From, GeneralizedQuery, Output
+from pacas.core.query import Condition, From, GeneralizedQuery, Output, QueryColumn
 
 
 def to_query(query: Query) -> GeneralizedQuery:
@@ -19,6 +19,6 @@ def to_query(query: Query) -> GeneralizedQuery:
     )
 
 
-def _column(column: tuple[str, str]) -> Column:
+def _column(column: tuple[str, str]) -> QueryColumn:
     alias, attribute = column
-    return Column(attribute, alias)
+    return QueryColumn(attribute, alias)

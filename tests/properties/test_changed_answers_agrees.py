@@ -15,7 +15,7 @@ from oracles.cleaning import Row
 from oracles.queries import OPERATORS
 from oracles.worlds import Query, World, queries, worlds
 
-from pacas.core.query import Column, Condition, From, GeneralizedQuery, Output
+from pacas.core.query import Condition, From, GeneralizedQuery, Output, QueryColumn
 from pacas.engine.contract import NeighbourDiffs
 from pacas.engine.duck.engine import DuckEngine
 
@@ -24,7 +24,7 @@ ENGINE = DuckEngine(threads=1)
 
 def to_query(query: Query) -> GeneralizedQuery:
     def column(side: Any) -> Any:
-        return side if isinstance(side, str) else Column(side[1], side[0])
+        return side if isinstance(side, str) else QueryColumn(side[1], side[0])
 
     return GeneralizedQuery(
         tuple(Output(column(named), level) for named, level in query.outputs),

@@ -10,7 +10,7 @@ from oracles.queries import OPERATORS, evaluate
 from oracles.strategies import relations
 from oracles.tree import Tree, Value
 
-from pacas.core.query import Column, Condition, From, GeneralizedQuery, Output
+from pacas.core.query import Condition, From, GeneralizedQuery, Output, QueryColumn
 from pacas.engine.duck.engine import DuckEngine
 
 ENGINE = DuckEngine(threads=1)
@@ -24,7 +24,7 @@ def cases(draw: st.DrawFn) -> tuple[GeneralizedQuery, dict[str, list[dict[str, V
     data = {"relation": rows, "doctors": other}
     sources = draw(st.lists(st.sampled_from(sorted(data)), min_size=1, max_size=2))
     froms = tuple(From(name, alias) for name, alias in zip(sources, "pq", strict=False))
-    columns = st.sampled_from([Column(a, f.alias) for f in froms for a in data[f.relation][0]])
+    columns = st.sampled_from([QueryColumn(a, f.alias) for f in froms for a in data[f.relation][0]])
     outputs = []
     for column in draw(st.lists(columns, min_size=1, max_size=3)):
         height = trees[column.attribute].height if column.attribute in trees else 1
@@ -34,7 +34,7 @@ def cases(draw: st.DrawFn) -> tuple[GeneralizedQuery, dict[str, list[dict[str, V
     return GeneralizedQuery(tuple(outputs), tuple(draw(st.lists(conditions, max_size=3))), froms), data, trees
 
 
-def _plain(column: Column | str) -> tuple[str, str] | str:
+def _plain(column: QueryColumn | str) -> tuple[str, str] | str:
     return column if isinstance(column, str) else (str(column.relation), column.attribute)
 
 

@@ -39,7 +39,7 @@ from pacas.core.money import nanocredits
 from pacas.engine.contract import Engine, RelationFile, Source
 from pacas.engine.new_cells import NewCells
 from pacas.engine.questions import Data, as_source, engine_for
-from pacas.errors import InputError, did_you_mean
+from pacas.errors import InputError
 from pacas.protocol.marketplace import Marketplace
 
 T = TypeVar("T")
@@ -195,5 +195,5 @@ TEXT = 4
 
 def _one_of(known: Mapping[str, T], name: str, what: str) -> T:
     if not isinstance(name, str) or name not in known:
-        raise InputError(f"no {what} {name!r}; {did_you_mean(str(name), known)}")
+        raise InputError.unknown(what, name, known)
     return known[name]

@@ -17,7 +17,7 @@ MAIN = "relation"
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class QueryColumn:
     """A column of one of the query's relations; without a relation, of the only one that has it."""
 
     attribute: str
@@ -31,7 +31,7 @@ class Column:
 class Output:
     """An output column and the level at which it is answered."""
 
-    column: Column
+    column: QueryColumn
     level: int = 0
 
 
@@ -39,9 +39,9 @@ class Output:
 class Condition:
     """A comparison of a column with a constant or with another column. A null compares with nothing."""
 
-    left: Column
+    left: QueryColumn
     operator: str
-    right: Column | str
+    right: QueryColumn | str
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class GeneralizedQuery:
     """G = ⟨Q, L⟩: outputs with their levels, conditions that all must hold, and the relations joined.
 
     >>> GeneralizedQuery.parse("GEN:0, MED:1", "DIAG = migraine").outputs[1]
-    Output(column=Column(attribute='MED', relation=None), level=1)
+    Output(column=QueryColumn(attribute='MED', relation=None), level=1)
     """
 
     outputs: tuple[Output, ...]
@@ -86,8 +86,8 @@ class GeneralizedQuery:
                 raise InputError(f"no relation {source.relation!r}; {did_you_mean(source.relation, schemas)}")
         columns = {source.alias: schemas[source.relation] for source in self.relations}
 
-        def full(side: Column | str) -> Column | str:
-            return _resolve(side, columns) if isinstance(side, Column) else side
+        def full(side: QueryColumn | str) -> QueryColumn | str:
+            return _resolve(side, columns) if isinstance(side, QueryColumn) else side
 
         return GeneralizedQuery(
             tuple(Output(_resolve(o.column, columns), o.level) for o in self.outputs),
@@ -95,20 +95,20 @@ class GeneralizedQuery:
             self.relations,
         )
 
-    def columns(self) -> list[Column]:
+    def columns(self) -> list[QueryColumn]:
         """Every column that the query speaks of."""
-        right = [c.right for c in self.conditions if isinstance(c.right, Column)]
+        right = [c.right for c in self.conditions if isinstance(c.right, QueryColumn)]
         return [*(o.column for o in self.outputs), *(c.left for c in self.conditions), *right]
 
 
-def _resolve(column: Column, columns: Mapping[str, Sequence[str]]) -> Column:
+def _resolve(column: QueryColumn, columns: Mapping[str, Sequence[str]]) -> QueryColumn:
     """The one relation that a column belongs to."""
     if column.relation is not None and column.relation not in columns:
         raise InputError(f"the query has no relation {column.relation!r}; {did_you_mean(column.relation, columns)}")
     among = [column.relation] if column.relation is not None else list(columns)
     having = [alias for alias in among if column.attribute in columns[alias]]
     if len(having) == 1:
-        return Column(column.attribute, having[0])
+        return QueryColumn(column.attribute, having[0])
     if having:
         raise SchemaError(
             f"column {column.attribute!r} is in {' and in '.join(having)}; write {having[0]}.{column.attribute}"
@@ -209,7 +209,7 @@ def _condition(span: _Span, aliases: Sequence[str]) -> Condition:
     return Condition(_column(left, aliases), operator, _operand(right, aliases))
 
 
-def _operand(span: _Span, aliases: Sequence[str]) -> Column | str:
+def _operand(span: _Span, aliases: Sequence[str]) -> QueryColumn | str:
     text = str(span)
     if text[0] not in "'\"" and (either := re.search(r"\sor\s", text, re.IGNORECASE)):
         raise ParseError(
@@ -224,14 +224,14 @@ def _operand(span: _Span, aliases: Sequence[str]) -> Column | str:
     return text
 
 
-def _column(span: _Span, aliases: Sequence[str]) -> Column:
+def _column(span: _Span, aliases: Sequence[str]) -> QueryColumn:
     text = str(span)
     if not text:
         raise span.error("a column name is missing")
     relation, dot, attribute = text.partition(".")
     if dot and relation in aliases:
-        return Column(_unquoted(attribute), relation)
-    return Column(_unquoted(text))
+        return QueryColumn(_unquoted(attribute), relation)
+    return QueryColumn(_unquoted(text))
 
 
 def _unquoted(name: str) -> str:

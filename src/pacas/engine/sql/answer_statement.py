@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from pacas.core.hierarchy import Hierarchy, canonical_number
-from pacas.core.query import Column, Condition, GeneralizedQuery
+from pacas.core.query import Condition, GeneralizedQuery, QueryColumn
 from pacas.engine.contract import Hierarchies
 from pacas.engine.sql.statements import OpenedRelation, literal
 
@@ -95,14 +95,14 @@ class Outline:
         for condition in resolved.conditions:
             self._add(condition)
 
-    def _of(self, column: Column) -> Occurrence:
+    def _of(self, column: QueryColumn) -> Occurrence:
         return self._by_alias[str(column.relation)]
 
     def _add(self, condition: Condition) -> None:
         """Put a condition where it belongs: into the one relation that it speaks of, or between two."""
         left, right = condition.left, condition.right
         inside = self._of(left)
-        if not isinstance(right, Column):
+        if not isinstance(right, QueryColumn):
             constant = literal(self._constant(left.attribute, right))
             inside.conditions.append(_compare(inside.value(left.attribute, 0), condition.operator, constant))
         elif self._of(right) is inside:

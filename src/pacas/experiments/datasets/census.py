@@ -19,7 +19,7 @@ from pacas.core.builders import intervals
 from pacas.core.dependency import FunctionalDependency
 from pacas.core.hierarchy import ROOT, Hierarchy
 from pacas.core.relation import Relation
-from pacas.experiments.datasets.curation import Workbench
+from pacas.experiments.datasets.curation import CuratedTable
 from pacas.experiments.datasets.dataset import Dataset, left_sides
 from pacas.formats.relations.relations import read_relation
 
@@ -71,7 +71,7 @@ def load_census(data: Path, rows: int | None, seed: int) -> Dataset:
     raw = read_relation(data / "census" / "census_income_kdd.csv.gz").table
     raw = raw.drop_columns(["id", "split", "instance_weight", "income"])
     wages = [str(wage) for wage in pc.unique(raw["wage_per_hour"]).to_pylist()]
-    bench = Workbench(raw)
+    bench = CuratedTable(raw)
     bench.draw(rows, seed)
     bench.add("education_num", _rank(bench.table["education"]))
     for fd in CENSUS_FDS:
@@ -91,7 +91,7 @@ def load_census(data: Path, rows: int | None, seed: int) -> Dataset:
 
 def load_adult(data: Path, rows: int | None, seed: int) -> Dataset:
     """Adult: 32,561 people, with years of schooling."""
-    bench = Workbench(read_relation(data / "adult" / "adult_full.csv.gz").table)
+    bench = CuratedTable(read_relation(data / "adult" / "adult_full.csv.gz").table)
     bench.draw(rows, seed)
     for fd in ADULT_FDS:
         bench.hold(fd)

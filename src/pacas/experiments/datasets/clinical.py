@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 from pacas.core.dependency import FunctionalDependency
 from pacas.core.hierarchy import ROOT, Hierarchy
 from pacas.core.relation import Relation
-from pacas.experiments.datasets.curation import Workbench
+from pacas.experiments.datasets.curation import CuratedTable
 from pacas.experiments.datasets.dataset import Dataset, left_sides
 from pacas.formats.relations.relations import read_relation
 
@@ -68,7 +68,7 @@ def load_clinical(data: Path, rows: int | None, seed: int) -> Dataset:
     """Trials by country and outcome measure, drawn by their source where fewer rows are asked for."""
     raw = read_relation(data / "clinical" / "covid_trials_primary.csv.gz").table
     drugs = _drugs(read_relation(data / "hierarchies" / "atc_drug_vgh.csv").table)
-    bench = Workbench(raw.drop_columns(["id", "drug_name"]).rename_columns({"atc_drug": "drug_name"}))
+    bench = CuratedTable(raw.drop_columns(["id", "drug_name"]).rename_columns({"atc_drug": "drug_name"}))
     bench.keep(
         pc.is_in(raw["atc_drug"], value_set=pa.array(drugs.ground_labels)), "rows without a drug of the ATC left out"
     )

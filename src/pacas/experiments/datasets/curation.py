@@ -53,7 +53,7 @@ class Curation:
         return dict(changed)
 
 
-class Workbench:
+class CuratedTable:
     """A table while it is being curated, and the steps taken so far."""
 
     def __init__(self, table: pa.Table) -> None:

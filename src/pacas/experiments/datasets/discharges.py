@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from pacas.core.dependency import FunctionalDependency
 from pacas.core.hierarchy import ROOT, Hierarchy
 from pacas.core.relation import Relation
-from pacas.experiments.datasets.curation import Workbench
+from pacas.experiments.datasets.curation import CuratedTable
 from pacas.experiments.datasets.dataset import Dataset, left_sides
 from pacas.formats.relations.relations import read_relation
 
@@ -78,7 +78,7 @@ def load_discharges(data: Path, rows: int | None, seed: int) -> Dataset:
     """Discharges of survivors in 2020: 339,006 rows."""
     raw = read_relation(data / "clinical" / "sparcs_2020_survivorSet.csv.gz").table
     categories = read_relation(data / "clinical" / "ccsr_categories.csv").table
-    bench = Workbench(raw.rename_columns(NAMES))
+    bench = CuratedTable(raw.rename_columns(NAMES))
     bench.draw(rows, seed)
     found = pc.index_in(bench.table["diagnosis_code"].combine_chunks(), value_set=categories["ccsr"].combine_chunks())
     bench.add("diagnosis", categories["description"].take(found))

@@ -21,7 +21,7 @@ from pacas.core.dependency import FunctionalDependency
 from pacas.core.hierarchy import ROOT, Hierarchy
 from pacas.core.relation import Relation
 from pacas.engine.questions import embedded_engine
-from pacas.experiments.datasets.curation import Workbench
+from pacas.experiments.datasets.curation import CuratedTable
 from pacas.experiments.datasets.dataset import Dataset, left_sides
 from pacas.formats.relations.relations import read_relation, scan_relation
 
@@ -57,7 +57,7 @@ def load_food(data: Path, rows: int | None, seed: int) -> Dataset:
     raw = _inspections(data / "food" / "nyc_restaurant_inspections_2016.csv.gz")
     places = _places(read_relation(data / "food" / "zip_neighborhood_borough.csv").table)
     codes = read_relation(data / "food" / "violation_codes.csv").table
-    bench = Workbench(raw)
+    bench = CuratedTable(raw)
     bench.require("violation_description", "address")
     known = pc.is_in(bench.table["zipcode"], value_set=pa.array(list(places)))
     bench.keep(known, "rows without a neighbourhood for their zip code left out")

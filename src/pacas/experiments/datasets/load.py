@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from pacas.errors import FileError, InputError, did_you_mean
+from pacas.errors import FileError, InputError
 from pacas.experiments.datasets.census import load_adult, load_census
 from pacas.experiments.datasets.clinical import load_clinical
 from pacas.experiments.datasets.curation import Curation
@@ -33,7 +33,7 @@ SYNTHETIC = tuple(f"synthetic-{shape}" for shape in SHAPES)
 def load(name: str, data: Path | None = None, *, rows: int | None = None, seed: int = 0) -> Dataset:
     """A data set, whole or as many of its rows as asked for; `data` is where the real ones lie."""
     if name not in (*REAL, *SYNTHETIC):
-        raise InputError(f"no data set {name!r}; {did_you_mean(name, (*REAL, *SYNTHETIC))}")
+        raise InputError.unknown("data set", name, (*REAL, *SYNTHETIC))
     if rows is not None and rows < 1:
         raise InputError(f"a data set needs at least one row, not {rows}")
     if name in SYNTHETIC:

@@ -182,5 +182,5 @@ class _Run:
 def _one_of(known: Iterable[str], name: str, what: str) -> str:
     names = [str(one) for one in known]
     if name not in names:
-        raise InputError(f"no {what} {name!r}; {did_you_mean(name, names)}")
+        raise InputError.unknown(what, name, names)
     return name

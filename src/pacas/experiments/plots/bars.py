@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pacas.experiments.plots.labels import (
-    COLUMNS,
+    COLUMN_LABELS,
     DECLINED,
     DECLINED_SHARE,
     column_words,
@@ -108,8 +108,8 @@ def _groups(found: Means, note: str) -> Sheet:
             panel.set_title(dataset_words(dataset, found.rows(dataset)), loc="left")
             if not found.of(dataset=dataset):
                 absent(panel)
-        row[0].set_ylabel(COLUMNS[column])
-    frame(drawn, figure.title, note, below=COLUMNS[figure.x], order=kinds)
+        row[0].set_ylabel(COLUMN_LABELS[column])
+    frame(drawn, figure.title, note, below=COLUMN_LABELS[figure.x], order=kinds)
     return drawn
 
 

@@ -16,7 +16,7 @@ from pacas.experiments.runs.setting import (
     Setting,
 )
 
-METHODS: Mapping[str, str] = {
+METHOD_LABELS: Mapping[str, str] = {
     REPLACE: "replace",
     REFINE: "refine",
     PRIVATE: "PrivateClean",
@@ -25,7 +25,7 @@ METHODS: Mapping[str, str] = {
     NO_PRIVACY: "no privacy",
 }
 
-GUARDS: Mapping[str, str] = {LINKED: "linked", GUARDED: "guarded"}
+GUARD_LABELS: Mapping[str, str] = {LINKED: "linked", GUARDED: "guarded"}
 
 EXPLAINED: Mapping[str, str] = {
     REPLACE: "SafeClean as in the paper: a class gets the value that was bought",
@@ -38,7 +38,7 @@ EXPLAINED: Mapping[str, str] = {
     GUARDED: "X also holds what requests are matched by",
 }
 
-DATASETS: Mapping[str, str] = {
+DATASET_LABELS: Mapping[str, str] = {
     "discharges": "Discharges",
     "clinical": "Trials",
     "census": "Census",
@@ -49,7 +49,7 @@ DATASETS: Mapping[str, str] = {
     "synthetic-food": "Synthetic Food",
 }
 
-COLUMNS: Mapping[str, str] = {
+COLUMN_LABELS: Mapping[str, str] = {
     "budget": "budget B, share of the cost of everything at level 0",
     "per_cell": "|S|, neighbours a cell",
     "k": "k, values that every X-group keeps",
@@ -93,15 +93,15 @@ CHANGED_SHARE = "share of the changed cells"
 SECONDS = "seconds, by the clock"
 DISTANCE = "distance from the truth; 1 is the root's"
 
-ALLOCATIONS: Mapping[str, str] = {"errors": "by errors"}
-SIDES: Mapping[str, str] = {"rhs": "right", "both": "both", "lhs": "left"}
+ALLOCATION_LABELS: Mapping[str, str] = {"errors": "by errors"}
+SIDE_LABELS: Mapping[str, str] = {"rhs": "right", "both": "both", "lhs": "left"}
 
 
 def column_words(column: str) -> str:
     """On one line."""
     if column.startswith("declined_"):
         return f"declined at level {column.removeprefix('declined_')}"
-    return COLUMNS[column].replace("\n", " ")
+    return COLUMN_LABELS[column].replace("\n", " ")
 
 
 def family_words(columns: Iterable[str]) -> str:
@@ -116,9 +116,13 @@ def family_words(columns: Iterable[str]) -> str:
 
 def value_words(column: str, value: object) -> str:
     """A value of a parameter, as it is said."""
-    known = {"method": METHODS, "guard": GUARDS, "dataset": DATASETS, "side": SIDES, "allocation": ALLOCATIONS}.get(
-        column, {}
-    )
+    known = {
+        "method": METHOD_LABELS,
+        "guard": GUARD_LABELS,
+        "dataset": DATASET_LABELS,
+        "side": SIDE_LABELS,
+        "allocation": ALLOCATION_LABELS,
+    }.get(column, {})
     if isinstance(value, str):
         return known.get(value, value)
     return "all" if value is None else f"{value:g}"
@@ -127,7 +131,7 @@ def value_words(column: str, value: object) -> str:
 def dataset_words(dataset: str, rows: Iterable[int]) -> str:
     """A data set, and its size if all its runs had the same."""
     sizes = set(rows)
-    return DATASETS.get(dataset, dataset) + (f", {sizes.pop():,} rows" if len(sizes) == 1 else "")
+    return DATASET_LABELS.get(dataset, dataset) + (f", {sizes.pop():,} rows" if len(sizes) == 1 else "")
 
 
 def line_words(setting: Setting, lines: Sequence[str]) -> str:

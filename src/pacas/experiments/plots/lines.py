@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from math import log10
 from typing import TYPE_CHECKING
 
-from pacas.experiments.plots.labels import COLUMNS, dataset_words, line_words, tick_words
+from pacas.experiments.plots.labels import COLUMN_LABELS, dataset_words, line_words, tick_words
 from pacas.experiments.plots.means import Means, Point
 from pacas.experiments.plots.style import absent, dirty_table, frame, is_wide, line_style, set_scale, sheet
 
@@ -38,7 +38,7 @@ def lines(found: Means, note: str) -> Sheet:
     else:
         for panel, title in zip(grid[0], titles, strict=True):
             panel.set_title(title, loc="left")
-    frame(drawn, figure.title, note, below=COLUMNS[figure.x], order=found.lines)
+    frame(drawn, figure.title, note, below=COLUMN_LABELS[figure.x], order=found.lines)
     return drawn
 
 
@@ -55,7 +55,7 @@ def _row(panels: Sequence[Axes], found: Means, column: str) -> None:
         _set_ticks(panel, points, found)
         if not points:
             absent(panel)
-    panels[0].set_ylabel(COLUMNS[column])
+    panels[0].set_ylabel(COLUMN_LABELS[column])
 
 
 def _values(points: Sequence[Point], column: str) -> list[float]:

@@ -14,7 +14,15 @@ from pathlib import Path
 
 from pacas.core.words import counted
 from pacas.experiments.claims import Judged
-from pacas.experiments.plots.labels import DATASETS, EXPLAINED, GUARDS, METHODS, column_words, family_words, value_words
+from pacas.experiments.plots.labels import (
+    DATASET_LABELS,
+    EXPLAINED,
+    GUARD_LABELS,
+    METHOD_LABELS,
+    column_words,
+    family_words,
+    value_words,
+)
 from pacas.experiments.plots.means import Means, Point, means
 from pacas.experiments.plots.style import INK, LINE, PAPER, SOFT
 from pacas.experiments.runs.figures import Figure, all_settings
@@ -83,7 +91,7 @@ def _data(lines: Sequence[Line]) -> str:
     for line in lines:
         of_each.setdefault(line["dataset"], []).append(line)
     rows = [
-        (DATASETS.get(name, name), name, max(line["actual_rows"] for line in found), len(found))
+        (DATASET_LABELS.get(name, name), name, max(line["actual_rows"] for line in found), len(found))
         for name, found in of_each.items()
     ]
     return section("What was run", table(("Data set", "Name", "Rows, at most", "Runs"), rows, empty="Nothing yet."))
@@ -109,7 +117,7 @@ def _claim(claim: Judged, is_shown: bool) -> str:
 
 def _words(lines: Sequence[Line]) -> str:
     """What the methods and policies are, of those that were run."""
-    names = {**METHODS, **GUARDS}
+    names = {**METHOD_LABELS, **GUARD_LABELS}
     said = [name for name in names if any(name in (line["method"], line["guard"]) for line in lines)]
     inner = "".join(f"<dt>{escape(names[name])}</dt><dd>{escape(EXPLAINED[name])}</dd>" for name in said)
     return section("Words", f'<dl class="words">{inner}</dl>' if said else "<p>Nothing was run yet.</p>")

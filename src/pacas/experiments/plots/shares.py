@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from pacas.experiments.plots.labels import (
     CHANGED_SHARE,
-    COLUMNS,
+    COLUMN_LABELS,
     DISTANCE,
     SECONDS,
     dataset_words,
@@ -50,7 +50,7 @@ def _of_cells(found: Means, note: str) -> Sheet:
     for panel, (words, points) in zip(panels, of_each.items(), strict=True):
         at = {point.at(figure.x): point for point in points}
         stacks = [[at[x].share(c, figure.shows) if x in at else None for x in places] for c in figure.shows]
-        _stack(panel, stacks, [COLUMNS[column] for column in figure.shows], NEAR_TO_FAR, upright=True)
+        _stack(panel, stacks, [COLUMN_LABELS[column] for column in figure.shows], NEAR_TO_FAR, upright=True)
         panel.set_title(words, loc="left")
         panel.set_xticks(range(len(places)), [value_words(figure.x, x) for x in places])
         panel.set_xlim(-0.6, len(places) - 0.4)
@@ -60,7 +60,7 @@ def _of_cells(found: Means, note: str) -> Sheet:
             absent(panel)
     panels[0].set_ylabel(CHANGED_SHARE)
     name = dataset_words(found.datasets[0], found.rows(found.datasets[0]))
-    frame(drawn, figure.title, f"{name}. {note}", below=COLUMNS[figure.x], key=DISTANCE)
+    frame(drawn, figure.title, f"{name}. {note}", below=COLUMN_LABELS[figure.x], key=DISTANCE)
     return drawn
 
 
@@ -71,7 +71,7 @@ def _of_time(found: Means, note: str) -> Sheet:
     for panel, (words, points) in zip(panels, of_each.items(), strict=True):
         at = {point.setting.dataset: point for point in points}
         stacks = [[at[d].spread(c) if d in at else None for d in found.datasets] for c in figure.shows]
-        _stack(panel, stacks, [COLUMNS[column] for column in figure.shows], STACK, upright=False)
+        _stack(panel, stacks, [COLUMN_LABELS[column] for column in figure.shows], STACK, upright=False)
         panel.set_title(words, loc="left")
         set_scale(panel, [total.greatest for total in totals.values()], log=False, side="x", room=0.15)
         for place, dataset in enumerate(found.datasets):

@@ -13,7 +13,7 @@ from itertools import product
 from typing import Any
 
 from pacas.client.allocation import ALLOCATIONS
-from pacas.errors import InputError, did_you_mean
+from pacas.errors import InputError
 from pacas.experiments.runs.setting import GUARDS, LINKED, METHODS, PRIVATE, PRIVATE_RHS, REFINE, REPLACE, Setting
 
 SEEDS = (1, 2, 3, 4)
@@ -112,8 +112,8 @@ def _plain(setting: Setting) -> Setting:
     return Setting(**{name: getattr(setting, name) for name in known})
 
 
-_BOTH = {"method": (REPLACE, REFINE), "guard": GUARDS}
-_PAPERS = {"method": (REPLACE, REFINE), "guard": (LINKED,)}
+_BOTH = {"method": SAFE_CLEAN, "guard": GUARDS}
+_PAPERS = {"method": SAFE_CLEAN, "guard": (LINKED,)}
 _ERROR_AND_TIME = ("relative_error", "cpu_seconds")
 BUDGETS = (0.1, 0.2, 0.4, 0.6, 0.8, 1.0)
 
@@ -168,7 +168,7 @@ FIGURES: Mapping[str, Figure] = {
             "error_rate",
             {
                 "error_rate": ERROR_RATES,
-                "method": (REPLACE, REFINE, PRIVATE, PRIVATE_RHS),
+                "method": (*SAFE_CLEAN, PRIVATE, PRIVATE_RHS),
                 "guard": GUARDS,
             },
             ("error", "cpu_seconds"),
@@ -251,13 +251,13 @@ def find_figures(name: str) -> tuple[Figure, ...]:
     if name == "all":
         return tuple(FIGURES.values())
     if name not in FIGURES:
-        raise InputError(f"no figure {name!r}; {did_you_mean(name, ('all', *FIGURES))}")
+        raise InputError.unknown("figure", name, ("all", *FIGURES))
     return (FIGURES[name],)
 
 
 def find_scale(name: str) -> Scale:
     if name not in SCALES:
-        raise InputError(f"no scale {name!r}; {did_you_mean(name, SCALES)}")
+        raise InputError.unknown("scale", name, SCALES)
     return SCALES[name]
 
 

@@ -18,7 +18,7 @@ from pacas.client.outcome.cleaning import Cleaning
 from pacas.client.outcome.score import CellCounts, score
 from pacas.client.safe_clean import SafeClean
 from pacas.core.consistency import GroupedRows
-from pacas.core.money import credits_text
+from pacas.core.money import credits_text, in_credits
 from pacas.core.relation import Relation
 from pacas.engine.contract import Engine
 from pacas.engine.duck.engine import DuckEngine
@@ -32,10 +32,8 @@ from pacas.protocol.marketplace import Columns, Forwarding, Marketplace
 from pacas.protocol.messages import Answer, Ladders, Reason, Refusal, Request, refused
 from pacas.provider.provider import Provider
 
-Figures = dict[str, Any]
+Measured = dict[str, Any]
 """What was measured, by the columns of `results.SCHEMA`."""
-
-NANO = 10**9
 
 
 class Timed(Forwarding):
@@ -61,7 +59,7 @@ class Timed(Forwarding):
         self.paying += perf_counter() - start
         return answer
 
-    def modules(self, seconds: float) -> Figures:
+    def modules(self, seconds: float) -> Measured:
         """Where the seconds of a whole cleaning went."""
         rest = seconds - self.before_asking - self.asking - self.paying
         return {
@@ -74,7 +72,7 @@ class Timed(Forwarding):
 
 
 @dataclass(frozen=True, eq=False)
-class World:
+class DirtyDataset:
     """A data set and its dirty version, ready to be cleaned."""
 
     dataset: Dataset
@@ -89,12 +87,12 @@ class World:
         return {clause.client: rows.column(clause.client).cast(pa.string()) for clause in match.clauses}
 
 
-def measure(setting: Setting, data: Path | None) -> Figures:
+def measure(setting: Setting, data: Path | None) -> Measured:
     """Run a setting. What other settings have in common with it is kept from the last ones."""
-    world = _world(setting.dataset, data, setting.rows, setting.seed, setting.error_rate, setting.side)
+    given = _dirty_dataset(setting.dataset, data, setting.rows, setting.seed, setting.error_rate, setting.side)
     with closing(DuckEngine()) as engine:
-        figures = _buy(setting, data, world, engine) if setting.buys else _baseline(setting, world, engine)
-    return {"actual_rows": len(world.dirty)} | figures
+        figures = _buy(setting, data, given, engine) if setting.buys else _baseline(setting, given, engine)
+    return {"actual_rows": len(given.dirty)} | figures
 
 
 # ---- what settings share ----------------------------------------------------------------------------------------
@@ -106,12 +104,12 @@ def _dataset(name: str, data: Path | None, rows: int | None) -> Dataset:
 
 
 @lru_cache(maxsize=1)
-def _world(name: str, data: Path | None, rows: int | None, seed: int, rate: float, side: str) -> World:
+def _dirty_dataset(name: str, data: Path | None, rows: int | None, seed: int, rate: float, side: str) -> DirtyDataset:
     dataset = _dataset(name, data, rows)
     generator = ErrorGenerator(dataset.fds, rate=rate, side=side, hierarchies=dataset.hierarchies, seed=seed)
     dirty = generator.dirty(dataset.truth).relation
     classes = check(dirty, dataset.fds, dataset.hierarchies).classes
-    return World(dataset, dirty, {a: _last_rows(cells) for a, cells in classes.cells.items()})
+    return DirtyDataset(dataset, dirty, {a: _last_rows(cells) for a, cells in classes.cells.items()})
 
 
 @lru_cache(maxsize=1)
@@ -119,12 +117,12 @@ def _unguarded(name: str, data: Path | None, rows: int | None, seed: int, per_ce
     return _dataset(name, data, rows).unguarded_provider(per_cell=per_cell, seed=seed)
 
 
-def _full_cost(setting: Setting, data: Path | None, world: World) -> int:
+def _full_cost(setting: Setting, data: Path | None, given: DirtyDataset) -> int:
     """What every class would cost at level 0, if nothing were refused, in nanocredits."""
     provider = _unguarded(setting.dataset, data, setting.rows, setting.seed, setting.per_cell)
     total = 0
-    for attribute in world.classes:
-        prices = provider.quote_batch(attribute, world.asked(attribute)).prices[:, 0]
+    for attribute in given.classes:
+        prices = provider.quote_batch(attribute, given.asked(attribute)).prices[:, 0]
         total += int(prices[prices >= 0].sum())
     return total
 
@@ -136,26 +134,26 @@ def _last_rows(cells: GroupedRows) -> tuple[int, ...]:
 # ---- SafeClean --------------------------------------------------------------------------------------------------
 
 
-def _buy(setting: Setting, data: Path | None, world: World, engine: Engine[Any]) -> Figures:
-    full_cost = _full_cost(setting, data, world)
+def _buy(setting: Setting, data: Path | None, given: DirtyDataset, engine: Engine[Any]) -> Measured:
+    full_cost = _full_cost(setting, data, given)
     built = process_time()
-    provider = _provider(setting, world.dataset, engine)
+    provider = _provider(setting, given.dataset, engine)
     built = process_time() - built
-    declined = _declined(provider, world)
+    declined = _declined(provider, given)
     how = SafeClean(
-        world.dataset.fds,
+        given.dataset.fds,
         credits_text(round(full_cost * setting.budget)),
-        hierarchies=world.dataset.hierarchies,
+        hierarchies=given.dataset.hierarchies,
         max_level=setting.max_level,
         allocation=setting.allocation,
         repair=setting.method,
     )
     cpu, start = process_time(), perf_counter()
     market = Timed(provider)
-    cleaning = how.clean(world.dirty, market, engine=engine)
+    cleaning = how.clean(given.dirty, market, engine=engine)
     seconds, cpu = perf_counter() - start, process_time() - cpu
     return {
-        **_quality(cleaning.relation, world, engine),
+        **_quality(cleaning.relation, given, engine),
         **_spending(cleaning, full_cost),
         **declined,
         **market.modules(seconds),
@@ -177,23 +175,23 @@ def _provider(setting: Setting, dataset: Dataset, engine: Engine[Any]) -> Provid
     )
 
 
-def _spending(cleaning: Cleaning, full_cost: int) -> Figures:
+def _spending(cleaning: Cleaning, full_cost: int) -> Measured:
     return {
         "purchases": len(cleaning.purchases),
         "unrepaired": len(cleaning.unrepaired),
         "classes": len(cleaning.purchases) + len(cleaning.unrepaired),
-        "spent": cleaning.spent_nanocredits / NANO,
-        "full_cost": full_cost / NANO,
+        "spent": cleaning.spent,
+        "full_cost": in_credits(full_cost),
         "spent_share": cleaning.spent_nanocredits / full_cost if full_cost else None,
     }
 
 
-def _declined(provider: Provider, world: World) -> Figures:
+def _declined(provider: Provider, given: DirtyDataset) -> Measured:
     """Per level below the root: which share of the classes is refused as unsafe before anything is sold."""
     unsafe = refused(Reason.UNSAFE)
     counts: dict[int, list[int]] = {}
-    for attribute in world.classes:
-        prices = provider.quote_batch(attribute, world.asked(attribute)).prices
+    for attribute in given.classes:
+        prices = provider.quote_batch(attribute, given.asked(attribute)).prices
         for level in range(prices.shape[1] - 1):
             counts.setdefault(level, []).extend((prices[:, level] == unsafe).tolist())
     return {f"declined_{level}": float(np.mean(found)) for level, found in counts.items() if found}
@@ -202,32 +200,32 @@ def _declined(provider: Provider, world: World) -> Figures:
 # ---- baselines --------------------------------------------------------------------------------------------------
 
 
-def _baseline(setting: Setting, world: World, engine: Engine[Any]) -> Figures:
+def _baseline(setting: Setting, given: DirtyDataset, engine: Engine[Any]) -> Measured:
     cpu, start = process_time(), perf_counter()
-    relation = _repaired(setting, world, engine)
+    relation = _repaired(setting, given, engine)
     seconds, cpu = perf_counter() - start, process_time() - cpu
-    return {**_quality(relation, world, engine), "seconds": seconds, "cpu_seconds": cpu}
+    return {**_quality(relation, given, engine), "seconds": seconds, "cpu_seconds": cpu}
 
 
-def _repaired(setting: Setting, world: World, engine: Engine[Any]) -> Relation:
-    dataset = world.dataset
+def _repaired(setting: Setting, given: DirtyDataset, engine: Engine[Any]) -> Relation:
+    dataset = given.dataset
     if setting.method == NO_PURCHASE:
-        return no_purchase(world.dirty, dataset.fds, dataset.hierarchies, engine=engine)
+        return no_purchase(given.dirty, dataset.fds, dataset.hierarchies, engine=engine)
     if setting.method == NO_PRIVACY:
-        bought = no_privacy(world.dirty, dataset.truth, dataset.fds, dataset.match, dataset.hierarchies, engine=engine)
+        bought = no_privacy(given.dirty, dataset.truth, dataset.fds, dataset.match, dataset.hierarchies, engine=engine)
         return bought.relation
     columns = [fd.rhs for fd in dataset.fds] if setting.method == PRIVATE_RHS else None
-    return private_repair(world.dirty, dataset.fds, seed=setting.seed, columns=columns, engine=engine).relation
+    return private_repair(given.dirty, dataset.fds, seed=setting.seed, columns=columns, engine=engine).relation
 
 
 # ---- quality ----------------------------------------------------------------------------------------------------
 
 
-def _quality(relation: Relation, world: World, engine: Engine[Any]) -> Figures:
+def _quality(relation: Relation, given: DirtyDataset, engine: Engine[Any]) -> Measured:
     """Over the attributes of the dependencies: nobody writes into others."""
-    named = list(dict.fromkeys(a for fd in world.dataset.fds for a in fd.attributes))
-    repaired, truth, dirty = (Relation(r.table.select(named)) for r in (relation, world.dataset.truth, world.dirty))
-    total = score(repaired, truth, dirty, world.dataset.hierarchies, engine=engine).total
+    named = list(dict.fromkeys(a for fd in given.dataset.fds for a in fd.attributes))
+    repaired, truth, dirty = (Relation(r.table.select(named)) for r in (relation, given.dataset.truth, given.dirty))
+    total = score(repaired, truth, dirty, given.dataset.hierarchies, engine=engine).total
     counts, before = total.counts or CellCounts(), total.repair_error_before or 0.0
     return {
         "error": total.repair_error,

@@ -11,7 +11,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from time import monotonic
 
-from pacas.experiments.runs.measuring import Figures, measure
+from pacas.experiments.runs.measuring import Measured, measure
 from pacas.experiments.runs.results import Results
 from pacas.experiments.runs.setting import Setting
 
@@ -47,14 +47,14 @@ def run_missing(
     return len(missing)
 
 
-def _measured(settings: Sequence[Setting], data: Path | None, jobs: int) -> Iterator[tuple[Setting, Figures]]:
+def _measured(settings: Sequence[Setting], data: Path | None, jobs: int) -> Iterator[tuple[Setting, Measured]]:
     if jobs == 1 or len(settings) <= 1:
         yield from ((setting, measure(setting, data)) for setting in settings)
         return
     # Few are handed out ahead: runs on the same table follow each other, and each process keeps the last table.
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
         ahead = iter(settings)
-        running: dict[Future[Figures], Setting] = {}
+        running: dict[Future[Measured], Setting] = {}
         try:
             while True:
                 while len(running) < 2 * jobs and (setting := next(ahead, None)) is not None:
