@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -45,3 +47,11 @@ def _agree(document: dict[str, Any]) -> None:
         assert found == expected
     except FileError as error:
         assert str(error).startswith(expected)
+
+
+def test_a_receipt_is_read_and_verified_without_large_libraries() -> None:
+    large = ("duckdb", "httpx", "numpy", "pyarrow", "pydantic", "starlette")
+    imports = "import sys, pacas.wire.receipt_file, pacas.wire.signatures; "
+    script = f"{imports}print(*(name for name in {large} if name in sys.modules))"
+    told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert told.stdout.split() == []
