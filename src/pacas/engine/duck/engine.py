@@ -29,34 +29,31 @@ from pacas.core.histogram import GroupHistogram, Histogram, Values
 from pacas.core.query import MAIN, GeneralizedQuery
 from pacas.engine.codes import (
     CodedColumn,
-    code_type,
     coded_texts,
     ground_keys,
     in_hierarchy,
     level_keys,
     linked_keys,
-    place,
 )
 from pacas.engine.contract import Hierarchies, Index, KeyedFrame, NeighbourDiffs, RelationFolder, Source, memory_bytes
-from pacas.engine.duck.connection import BATCH, DuckConnection, reading, start_duckdb
+from pacas.engine.duck.connection import DuckConnection, reading, start_duckdb
 from pacas.engine.duck.folder_copy import write_folder
 from pacas.engine.duck.index import DuckIndex
-from pacas.engine.duck.source import create_deltas, create_table, drop_deltas
+from pacas.engine.duck.source import create_table, given_deltas
 from pacas.engine.files.digest import source_digest
 from pacas.engine.files.folder import scan_folder
 from pacas.engine.files.watched_files import WatchedFiles
 from pacas.engine.grouping import Keys, combine, connect, count_pairs, gather, mixed
 from pacas.engine.new_cells import NewCells
-from pacas.engine.sql.answer_statement import Outline, Recode, answer_sql
+from pacas.engine.sql.answer_statement import Outline, Recode, answer_sql, recoding
 from pacas.engine.sql.change_statement import change_sql, changing_columns
 from pacas.engine.sql.group_statements import mixed_groups
 from pacas.engine.sql.histogram_statements import as_group_histogram, as_histogram, histogram_sql, pairs_sql
 from pacas.engine.sql.statements import (
+    OpenedRelation,
     changed_sql,
     check_columns,
-    coding_sql,
-    column_name,
-    distinct_sql,
+    coded_columns,
     new_values,
     rows_sql,
 )
@@ -69,29 +66,18 @@ WORD, FURTHER = 8, 4
 
 
 @dataclass(eq=False, repr=False)
-class DuckTable:
+class DuckTable(OpenedRelation):
     """A relation that DuckDB has opened: a view of a Parquet file or Arrow table, or a table read from CSV."""
 
-    name: str
-    sql_name: str
-    columns: tuple[str, ...]
     row_count: int
-    source: Source
     files: WatchedFiles
     asked: tuple[str, ...] = ()
     """The columns that it was opened for, which questions are sure to come about."""
     texts: Mapping[str, pa.ChunkedArray] = field(default_factory=dict)
     """The columns that are in memory as they are."""
-    coded: dict[str, CodedColumn] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return self.row_count
-
-    def __repr__(self) -> str:  # no values: they may be a provider's
-        return f"DuckTable({self.name}: {len(self):,} rows)"
-
-    def sql_column(self, attribute: str) -> str:
-        return column_name(self.columns.index(attribute))
 
 
 class DuckEngine:
@@ -155,7 +141,7 @@ class DuckEngine:
         files = WatchedFiles.of_source(source)
         with self._one_at_a_time:
             rows, texts = create_table(self._connection, name, source, kept)
-        return DuckTable(source.name, name, kept, rows, source, files, () if columns is None else kept, texts)
+        return DuckTable(source.name, name, kept, source, rows, files, () if columns is None else kept, texts)
 
     def check_unchanged(self, table: DuckTable) -> None:
         table.files.check()
@@ -168,7 +154,7 @@ class DuckEngine:
             for attribute, values in cells.items():
                 self._connection.register(new[attribute], new_values(values))
             self._connection.execute(f"CREATE TEMP VIEW {name} AS {changed_sql(table, columns, new)}")
-        return DuckTable(table.name, name, columns, table.row_count, table.source, table.files)
+        return DuckTable(table.name, name, columns, table.source, table.row_count, table.files)
 
     def mixed_groups(
         self, table: DuckTable, lhss: Sequence[Sequence[str]], rhs: str, hierarchies: Hierarchies
@@ -189,7 +175,7 @@ class DuckEngine:
     def histogram(self, table: DuckTable, attributes: Sequence[str], hierarchies: Hierarchies) -> Histogram:
         check_columns(table, attributes)
         with self._asking(table):
-            counted = self._arrow(histogram_sql(table, attributes))
+            counted = self._sql.arrow(histogram_sql(table, attributes))
         return as_histogram(counted, attributes, hierarchies)
 
     def group_histogram(
@@ -216,20 +202,16 @@ class DuckEngine:
 
     def answer(self, query: GeneralizedQuery, tables: Mapping[str, DuckTable], hierarchies: Hierarchies) -> pa.Table:
         with self._labelling(tables) as recode:
-            return self._arrow(answer_sql(query, tables, hierarchies, recode))
+            return self._sql.arrow(answer_sql(query, tables, hierarchies, recode))
 
     def changed_answers(
         self, query: GeneralizedQuery, tables: Mapping[str, DuckTable], deltas: NeighbourDiffs, hierarchies: Hierarchies
     ) -> NDArray[np.int64]:
         columns = changing_columns(query, tables, deltas)
         name = f"pacas_{next(self._names)}"
-        with self._labelling(tables, name) as recode:
-            try:
-                create_deltas(self._connection, name, deltas, columns)
-                sql = change_sql(Outline(query, tables, hierarchies, recode), name, deltas)
-                return np.empty(0, dtype=np.int64) if sql is None else self._arrow(sql).column(0).to_numpy()
-            finally:
-                drop_deltas(self._connection, name)
+        with self._labelling(tables, name) as recode, given_deltas(self._connection, name, deltas, columns):
+            sql = change_sql(Outline(query, tables, hierarchies, recode), name, deltas)
+            return np.empty(0, dtype=np.int64) if sql is None else self._sql.arrow(sql).column(0).to_numpy()
 
     def columns(self, table: DuckTable, attributes: Sequence[str]) -> dict[str, CodedColumn]:
         self._encode(table, attributes)
@@ -241,10 +223,10 @@ class DuckEngine:
             return pa.table({c: table.texts[c] for c in columns})
         with self._asking(table):
             if rows is None:
-                return self._arrow(rows_sql(table, columns, None)).rename_columns(list(columns))
+                return self._sql.arrow(rows_sql(table, columns, None)).rename_columns(list(columns))
             wanted = pa.table({"row": pa.array(rows, pa.int64()), "position": pa.array(np.arange(len(rows)))})
             self._connection.register("pacas_wanted", wanted)
-            found = self._arrow(rows_sql(table, columns, "pacas_wanted")).rename_columns(list(columns))
+            found = self._sql.arrow(rows_sql(table, columns, "pacas_wanted")).rename_columns(list(columns))
         if len(found) < len(rows):
             raise InputError(f"{table.name} has rows 0 to {len(table) - 1:,}; some of the rows asked for are not there")
         return found
@@ -267,51 +249,13 @@ class DuckEngine:
             return
         wanted = [a for a in dict.fromkeys([*attributes, *table.asked]) if a not in table.coded]
         table.coded |= {a: coded_texts(table.texts[a]) for a in wanted if a in table.texts}
-        missing = [a for a in wanted if a not in table.coded]
-        if not missing:
-            return
-        values = [self._distinct(table.sql_column(attribute), table.sql_name) for attribute in missing]
-        codes = [np.empty(len(table), dtype=code_type(len(v))) for v in values]
-        lookups: dict[str, tuple[str, int | None]] = {}
-        for i, (attribute, known) in enumerate(zip(missing, values, strict=True)):
-            coded = pa.table({"value": known, "code": pa.array(np.arange(len(known), dtype=codes[i].dtype))})
-            self._connection.register(f"pacas_values_{i}", coded)
-            lookups[attribute] = f"pacas_values_{i}", len(known) - 1 if known.null_count else None
-        sql = coding_sql(table, lookups)
-        for batch in self._connection.sql(sql).to_arrow_reader(BATCH):
-            rows, *columns = (column.to_numpy() for column in batch.columns)
-            place(rows, columns, codes)
-        for i, (attribute, known) in enumerate(zip(missing, values, strict=True)):
-            self._connection.unregister(f"pacas_values_{i}")
-            table.coded[attribute] = CodedColumn(codes[i], known.to_pylist())
-
-    def _distinct(self, column: str, *relations: str) -> pa.Array:
-        return self._arrow(distinct_sql(column, relations)).column(0).combine_chunks()
+        if missing := [a for a in wanted if a not in table.coded]:
+            table.coded |= coded_columns(self._sql, table, missing)
 
     @contextmanager
     def _labelling(self, tables: Mapping[str, DuckTable], deltas: str | None = None) -> Iterator[Recode]:
-        """While a query over the tables is answered: a maker of tables (value, label), each value at a level.
-
-        The values are those of a column and, in the main relation, of its deltas.
-        """
-        made: list[str] = []
-
-        def recode(table: DuckTable, attribute: str, hierarchy: Hierarchy, level: int) -> str:
-            relations = [table.sql_name, deltas] if deltas and table is tables.get(MAIN) else [table.sql_name]
-            values = self._distinct(table.sql_column(attribute), *relations).to_pylist()
-            known = hierarchy.admit(values)
-            labels = [known.label(code) for code in known.generalize(known.encode(values), level)]
-            made.append(f"pacas_{next(self._names)}")
-            recoded = pa.table({"value": pa.array(values, pa.string()), "label": pa.array(labels, pa.string())})
-            self._connection.register(made[-1], recoded)
-            return made[-1]
-
-        with self._asking(*tables.values()):
-            try:
-                yield recode
-            finally:
-                for name in made:
-                    self._connection.unregister(name)
+        with self._asking(*tables.values()), recoding(self._sql, tables, deltas) as recode:
+            yield recode
 
     @contextmanager
     def _asking(self, *tables: DuckTable) -> Iterator[None]:
@@ -322,6 +266,3 @@ class DuckEngine:
             yield
             for table in tables:
                 table.files.check()
-
-    def _arrow(self, sql: str) -> pa.Table:
-        return self._connection.sql(sql).to_arrow_table()

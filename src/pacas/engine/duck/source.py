@@ -5,7 +5,8 @@ A large CSV goes into a table that may spill to disk.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 import duckdb
 import numpy as np
@@ -136,18 +137,19 @@ def _create_from_arrow(
     create_view(connection, name, f"{name}_arrow", ROW, [(c, str(types[c])) for c in names])
 
 
-def create_deltas(
+@contextmanager
+def given_deltas(
     connection: duckdb.DuckDBPyConnection, name: str, deltas: NeighbourDiffs, columns: Mapping[str, str]
-) -> None:
-    """Make deltas known as `name`(neighbour, sign, …), columns called as in the relation."""
+) -> Iterator[None]:
+    """Deltas known as `name`(neighbour, sign, …) for a while, columns called as in the relation."""
     numbers = {"neighbour": pa.array(deltas.neighbour, pa.int64()), "sign": pa.array(deltas.sign, pa.int8())}
     table = pa.table(numbers | {sql: deltas.rows.column(column) for column, sql in columns.items()})
-    connection.register(f"{name}_arrow", table)
-    types = dict(row[:2] for row in connection.sql(f"DESCRIBE {name}_arrow").fetchall())
-    texts = "".join(f", {text_of(c, str(types[c]))} AS {c}" for c in columns.values())
-    connection.execute(f"CREATE TEMP VIEW {name} AS SELECT neighbour, sign{texts} FROM {name}_arrow")
-
-
-def drop_deltas(connection: duckdb.DuckDBPyConnection, name: str) -> None:
-    connection.execute(f"DROP VIEW IF EXISTS {name}")
-    connection.unregister(f"{name}_arrow")
+    try:
+        connection.register(f"{name}_arrow", table)
+        types = dict(row[:2] for row in connection.sql(f"DESCRIBE {name}_arrow").fetchall())
+        texts = "".join(f", {text_of(c, str(types[c]))} AS {c}" for c in columns.values())
+        connection.execute(f"CREATE TEMP VIEW {name} AS SELECT neighbour, sign{texts} FROM {name}_arrow")
+        yield
+    finally:
+        connection.execute(f"DROP VIEW IF EXISTS {name}")
+        connection.unregister(f"{name}_arrow")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -19,10 +19,9 @@ from numpy.typing import NDArray
 from pyspark.sql import SparkSession
 
 from pacas.core.consistency import GroupedRows
-from pacas.core.hierarchy import Hierarchy
 from pacas.core.histogram import GroupHistogram, Histogram
 from pacas.core.query import MAIN, GeneralizedQuery
-from pacas.engine.codes import CodedColumn, code_type, place
+from pacas.engine.codes import CodedColumn
 from pacas.engine.contract import Hierarchies, KeyedFrame, NeighbourDiffs, Source
 from pacas.engine.files.digest import source_digest
 from pacas.engine.files.folder import whole_folder
@@ -36,17 +35,17 @@ from pacas.engine.spark.scan import has_delta
 from pacas.engine.spark.session import LOCAL, check_session, start_session
 from pacas.engine.spark.sources import SparkSources, private_folder
 from pacas.engine.spark.spark_sql import SparkSql, release
-from pacas.engine.sql.answer_statement import Outline, Recode, answer_sql
+from pacas.engine.sql.answer_statement import Outline, Recode, answer_sql, recoding
 from pacas.engine.sql.change_statement import change_sql, changing_columns
 from pacas.engine.sql.group_statements import mixed_groups
 from pacas.engine.sql.histogram_statements import as_group_histogram, as_histogram, histogram_sql, pairs_sql
 from pacas.engine.sql.statements import (
     ROW,
+    OpenedRelation,
     changed_sql,
     check_columns,
-    coding_sql,
+    coded_columns,
     column_name,
-    distinct_sql,
     new_values,
     rows_sql,
 )
@@ -54,26 +53,15 @@ from pacas.errors import InputError
 
 
 @dataclass(eq=False, repr=False)
-class SparkTable:
+class SparkTable(OpenedRelation):
     """A relation that Spark has opened: a view (row_number, c0, c1, …) of texts."""
 
-    name: str
-    sql_name: str
-    columns: tuple[str, ...]
-    source: Source
     placed: PlacedRelation
-    coded: dict[str, CodedColumn] = field(default_factory=dict)
     of: SparkTable | None = None
     """The one that it is a view of: what the workers hold of that has to stay."""
 
     def __len__(self) -> int:
         return self.placed.rows
-
-    def __repr__(self) -> str:  # no values: they may be a provider's
-        return f"SparkTable({self.name}: {len(self):,} rows)"
-
-    def sql_column(self, attribute: str) -> str:
-        return column_name(self.columns.index(attribute))
 
 
 class SparkEngine:
@@ -224,7 +212,7 @@ class SparkEngine:
         missing = [a for a in dict.fromkeys(attributes) if a not in table.coded]
         if missing:
             with self._asking(table):
-                table.coded |= self._coded(table, missing)
+                table.coded |= coded_columns(self._sql, table, missing)
         return {attribute: table.coded[attribute] for attribute in attributes}
 
     def rows(self, table: SparkTable, rows: NDArray[np.int64] | None, columns: Sequence[str]) -> pa.Table:
@@ -262,45 +250,9 @@ class SparkEngine:
         with self._asking(table), whole_folder(path, replace=replace) as partial:
             new.write.mode("append").parquet(str(partial))
 
-    # ---- codes ------------------------------------------------------------------------------------------------
-
-    def _coded(self, table: SparkTable, attributes: Sequence[str]) -> dict[str, CodedColumn]:
-        values = [self._distinct(table.sql_column(a), table.sql_name) for a in attributes]
-        codes = [np.empty(len(table), dtype=code_type(len(v))) for v in values]
-        with ExitStack() as stack:
-            lookups: dict[str, tuple[str, int | None]] = {}
-            for attribute, known in zip(attributes, values, strict=True):
-                has_null = bool(known) and known[-1] is None
-                coded = pa.table({"value": pa.array(known, pa.string()), "code": np.arange(len(known), dtype=np.int32)})
-                name = stack.enter_context(self._sql.named(self._sql.from_arrow(coded)))
-                lookups[attribute] = name, len(known) - 1 if has_null else None
-            for batch in self._sql.batches(self._sql.frame(coding_sql(table, lookups)), len(table)):
-                rows, *columns = (column.to_numpy() for column in batch.columns)
-                place(rows, columns, codes)
-        return {a: CodedColumn(c, v) for a, c, v in zip(attributes, codes, values, strict=True)}
-
-    def _distinct(self, column: str, *relations: str) -> list[str | None]:
-        values: list[str | None] = self._sql.arrow(distinct_sql(column, relations)).column(0).to_pylist()
-        return values
-
     @contextmanager
     def _labelling(self, tables: Mapping[str, SparkTable], deltas: str | None = None) -> Iterator[Recode]:
-        """While a query over the tables is answered: a maker of tables (value, label), each value at a level.
-
-        The values are the hierarchy's own; where they are numbers, those of the column, in all their spellings.
-        """
-
-        def recode(table: SparkTable, attribute: str, hierarchy: Hierarchy, level: int) -> str:
-            values: Sequence[str | None] = hierarchy.labels
-            if hierarchy.numeric:
-                relations = [table.sql_name, deltas] if deltas and table is tables.get(MAIN) else [table.sql_name]
-                values = self._distinct(table.sql_column(attribute), *relations)
-            known = hierarchy.admit(values)
-            labels = [known.label(code) for code in known.generalize(known.encode(values), level)]
-            recoded = pa.table({"value": pa.array(values, pa.string()), "label": pa.array(labels, pa.string())})
-            return stack.enter_context(self._sql.named(self._sql.from_arrow(recoded)))
-
-        with self._asking(*tables.values()), ExitStack() as stack:
+        with self._asking(*tables.values()), recoding(self._sql, tables, deltas, by_hierarchy=True) as recode:
             yield recode
 
     @contextmanager

@@ -25,7 +25,7 @@ from pyspark.sql import functions as F
 
 from pacas.engine.contract import KeyedFrame, NeighbourDiffs, RelationFile, RelationFolder, Source
 from pacas.engine.duck.connection import start_duckdb
-from pacas.engine.duck.source import create_deltas, create_table, drop_deltas
+from pacas.engine.duck.source import create_table, given_deltas
 from pacas.engine.files.delta_lake import is_delta
 from pacas.engine.files.watched_files import WatchedFiles
 from pacas.engine.spark.keyed_frames import KeyedFrames, PlacedRelation, texts
@@ -152,12 +152,8 @@ class SparkSources:
     def delta_texts(self, deltas: NeighbourDiffs, columns: dict[str, str]) -> pa.Table:
         """Deltas (neighbour, sign, …) with texts for values, columns called as in the relation."""
         name = f"pacas_{next(self._names)}"
-        with self._one_at_a_time:
-            try:
-                create_deltas(self._embedded, name, deltas, columns)
-                return self._embedded.sql(f"SELECT * FROM {name}").to_arrow_table()
-            finally:
-                drop_deltas(self._embedded, name)
+        with self._one_at_a_time, given_deltas(self._embedded, name, deltas, columns):
+            return self._embedded.sql(f"SELECT * FROM {name}").to_arrow_table()
 
 
 def private_folder() -> tuple[str, Callable[[], None]]:

@@ -5,18 +5,45 @@ The columns at their levels come from small tables (value, label), joined in bef
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+
+import pyarrow as pa
 
 from pacas.core.hierarchy import Hierarchy, canonical_number
-from pacas.core.query import Condition, GeneralizedQuery, QueryColumn
+from pacas.core.query import MAIN, Condition, GeneralizedQuery, QueryColumn
 from pacas.engine.contract import Hierarchies
-from pacas.engine.sql.statements import OpenedRelation, literal
+from pacas.engine.sql.statements import OpenedRelation, Sql, distinct_values, literal
 
 Recode = Callable[..., str]
 """(table, attribute, hierarchy, level) → the name of a table (value, label): each value at that level.
 
 A value that is not in the table is at the level what it is below.
 """
+
+
+@contextmanager
+def recoding(
+    sql: Sql, tables: Mapping[str, OpenedRelation], deltas: str | None = None, *, by_hierarchy: bool = False
+) -> Iterator[Recode]:
+    """While a query over the tables is answered: a maker of tables (value, label), each value at a level.
+
+    The values are those of a column and, in the main relation, of its deltas; or `by_hierarchy` the hierarchy's own,
+    unless they are numbers, which have several spellings.
+    """
+
+    def recode(table: OpenedRelation, attribute: str, hierarchy: Hierarchy, level: int) -> str:
+        values: Sequence[str | None] = hierarchy.labels
+        if hierarchy.numeric or not by_hierarchy:
+            relations = [table.sql_name, deltas] if deltas and table is tables.get(MAIN) else [table.sql_name]
+            values = distinct_values(sql, table.sql_column(attribute), *relations)
+        known = hierarchy.admit(values)
+        labels = [known.label(code) for code in known.generalize(known.encode(values), level)]
+        recoded = pa.table({"value": pa.array(values, pa.string()), "label": pa.array(labels, pa.string())})
+        return stack.enter_context(sql.given(recoded))
+
+    with ExitStack() as stack:
+        yield recode
 
 
 def answer_sql(

@@ -8,9 +8,9 @@ over the data for a thousand rows as for a billion.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack
-from typing import Any, Protocol
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -20,7 +20,7 @@ from pacas.core.consistency import GroupedRows
 from pacas.core.hierarchy import EXACT, NUMBER, ROOT, Hierarchy
 from pacas.engine.codes import coded_texts
 from pacas.engine.contract import Hierarchies
-from pacas.engine.sql.statements import ROW, OpenedRelation, literal
+from pacas.engine.sql.statements import ROW, OpenedRelation, Sql, literal
 
 Ints = NDArray[np.int64]
 
@@ -32,26 +32,6 @@ MIXED = "count(*) > 1"
 """A group shows more than one value, where its values are listed each once; a null is one."""
 _OF_A_GROUP = (("node", "f"), ("n", "n"))
 """What is kept of a row's group on each side, and how that is called there."""
-
-
-class Sql(Protocol):
-    """Where statements are run, in DuckDB's dialect: what comes of them stays there unless it is asked for."""
-
-    def arrow(self, sql: str) -> pa.Table:
-        """An answer that is known to be small."""
-        ...
-
-    def stream(self, sql: str, most: int) -> Iterator[pa.Table]:
-        """An answer of so many rows at most, in batches that fit in memory."""
-        ...
-
-    def kept(self, sql: str) -> AbstractContextManager[str]:
-        """The name of an answer that several statements need, computed once."""
-        ...
-
-    def given(self, table: pa.Table) -> AbstractContextManager[str]:
-        """The name of a table of the caller's."""
-        ...
 
 
 # ---- what rows are grouped by ----------------------------------------------------------------------------------------

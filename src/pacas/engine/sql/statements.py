@@ -6,11 +6,17 @@ case, stay outside.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass, field
 from typing import Protocol
 
+import numpy as np
 import pyarrow as pa
 
+from pacas.engine.codes import CodedColumn, code_type, place
+from pacas.engine.contract import Source
 from pacas.engine.new_cells import NewCells
 from pacas.errors import InputError, SchemaError
 
@@ -32,16 +38,44 @@ def column_name(position: int) -> str:
     return f"c{position}"
 
 
-class OpenedRelation(Protocol):
-    """What statements need to know of an opened relation."""
+class Sql(Protocol):
+    """Where statements are run, in DuckDB's dialect: what comes of them stays there unless it is asked for."""
+
+    def arrow(self, sql: str) -> pa.Table:
+        """An answer that is known to be small."""
+        ...
+
+    def stream(self, sql: str, most: int) -> Iterator[pa.Table]:
+        """An answer of so many rows at most, in batches that fit in memory."""
+        ...
+
+    def kept(self, sql: str) -> AbstractContextManager[str]:
+        """The name of an answer that several statements need, computed once."""
+        ...
+
+    def given(self, table: pa.Table) -> AbstractContextManager[str]:
+        """The name of a table of the caller's."""
+        ...
+
+
+@dataclass(eq=False, repr=False)
+class OpenedRelation(ABC):
+    """A relation that an engine has opened, as statements know it."""
 
     name: str
     sql_name: str
     columns: tuple[str, ...]
+    source: Source
+    coded: dict[str, CodedColumn] = field(default_factory=dict, kw_only=True)
 
+    @abstractmethod
     def __len__(self) -> int: ...
 
-    def sql_column(self, attribute: str) -> str: ...
+    def __repr__(self) -> str:  # no values: they may be a provider's
+        return f"{type(self).__name__}({self.name}: {len(self):,} rows)"
+
+    def sql_column(self, attribute: str) -> str:
+        return column_name(self.columns.index(attribute))
 
 
 def check_columns(table: OpenedRelation, attributes: Iterable[str]) -> None:
@@ -60,19 +94,32 @@ def check_key(key: Iterable[str], where: str, *, without: int = 0, again: int = 
         raise InputError(f"the key {named} of {where} repeats in {again:,} rows; give columns that tell all rows apart")
 
 
-def distinct_sql(column: str, relations: Sequence[str]) -> str:
+def distinct_values(sql: Sql, column: str, *relations: str) -> list[str | None]:
     """The values of a column, each once, sorted, a null last; over several relations, those of all."""
     values = " UNION ALL ".join(f"SELECT {column} AS value FROM {name}" for name in relations)
-    return f"SELECT DISTINCT value FROM ({values}) ORDER BY value NULLS LAST"
+    found = sql.arrow(f"SELECT DISTINCT value FROM ({values}) ORDER BY value NULLS LAST").column(0)
+    listed: list[str | None] = found.to_pylist()
+    return listed
 
 
-def coding_sql(table: OpenedRelation, codes: Mapping[str, tuple[str, int | None]]) -> str:
-    """Each row's number and codes: per attribute, a table (value, code) to look them up in, and a null's code."""
-    outputs, joins = [], []
-    for i, (attribute, (values, null)) in enumerate(codes.items()):
-        outputs.append(f"d{i}.code AS d{i}" if null is None else f"coalesce(d{i}.code, {null}) AS d{i}")
-        joins.append(f"LEFT JOIN {values} AS d{i} ON t.{table.sql_column(attribute)} = d{i}.value")
-    return f"SELECT t.{ROW}, {', '.join(outputs)} FROM {table.sql_name} AS t {' '.join(joins)}"
+def coded_columns(sql: Sql, table: OpenedRelation, attributes: Sequence[str]) -> dict[str, CodedColumn]:
+    """Whole columns as codes, all of them in one scan: each is joined with its distinct values."""
+    values = {a: distinct_values(sql, table.sql_column(a), table.sql_name) for a in attributes}
+    codes = [np.empty(len(table), dtype=code_type(len(known))) for known in values.values()]
+    with ExitStack() as stack:
+        outputs, joins = [], []
+        for i, (attribute, known) in enumerate(values.items()):
+            numbers = np.arange(len(known), dtype=np.int32)
+            lookup = pa.table({"value": pa.array(known, pa.string()), "code": pa.array(numbers)})
+            name = stack.enter_context(sql.given(lookup))
+            has_null = bool(known) and known[-1] is None
+            outputs.append(f"coalesce(d{i}.code, {len(known) - 1}) AS d{i}" if has_null else f"d{i}.code AS d{i}")
+            joins.append(f"LEFT JOIN {name} AS d{i} ON t.{table.sql_column(attribute)} = d{i}.value")
+        coding = f"SELECT t.{ROW}, {', '.join(outputs)} FROM {table.sql_name} AS t {' '.join(joins)}"
+        for batch in sql.stream(coding, len(table)):
+            rows, *columns = (column.to_numpy() for column in batch.columns)
+            place(rows, columns, codes)
+    return {a: CodedColumn(c, known) for (a, known), c in zip(values.items(), codes, strict=True)}
 
 
 def rows_sql(table: OpenedRelation, columns: Sequence[str], wanted: str | None) -> str:
