@@ -52,7 +52,7 @@ class Selection:
         return numbers
 
     def changed(self, numbers: Ints, errors: Ints) -> None:
-        """These classes, all of them left, have other counts now."""
+        """Take over the new error counts of some classes, all of which are left."""
         self._errors[numbers] = errors
         blocks = np.unique(numbers // BLOCK) if len(numbers) < len(self._blocks) else slice(None)
         self._most[blocks] = self._blocks[blocks].max(axis=1)

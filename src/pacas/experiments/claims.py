@@ -67,7 +67,7 @@ class Judged:
 
 
 def judge_all(runs: Runs) -> tuple[Judged, ...]:
-    """All claims, those of figures that were not run among them."""
+    """Judge every claim by the runs; one whose figure was not run is neither right nor wrong."""
     return tuple(_judged(claim, runs) for claim in CLAIMS)
 
 

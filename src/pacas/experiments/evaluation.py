@@ -41,7 +41,7 @@ class EvaluationPlan:
 
     @classmethod
     def of(cls, figure: str, data: str, scale: str, output: Path) -> EvaluationPlan:
-        """By the names that the command line takes; `data` is a directory, or `synthetic`."""
+        """A plan by the names that the command line takes; `data` is a directory, or `synthetic`."""
         synthetic = data == SYNTHETIC
         return cls(
             find_figures(figure),

@@ -35,7 +35,7 @@ def rises(curve: Curve) -> bool:
 
 
 def falls(curve: Curve) -> bool:
-    """The opposite.
+    """Does it end lower than it begins, and never rise by more than slightly on the way?
 
     >>> falls({1: 3.0, 2: 2.0}), falls({1: 2.0, 2: 3.0}), falls({})
     (True, False, False)
@@ -54,12 +54,12 @@ def gets_longer(times: Curve) -> bool:
 
 
 def gets_shorter(times: Curve) -> bool:
-    """The opposite."""
+    """Is the last time shorter than the first?"""
     return gets_longer(dict(reversed(list(times.items()))))
 
 
 def exponent(curve: Curve) -> float:
-    """By which power of x it grows, from its first to its last point: 1 is linear, 0 is not at all.
+    """By which power of x a curve grows, from its first to its last point: 1 is linear, 0 is not at all.
 
     >>> round(exponent({10: 5.0, 40: 10.0}), 3)
     0.5
@@ -72,7 +72,7 @@ def exponent(curve: Curve) -> float:
 
 
 def told(curve: Curve) -> str:
-    """Its values, one after the other.
+    """A curve's values, one after the other.
 
     >>> told({1: 0.12345, 2: 1234.5})
     '0.123, 1,234'
@@ -155,7 +155,7 @@ def _per_step(curve: Curve) -> float:
 
 
 def _curves(runs: Runs, figure: str, shows: str, **where: Any) -> dict[str, Curve]:
-    """One per data set."""
+    """A curve per data set."""
     found = {d: curve_of(runs, figure, shows, dataset=d, **where) for d in runs.collection.main}
     return {dataset: curve for dataset, curve in found.items() if curve}
 

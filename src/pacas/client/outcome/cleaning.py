@@ -97,12 +97,12 @@ class Cleaning:
 
     @property
     def budget(self) -> float:
-        """In credits."""
+        """What could be spent, in credits."""
         return in_credits(self.budget_nanocredits)
 
     @property
     def spent(self) -> float:
-        """In credits."""
+        """What was spent, in credits."""
         return in_credits(self.spent_nanocredits)
 
     @property

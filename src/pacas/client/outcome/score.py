@@ -86,7 +86,7 @@ class CellCounts:
 
 
 def shares(counts: Sequence[int]) -> list[float]:
-    """Each as a share of all; zeros if there is nothing to share."""
+    """Counts as shares of their sum; zeros if that is 0."""
     total = sum(counts)
     return [n / total if total else 0.0 for n in counts]
 

@@ -27,6 +27,15 @@ class ClassValues:
     """Entry i: in class `group[i]`, cells of this weight hold the value `code`; `first` is the lowest row that does.
 
     Entries are sorted by class; classes are numbered from 0, and each has an entry.
+
+    Rows 1, 3 and 6 form a class and hold the values 4, 2 and 4; row 8 is a class of its own and holds 2:
+
+    >>> group, code, row = np.array([0, 0, 0, 1]), np.array([4, 2, 4, 2]), np.array([1, 3, 6, 8])
+    >>> values = ClassValues.of(group, code, row, weight=np.ones(4, dtype=np.int64))
+    >>> list(zip(values.group.tolist(), values.code.tolist(), values.weight.tolist(), values.first.tolist()))
+    [(0, 2, 1, 3), (0, 4, 2, 1), (1, 2, 1, 8)]
+    >>> values.code[values.heaviest()].tolist()
+    [4, 2]
     """
 
     group: Ints
@@ -42,7 +51,7 @@ class ClassValues:
         return cls(keys // width, keys % width, sum_by(entry, weight, len(keys)), row[at])
 
     def only(self, codes: NDArray[np.bool_]) -> ClassValues:
-        """Without the values that are not marked in `codes`."""
+        """The entries whose value is marked in `codes`."""
         kept = codes[self.code]
         return ClassValues(self.group[kept], self.code[kept], self.weight[kept], self.first[kept])
 

@@ -63,7 +63,7 @@ class Privatized:
 
     @property
     def stated_epsilon(self) -> float:
-        """Of the whole relation, by PrivateClean's formulas: columns compose by addition."""
+        """ε of the whole relation by PrivateClean's formulas: columns compose by addition."""
         return sum(column.stated for column in self.columns.values())
 
     @property

@@ -30,7 +30,7 @@ class CurationStep:
 
 @dataclass(frozen=True, slots=True)
 class Curation:
-    """All steps, in their order; `rows` is how many the curated relation has."""
+    """What a curation did, step by step; `rows` is how many the curated relation has."""
 
     rows: int
     steps: tuple[CurationStep, ...] = ()
@@ -145,7 +145,7 @@ def _codes(encoded: pa.DictionaryArray) -> Ints:
 
 
 def sample(table: pa.Table, rows: int | None, seed: int, *, whole: str | None = None) -> pa.Table:
-    """So many rows at random, in their order; with `whole`, all rows of some values of a column, the last one cut."""
+    """A sample of `rows` rows, in their order; with `whole`, all rows of some values of a column, the last one cut."""
     if rows is None or rows >= len(table):
         return table
     random = np.random.default_rng(seed)

@@ -93,11 +93,11 @@ class Dataset:
     def unguarded_provider(
         self, *, per_cell: int = PER_CELL, seed: int = 0, engine: Engine[Any] | None = None
     ) -> Provider:
-        """One without policies: it has a price for everything."""
+        """A provider without policies, who has a price for everything."""
         return self._provider((), per_cell, seed, engine)
 
     def _provider(self, policies: tuple[Policy, ...], per_cell: int, seed: int, engine: Engine[Any] | None) -> Provider:
-        """It is given the columns that requests and policies look at; others would only take time to fingerprint."""
+        """A provider of the columns that requests and policies look at; others would only take time to fingerprint."""
         needed = {*self.sold, *self.quasi_identifiers, *(a for attribute in self.sold for a in self.x(attribute))}
         return Provider(
             Relation(self.truth.table.select([column for column in self.truth.columns if column in needed])),

@@ -47,7 +47,15 @@ def _clashes(columns: ErrorColumns, fd: FunctionalDependency, errors: Ints) -> t
 
 
 class Clashes:
-    """How many rows of a group have a value that is incomparable with a given one."""
+    """How many rows of a group have a value that is incomparable with a given one.
+
+    Of a group with the values a, b, b and their parent p, two clash with a, one with b, none with p.
+
+    >>> tree = Hierarchy.from_rows([["a", "p", "*"], ["b", "p", "*"]])
+    >>> clashes = Clashes(np.zeros(4, dtype=np.int64), tree.encode(["a", "b", "b", "p"]), tree)
+    >>> clashes.count(np.zeros(3, dtype=np.int64), tree.encode(["a", "b", "p"])).tolist()
+    [2, 1, 0]
+    """
 
     def __init__(self, group: Ints, node: Codes, tree: Hierarchy) -> None:
         grouped = np.flatnonzero(group >= 0)

@@ -64,7 +64,7 @@ class ErrorBatch:
     def cells(
         self, fds: Sequence[FunctionalDependency], repairability: Sequence[Repairability | None]
     ) -> tuple[CellError, ...]:
-        """One by one, in row order."""
+        """The errors one by one, in row order."""
         by_number = [*fds, None]  # −1 finds the None
         columns = (getattr(self, field.name).tolist() for field in fields(self))
         cells = [

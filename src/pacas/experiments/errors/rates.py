@@ -18,7 +18,7 @@ SIDES: Mapping[str, tuple[Side, ...]] = {"rhs": (Side.RHS,), "lhs": (Side.LHS,),
 
 
 class Quota(NamedTuple):
-    """So many errors of one side of a dependency."""
+    """How many errors one side of a dependency is to get."""
 
     fd: FunctionalDependency
     side: Side
@@ -56,7 +56,7 @@ def quotas(rate: Rate, fds: Sequence[FunctionalDependency], side: str, rows: int
 
 
 def tuples(rate: float, rows: int, what: str = "the rate") -> int:
-    """So many tuples are this share; a share that comes to no tuple at all is a mistake."""
+    """How many tuples a rate comes to; one that comes to no tuple at all is a mistake."""
     number = math.floor(rate * rows + 0.5)
     if rate > 0 and not number:
         raise InputError(f"{what}, {rate:g} of {rows:,} rows, comes to no tuple at all; give a higher one")

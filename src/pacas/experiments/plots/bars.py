@@ -82,7 +82,7 @@ def _lying(panel: Axes, place: int, point: Point, column: str) -> None:
 
 
 def _filling(point: Point) -> dict[str, Any]:
-    """Of its colour; hatched, where lines are dashed."""
+    """How a bar is filled: in its colour, hatched where lines are dashed."""
     shown = line_style(point.setting, KIND)
     hatch = "//////" if shown.is_hollow else None
     return {"facecolor": shown.fill, "edgecolor": shown.colour, "hatch": hatch, "linewidth": 0.7}

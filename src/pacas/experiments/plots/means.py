@@ -42,7 +42,7 @@ class Point:
         return _spread([(run[column] or 0) / total for run, total in sums if total])
 
     def total(self, columns: Sequence[str]) -> Spread | None:
-        """Of the sum of some columns, in the runs that measured all of them."""
+        """The spread of the sum of some columns, in the runs that measured all of them."""
         measured = [[run[column] for column in columns] for run in self.runs]
         return _spread([sum(values) for values in measured if None not in values])
 

@@ -165,7 +165,7 @@ def end_of_bar(panel: Axes, place: int, spread: Spread) -> None:
 
 
 def save(drawn: Sheet, folder: Path, name: str) -> tuple[Path, Path]:
-    """As SVG and as PNG, without the date."""
+    """Write a sheet as SVG and as PNG, without the date."""
     vector, pixels = folder / f"{name}.svg", folder / f"{name}.png"
     nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
     with replacing(vector) as partial:
@@ -191,7 +191,7 @@ class LineStyle:
 
 
 def line_style(setting: Setting, lines: Sequence[str]) -> LineStyle:
-    """By method; then by how it is guarded, or how the budget is allocated."""
+    """How a line is drawn: by its method, then by how it is guarded or how the budget is allocated."""
     is_hollow = setting.buys and setting.guard == GUARDED
     dash = "-" if not is_hollow else (0, (4, 1.5))
     marker = MARKERS[setting.method]

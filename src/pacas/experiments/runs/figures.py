@@ -90,7 +90,7 @@ class Figure:
     """On the collection's other data sets, too."""
 
     def settings(self, collection: Collection, scale: Scale) -> Iterator[Setting]:
-        """Its runs; several figures may have the same."""
+        """The runs that the figure is drawn from; several figures may share some."""
         main = collection.main[:1] if self.first_only else collection.main
         for dataset in (*main, *(collection.others if self.others else ())):
             yield from self._runs(dataset, scale)
