@@ -21,7 +21,8 @@ from pacas.errors import HierarchyError, InputError, KeyReusedError
 from pacas.protocol.marketplace import Marketplace
 from pacas.protocol.messages import Answer, Quote, Reason, Refusal, Request
 from pacas.provider.provider import Provider
-from pacas.provider.support.neighbour import GivenSupport, Neighbour
+from pacas.provider.support.edits import Neighbour
+from pacas.provider.support.support_set import GivenSupport
 from pacas.remote.remote_provider import RemoteProvider
 
 CREDIT = 10**9

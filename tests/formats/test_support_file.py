@@ -15,7 +15,8 @@ from oracles.worlds import World, worlds
 
 from pacas.errors import InputError
 from pacas.formats.provider.support_file import read_support, write_support
-from pacas.provider.support.neighbour import GivenSupport, Neighbour
+from pacas.provider.support.edits import Neighbour
+from pacas.provider.support.support_set import GivenSupport
 
 COLUMNS = ["GEN", "AGE", "MED"]
 ROWS = 6

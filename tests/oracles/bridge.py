@@ -22,7 +22,7 @@ from pacas.core.relation import Relation
 from pacas.formats.provider.support_file import read_support
 from pacas.protocol.messages import Request
 from pacas.provider.provider import Provider
-from pacas.provider.support.neighbour import GivenSupport
+from pacas.provider.support.support_set import GivenSupport
 
 
 def to_relation(rows: Sequence[Row]) -> Relation:

@@ -21,8 +21,7 @@ from pacas.core.hierarchy import Codes
 from pacas.errors import InputError
 from pacas.formats.provider.support_file import read_support
 from pacas.provider.support.cell_neighbours import cell_neighbours
-from pacas.provider.support.edits import INSERTED, Edits, edits_of
-from pacas.provider.support.neighbour import Neighbour
+from pacas.provider.support.edits import INSERTED, Edits, Neighbour, edits_of
 
 Row = Mapping[str, Value]
 

@@ -36,9 +36,9 @@ from pacas.provider.on_engine import shop as on_engine
 from pacas.provider.on_engine.row_lookup import FoundLately
 from pacas.provider.on_engine.shop import EngineShop
 from pacas.provider.provider import Provider
+from pacas.provider.support.edits import Neighbour
 from pacas.provider.support.mix import Mix
-from pacas.provider.support.neighbour import GivenSupport, Neighbour
-from pacas.provider.support.support_set import Generated
+from pacas.provider.support.support_set import Generated, GivenSupport
 from pacas.provider.terms import ViewPrice
 
 LARGE = [HealthCheck.too_slow, HealthCheck.data_too_large]

@@ -20,9 +20,9 @@ from pacas.provider.audit import audit
 from pacas.provider.ledger.entry import Opening
 from pacas.provider.ledger.ledger import MemoryLedger
 from pacas.provider.provider import Provider
+from pacas.provider.support.edits import Neighbour
 from pacas.provider.support.mix import Mix
-from pacas.provider.support.neighbour import GivenSupport, Neighbour
-from pacas.provider.support.support_set import Generated
+from pacas.provider.support.support_set import Generated, GivenSupport
 from pacas.provider.terms import ViewPrice
 from pacas.storage.sqlite.ledger import SqliteLedger
 

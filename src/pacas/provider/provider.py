@@ -29,8 +29,7 @@ from pacas.provider.on_engine.memory_limit import too_large
 from pacas.provider.on_engine.shop import EngineShop
 from pacas.provider.shop.contract import Shop, Tell
 from pacas.provider.shop.fingerprint import relation_digests
-from pacas.provider.support.neighbour import GivenSupport
-from pacas.provider.support.support_set import Generated
+from pacas.provider.support.support_set import Generated, GivenSupport
 from pacas.provider.support.weights import Factor
 from pacas.provider.terms import HistoryScope, Terms, ViewPrice
 

@@ -19,8 +19,7 @@ from pacas.core.query import GeneralizedQuery
 from pacas.engine.contract import Hierarchies
 from pacas.errors import HierarchyError, InputError, SchemaError
 from pacas.provider.column import Column
-from pacas.provider.support.neighbour import GivenSupport
-from pacas.provider.support.support_set import Generated
+from pacas.provider.support.support_set import Generated, GivenSupport
 from pacas.provider.support.weights import Factor
 
 

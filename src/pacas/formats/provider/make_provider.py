@@ -13,8 +13,7 @@ from pacas.formats.provider.provider_file import ProviderFile, named
 from pacas.formats.provider.support_file import read_support
 from pacas.provider.ledger.ledger import Ledger
 from pacas.provider.provider import Provider
-from pacas.provider.support.neighbour import GivenSupport
-from pacas.provider.support.support_set import Generated
+from pacas.provider.support.support_set import Generated, GivenSupport
 from pacas.provider.terms import HistoryScope, Terms
 
 Tell = Callable[[str], None]

@@ -20,7 +20,8 @@ import pyarrow as pa
 from pacas.core.money import CREDIT, credits_text
 from pacas.errors import FileError, did_you_mean
 from pacas.formats.json_lines import MISTAKES, LineReader
-from pacas.provider.support.neighbour import GivenSupport, Neighbour, Values
+from pacas.provider.support.edits import Neighbour, Values
+from pacas.provider.support.support_set import GivenSupport
 from pacas.provider.support.weights import MOST_TOTAL
 
 SHAPE = '{"ops": [{"set": 3, "values": {…}}, {"delete": 4}, {"insert": {…}}], "weight": 0.1}'

@@ -24,8 +24,7 @@ from pacas.provider.safety.linked_values import LinkedValues
 from pacas.provider.safety.surviving import Surviving
 from pacas.provider.shop.contract import Tell
 from pacas.provider.shop.fingerprint import generated_digest, terms_digests, text_digest, weights_digest
-from pacas.provider.support.neighbour import GivenSupport
-from pacas.provider.support.support_set import Generated, SupportSet
+from pacas.provider.support.support_set import Generated, GivenSupport, SupportSet
 from pacas.provider.support.weights import check_weights, sensitivity_weights, uniform_weights
 from pacas.provider.terms import Terms
 

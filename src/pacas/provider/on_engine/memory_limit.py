@@ -7,8 +7,7 @@ from typing import Any
 
 from pacas.engine.contract import Engine, Source
 from pacas.errors import InputError
-from pacas.provider.support.neighbour import GivenSupport
-from pacas.provider.support.support_set import ONLY_UPDATES
+from pacas.provider.support.support_set import ONLY_UPDATES, GivenSupport
 from pacas.provider.terms import Terms
 
 BYTES_OF_A_CELL = 8

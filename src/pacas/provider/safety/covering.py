@@ -16,8 +16,7 @@ from pacas.provider.column import Column
 from pacas.provider.safety.linked_values import LinkedValues
 from pacas.provider.safety.margins import Margins
 from pacas.provider.support.cell_neighbours import draws_of
-from pacas.provider.support.edits import Edits, edits_of
-from pacas.provider.support.neighbour import Neighbour
+from pacas.provider.support.edits import Edits, Neighbour, edits_of
 from pacas.provider.support.support_set import SupportSet, cells_of
 
 Change = tuple[int, dict[str, int]]

@@ -2,6 +2,9 @@
 
 Many of them are a few arrays. A *patch* is one row of R that a neighbour replaces or takes out, or one that it puts in;
 a neighbour has any number of patches, none if it is R itself. Values are codes of the provider's `Column`s.
+
+A `Neighbour` is one as somebody gives it, by row numbers and values. Operations come in order, and a later one may undo
+what an earlier one did; what counts is their net effect, which pricing and files share here.
 """
 
 from __future__ import annotations
@@ -17,9 +20,11 @@ from pacas.core.hierarchy import Codes
 from pacas.engine.grouping import Ints
 from pacas.errors import InputError
 from pacas.provider.support.cell_neighbours import CellNeighbours
-from pacas.provider.support.neighbour import Neighbour
 
 Mask = NDArray[np.bool_]
+
+Values = Mapping[str, str | None]
+"""Some columns' values; None is the null."""
 
 INSERTED = -1
 
@@ -110,6 +115,20 @@ def codes_of(nodes: Codes, code_of_node: Codes) -> Codes:
 
 
 # ---- from given neighbours -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Neighbour:
+    """One neighbour of R: the rows it changes, with their new values or None where the row is deleted, and new rows.
+
+    A changed row keeps what its values do not name. A new row has null there.
+    """
+
+    rows: Mapping[int, Values | None] = field(default_factory=dict)
+    inserted: Sequence[Values] = ()
+
+    def __repr__(self) -> str:  # no values: they may be the provider's
+        return f"Neighbour(rows={len(self.rows)}, inserted={len(self.inserted)})"
 
 
 def edits_of(

@@ -16,9 +16,8 @@ from pacas.engine.grouping import Ints
 from pacas.errors import InputError
 from pacas.provider.column import Column
 from pacas.provider.support.cell_neighbours import CellNeighbours, PerCell, per_cell_of_size
-from pacas.provider.support.edits import Changed, Edits, edits_of
+from pacas.provider.support.edits import Changed, Edits, Neighbour, edits_of
 from pacas.provider.support.mix import Mix, mixed_neighbours
-from pacas.provider.support.neighbour import GivenSupport
 
 ONLY_UPDATES = Mix()
 
@@ -42,6 +41,17 @@ class Generated:
         if self.size is None:
             return dict.fromkeys(attributes, self.per_cell)
         return per_cell_of_size(self.size, rows, attributes, seed)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class GivenSupport:
+    """A support set that is taken as it is: its neighbours, and what each weighs, in nanocredits, if they say so."""
+
+    neighbours: Sequence[Neighbour]
+    weights: Ints | None = None
+
+    def __len__(self) -> int:
+        return len(self.neighbours)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
