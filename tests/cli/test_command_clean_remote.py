@@ -12,7 +12,7 @@ import pytest
 from certificates import Authority
 from running_service import KEY, app_of, served, with_account
 
-from pacas.cli.opened_provider import opened_provider
+from pacas.cli.opened_provider import opened_provider, read_provider
 from pacas.provider.ledger.accounts import MemoryAccounts
 from pacas.provider.ledger.chain import Total
 from pacas.remote.remote_provider import RemoteProvider
@@ -34,7 +34,7 @@ class Shop:
         self.url = ""
 
     def start(self, *, port: int = 0, **more: Any) -> str:
-        provider = self._stack.enter_context(opened_provider(self._folder / "provider.toml"))
+        provider = self._stack.enter_context(opened_provider(read_provider(str(self._folder / "provider.toml"))))
         self.url = self._stack.enter_context(served(app_of(provider, self.accounts), port=port, **more))
         return self.url
 

@@ -12,8 +12,8 @@ import pytest
 
 from pacas import Refusal, check, example, read_hierarchy, read_relation
 from pacas.cli.demo.files import COMMANDS
+from pacas.cli.demo.large import FD, make_tables
 from pacas.cli.demo.market import POLICY, possible, trade
-from pacas.cli.demo.table import FD, make_tables
 from pacas.engine.duck.engine import DuckEngine
 
 

@@ -19,7 +19,7 @@ import httpx
 import pytest
 from certificates import Authority
 
-from pacas.cli.provider.serve_example import Example, program
+from pacas.cli.provider.serve import ServedExample, program
 from pacas.provider.ledger.accounts import MemoryAccounts
 from pacas.storage.sqlite.ledger import SqliteLedger
 
@@ -233,7 +233,7 @@ def test_the_example_comes_with_an_account_and_a_line_to_try(serve: Serve, folde
 
 
 def test_the_line_to_try_has_the_certificate(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    Example(Path("provider.toml"), "https://127.0.0.1:7", Path("my tls.pem")).invite(MemoryAccounts())
+    ServedExample(Path("provider.toml"), "https://127.0.0.1:7", Path("my tls.pem")).invite(MemoryAccounts())
     assert "--provider https://127.0.0.1:7 --ca 'my tls.pem' " in capsys.readouterr().err
 
 

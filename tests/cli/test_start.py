@@ -13,10 +13,13 @@ from pathlib import Path
 import pytest
 
 from pacas.cli.main import COMMANDS, load_commands
+from pacas.protocol.receipt import Receipt
+from pacas.server.signing_key import SigningKey
+from pacas.wire.shapes import ReceiptDocument
 
 PROGRAM = """
 import atexit, json, sys
-atexit.register(lambda: print(json.dumps(sorted({name.partition(".")[0] for name in sys.modules})), file=sys.stderr))
+atexit.register(lambda: print(json.dumps(sorted(sys.modules)), file=sys.stderr))
 from pacas.cli.main import main
 main()
 """
@@ -28,11 +31,12 @@ UNUSED = {"matplotlib", "pandas", "scipy"}
 
 
 def loaded(*arguments: str, code: int = 0, **environment: str) -> set[str]:
-    """The packages that a command has imported at its end."""
+    """The packages that a command has imported at its end, and our rooms."""
     line = [sys.executable, "-c", PROGRAM, *arguments]
     told = subprocess.run(line, capture_output=True, text=True, check=False, env={**os.environ, **environment})
     assert told.returncode == code, told.stderr
-    return set(json.loads(told.stderr.splitlines()[-1]))
+    modules = json.loads(told.stderr.splitlines()[-1])
+    return {name.partition(".")[0] for name in modules} | {".".join(name.split(".")[:2]) for name in modules}
 
 
 @pytest.mark.parametrize("arguments", [(), ("--help",), ("--version",)], ids=" ".join)
@@ -49,6 +53,31 @@ def test_the_completion_of_a_name_loads_no_command() -> None:
 def test_a_check_loads_no_server_and_no_client_of_one(folder: Path) -> None:
     packages = loaded("check", "client.csv", "--fd", "GEN, DIAG -> MED", "--hierarchy", "MED=med.csv", code=1)
     assert not packages & (SERVER | WIRE | UNUSED)
+
+
+def test_a_receipt_is_verified_without_data_and_without_a_client(folder: Path) -> None:
+    signer = SigningKey.load_or_create(folder / "key.pem")
+    receipt = signer.sign(Receipt("ann", "MED", {"GEN": "male"}, 1, "NSAID", 700_000_000, "k", 1, "0" * 64))
+    (folder / "receipt.json").write_text(ReceiptDocument.of(receipt).model_dump_json())
+    (folder / "public.pem").write_text(signer.public_key)
+    assert not loaded("verify", "receipt.json", "--key", "public.pem") & (DATA | SERVER | UNUSED | {"httpx"})
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("quote", "provider.toml", "--requests", "ladders.jsonl"),
+        ("clean", "client.toml", "--provider", "provider.toml", "--budget", "2"),
+    ],
+    ids=lambda arguments: arguments[0],
+)
+def test_a_provider_in_this_process_needs_no_wire(folder: Path, arguments: tuple[str, ...]) -> None:
+    assert not loaded(*arguments) & (SERVER | WIRE | UNUSED)
+
+
+def test_a_provider_at_a_url_loads_nothing_of_a_provider(folder: Path) -> None:
+    packages = loaded("quote", "https://127.0.0.1:9", "--requests", "ladders.jsonl", code=2)
+    assert not packages & (SERVER | UNUSED | {"pacas.provider", "pacas.server", "pacas.storage"})
 
 
 @pytest.mark.parametrize("name", COMMANDS)

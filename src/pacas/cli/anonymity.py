@@ -9,8 +9,17 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from pacas.cli.data_options import AnyData, EngineOption, KeyOption, MasterOption, MemoryOption, opened_engine
-from pacas.cli.options import HierarchyOption, Json, names, out, print_json, printable, progress, read_hierarchies
+from pacas.cli.data_options import (
+    AnyData,
+    EngineOption,
+    HierarchyOption,
+    KeyOption,
+    MasterOption,
+    MemoryOption,
+    opened_engine,
+    read_hierarchies,
+)
+from pacas.cli.options import Json, names, out, print_json, printable, progress
 from pacas.core.anonymity import Policy, check_anonymity, closeness, distinct_diversity, entropy_diversity
 from pacas.engine.choosing import EngineChoice
 from pacas.engine.questions import group_histogram

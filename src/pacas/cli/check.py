@@ -11,8 +11,16 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from pacas.cli.data_options import AnyData, EngineOption, MasterOption, MemoryOption, opened_engine
-from pacas.cli.options import HierarchyOption, Json, out, print_json, printable, progress, read_hierarchies
+from pacas.cli.data_options import (
+    AnyData,
+    EngineOption,
+    HierarchyOption,
+    MasterOption,
+    MemoryOption,
+    opened_engine,
+    read_hierarchies,
+)
+from pacas.cli.options import Json, out, print_json, printable, progress
 from pacas.client.classes.check import Check, DependencyCheck, check
 from pacas.engine.choosing import EngineChoice
 from pacas.engine.contract import Engine

@@ -1,17 +1,21 @@
-"""Which engine a command asks: the options that say it, and the engine itself while the command runs."""
+"""The data that a command reads, and the engine that it asks: the options that name them, and how they are opened."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
+from pathlib import Path
 from typing import Annotated, Any
 
 import pyarrow as pa
 import typer
 
+from pacas.core.hierarchy import Hierarchy
 from pacas.engine.choosing import EngineChoice
 from pacas.engine.contract import Engine
+from pacas.errors import InputError
+from pacas.formats.hierarchies import read_hierarchy
 
 AnyData = Annotated[
     str,
@@ -20,6 +24,11 @@ AnyData = Annotated[
         help="A CSV, TSV or Parquet file, plain or .gz or .zst; or with --key a folder of Parquet files, and with "
         "--engine spark a table's name.",
     ),
+]
+Data = Annotated[Path, typer.Argument(metavar="DATA", help="A CSV, TSV or Parquet file, plain or .gz or .zst.")]
+HierarchyOption = Annotated[
+    list[str] | None,
+    typer.Option("--hierarchy", metavar="ATTR=FILE", help="An attribute's hierarchy (ARX CSV, JSON, Amnesia); repeat."),
 ]
 EngineOption = Annotated[
     str | None,
@@ -47,6 +56,19 @@ KeyOption = Annotated[
         "--key", metavar="COLUMN", help="What tells the rows of a folder or table apart, and so numbers them; repeat."
     ),
 ]
+
+
+def read_hierarchies(options: Sequence[str] | None) -> dict[str, Hierarchy]:
+    """The hierarchies of `--hierarchy ATTR=FILE …`."""
+    read: dict[str, Hierarchy] = {}
+    for option in options or ():
+        attribute, sign, file = option.rpartition("=")
+        if not sign or not attribute or not file:
+            raise InputError(f"--hierarchy takes ATTR=FILE, such as MED=med.csv, not {option!r}")
+        if attribute in read:
+            raise InputError(f"--hierarchy names {attribute!r} twice")
+        read[attribute] = read_hierarchy(file)
+    return read
 
 
 @contextmanager

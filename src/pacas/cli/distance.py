@@ -7,8 +7,17 @@ from typing import Annotated
 
 import typer
 
-from pacas.cli.data_options import AnyData, EngineOption, KeyOption, MasterOption, MemoryOption, opened_engine
-from pacas.cli.options import HierarchyOption, Json, out, print_json, printable, progress, read_hierarchies
+from pacas.cli.data_options import (
+    AnyData,
+    EngineOption,
+    HierarchyOption,
+    KeyOption,
+    MasterOption,
+    MemoryOption,
+    opened_engine,
+    read_hierarchies,
+)
+from pacas.cli.options import Json, out, print_json, printable, progress
 from pacas.engine.choosing import EngineChoice
 from pacas.engine.questions import semantic_distance
 from pacas.errors import SchemaError

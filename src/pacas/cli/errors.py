@@ -11,7 +11,8 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from pacas.cli.options import Data, HierarchyOption, Json, out, print_json, printable, progress, read_hierarchies
+from pacas.cli.data_options import Data, HierarchyOption, read_hierarchies
+from pacas.cli.options import Json, out, print_json, printable, progress
 from pacas.core.relation import Relation
 from pacas.engine.duck.engine import DuckEngine
 from pacas.errors import InputError

@@ -2,46 +2,39 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from pacas.cli.data_options import opened_engine
-from pacas.cli.options import progress
+from pacas.cli.options import Tell, is_url, progress
 from pacas.engine.choosing import EngineChoice
 from pacas.engine.contract import Engine
 from pacas.errors import InputError
 from pacas.formats.provider.make_provider import make_provider
 from pacas.formats.provider.provider_file import ProviderFile, read_provider_file
-from pacas.protocol.names import check_buyer
 from pacas.provider.ledger.ledger import Ledger
-from pacas.provider.provider import LOCAL, Provider
+from pacas.provider.provider import Provider
 from pacas.storage.url import ledger_path, open_ledger
 
-ProviderArgument = Annotated[str, typer.Argument(metavar="PROVIDER", help="The provider's file, provider.toml.")]
-BuyerOption = Annotated[
-    str | None,
-    typer.Option("--as", metavar="BUYER", help="With a file: the buyer's name.", show_default=LOCAL),
-]
 
-FROM_FILE = EngineChoice()
-"""An engine that nothing is said of here: the provider's file does."""
-
-_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+def read_provider(named: str) -> ProviderFile:
+    """The file of a provider that is named by it: what only its owner can do needs no less."""
+    if is_url(named):
+        raise InputError("this is for the provider's owner, where its data is; give its provider.toml, not a URL")
+    return read_provider_file(Path(named))
 
 
-def open_provider(file: ProviderFile, engine: Engine[Any], tell: Callable[[str], None] = lambda what: None) -> Provider:
+def open_provider(file: ProviderFile, engine: Engine[Any], tell: Tell = lambda what: None) -> Provider:
     """The provider that a file describes, with the ledger that it names.
 
     Where a mistake keeps the provider from opening a ledger whose file was not there before, none is left behind; a
     schema of a database is left as it is, with nothing in it.
     """
     opened: list[Ledger] = []
-    makes_a_file = ledger_path(file.ledger_url, file.folder) is not None and not _files(file)
+    files = _ledger_files(file)
+    makes_a_file = bool(files) and not any(name.exists() for name in files)
 
     def open_file() -> Ledger:
         opened.append(open_ledger(file.ledger_url, file.folder))
@@ -60,48 +53,39 @@ def open_provider(file: ProviderFile, engine: Engine[Any], tell: Callable[[str],
 
 @contextmanager
 def opened_provider(
-    path: Path, given: EngineChoice = FROM_FILE, *, beside: Engine[Any] | None = None
+    file: ProviderFile, given: EngineChoice | None = None, *, beside: Engine[Any] | None = None
 ) -> Iterator[Provider]:
     """A provider for one command, everything closed at its end; progress is shown while it is made ready.
 
     The engine is the one that is given, else the file's; one that runs beside it may serve both.
     """
-    file = read_provider_file(path)
-    with opened_engine(given.over(file.engine_choice), beside) as engine:
+    choice = file.engine_choice if given is None else given.over(file.engine_choice)
+    with opened_engine(choice, beside) as engine:
         with progress() as tell:
-            tell(f"reading {path.name}")
+            tell(f"reading {file.path.name}")
             provider = open_provider(file, engine, tell)
         with closing(provider.ledger):
             yield provider
 
 
-def is_url(named: str) -> bool:
-    """Whether a provider is named by where it answers, not by its file."""
-    return bool(_URL.match(named))
+def files_of(file: ProviderFile) -> Iterator[Path]:
+    """What a provider reads, and its ledger and its key."""
+    yield file.path
+    yield from (file.folder / relation.data for relation in (file.relation, *file.relations.values()))
+    yield from (file.folder / source for source in file.hierarchies.values() if isinstance(source, str))
+    if file.pricing.support.file is not None:
+        yield file.folder / file.pricing.support.file
+    yield file.signing_key
+    yield from _ledger_files(file)
 
 
-def provider_path(named: str) -> Path:
-    """The file that names a provider, for what only its owner can do."""
-    if is_url(named):
-        raise InputError("this is for the provider's owner, where its data is; give its provider.toml, not a URL")
-    return Path(named)
-
-
-def buyer_name(given: str | None) -> str:
-    """Who buys from a provider in this process."""
-    name = LOCAL if given is None else given
-    check_buyer(name)
-    return name
-
-
-def _files(file: ProviderFile) -> list[Path]:
-    """What there is of the ledger on the disk."""
+def _ledger_files(file: ProviderFile) -> list[Path]:
+    """The names of the files of a ledger that is on this disk."""
     path = ledger_path(file.ledger_url, file.folder)
-    names = [] if path is None else [path, *(path.with_name(path.name + more) for more in ("-wal", "-shm"))]
-    return [name for name in names if name.exists()]
+    return [] if path is None else [path, *(path.with_name(path.name + more) for more in ("-wal", "-shm"))]
 
 
 def _remove(file: ProviderFile) -> None:
     """Take away a ledger that was made for nothing: who else reads the file finds the same mistake, too."""
-    for name in _files(file):
+    for name in _ledger_files(file):
         name.unlink(missing_ok=True)

@@ -5,29 +5,54 @@ from __future__ import annotations
 import csv
 import json
 import os
+import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console, ConsoleDimensions
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from pacas.client.classes.check import Tell
-from pacas.core.hierarchy import Hierarchy
 from pacas.errors import InputError
-from pacas.formats.hierarchies import read_hierarchy
+from pacas.protocol.names import LOCAL
 
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout; progress stays on stderr.")]
-Data = Annotated[Path, typer.Argument(metavar="DATA", help="A CSV, TSV or Parquet file, plain or .gz or .zst.")]
-HierarchyOption = Annotated[
-    list[str] | None,
-    typer.Option("--hierarchy", metavar="ATTR=FILE", help="An attribute's hierarchy (ARX CSV, JSON, Amnesia); repeat."),
+ProviderArgument = Annotated[str, typer.Argument(metavar="PROVIDER", help="The provider's file, provider.toml.")]
+BuyerOption = Annotated[
+    str | None,
+    typer.Option("--as", metavar="BUYER", help="With a file: the buyer's name.", show_default=LOCAL),
+]
+AnyProvider = Annotated[
+    str, typer.Argument(metavar="PROVIDER", help="The provider's file, provider.toml, or its URL, https://….")
+]
+TokenOption = Annotated[
+    str | None,
+    typer.Option("--token", envvar="PACAS_TOKEN", metavar="TOKEN", help="With a URL: what opens the account there."),
+]
+CaOption = Annotated[
+    Path | None, typer.Option("--ca", metavar="FILE", help="With a URL: the certificates of a private authority, PEM.")
+]
+CertOption = Annotated[
+    Path | None, typer.Option("--cert", metavar="FILE", help="With a URL: the client's own certificate, PEM.")
+]
+CertKeyOption = Annotated[
+    Path | None, typer.Option("--cert-key", metavar="FILE", help="With a URL: that certificate's private key, PEM.")
+]
+InsecureOption = Annotated[
+    bool, typer.Option("--insecure", help="With a URL: send the token over plain http to another machine, too.")
+]
+ReceiptsOption = Annotated[
+    Path | None,
+    typer.Option("--receipts", metavar="DIR", help="With a URL: a folder for the provider's receipts, a file each."),
 ]
 
+Tell = Callable[[str], None]
+"""What is told what is going on."""
+
 UNWRAPPED = 10_000
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 
 class _Console(Console):
@@ -66,17 +91,18 @@ def show_help(context: typer.Context) -> None:
         context.get_help()  # prints it
 
 
-def read_hierarchies(options: Sequence[str] | None) -> dict[str, Hierarchy]:
-    """The hierarchies of `--hierarchy ATTR=FILE …`."""
-    read: dict[str, Hierarchy] = {}
-    for option in options or ():
-        attribute, sign, file = option.rpartition("=")
-        if not sign or not attribute or not file:
-            raise InputError(f"--hierarchy takes ATTR=FILE, such as MED=med.csv, not {option!r}")
-        if attribute in read:
-            raise InputError(f"--hierarchy names {attribute!r} twice")
-        read[attribute] = read_hierarchy(file)
-    return read
+def is_url(named: str) -> bool:
+    """Whether a provider is named by where it answers, not by its file."""
+    return bool(_URL.match(named))
+
+
+def certificate_of(cert: Path | None, key: Path | None) -> tuple[Path, Path] | None:
+    """A client's certificate and its key, if they were given."""
+    if cert is not None and key is not None:
+        return cert, key
+    if cert is not None or key is not None:
+        raise InputError("--cert and --cert-key go together: a certificate, and its private key")
+    return None
 
 
 def names(text: str) -> tuple[str, ...]:
@@ -99,6 +125,8 @@ def progress() -> Iterator[Tell]:
     if not console.is_terminal:
         yield lambda _: None
         return
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
     columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True, redirect_stdout=False, redirect_stderr=False) as bar:
         task = bar.add_task("starting", total=None)

@@ -45,7 +45,11 @@ class ClientFile(Section):
     fds: list[str] = Field(default_factory=list)
     hierarchies: dict[str, str | dict[str, Any]] = Field(default_factory=dict)
 
-    _folder: Path = Path()
+    _path: Path = Path("client.toml")
+
+    @property
+    def path(self) -> Path:
+        return self._path
 
     def dependencies(self) -> tuple[FunctionalDependency, ...]:
         """What should hold in the table, one right-hand attribute each."""
@@ -62,7 +66,7 @@ class ClientFile(Section):
         Dependencies and hierarchies must speak of its columns.
         """
         with named("data"):
-            file = locate(self.data, self._folder, key or self.key, engine)
+            file = locate(self.data, self._path.parent, key or self.key, engine)
         for fd in self.dependencies():
             with named("fds"):
                 fd.check(file.columns, file.name)
@@ -77,7 +81,7 @@ class ClientFile(Section):
         read = {}
         for attribute, source in self.hierarchies.items():
             with named(f"hierarchies.{attribute}"):
-                read[attribute] = hierarchy_at(source, attribute, self._folder, table, engine)
+                read[attribute] = hierarchy_at(source, attribute, self._path.parent, table, engine)
         return read
 
 
@@ -93,7 +97,7 @@ def read_client_file(path: Path) -> ClientFile:
         file = ClientFile.model_validate(document)
     except ValidationError as error:
         raise ConfigError(f"{path.name}: {_first_problem(error)}") from None
-    file._folder = path.parent
+    file._path = path
     file.dependencies()
     return file
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pacas.errors import InputError
 
 NAME_LENGTH = 256
+LOCAL = "local"
+"""Who buys from a provider in its own process, if nothing is said."""
 
 
 def check_buyer(buyer: str) -> None:

@@ -20,7 +20,7 @@ from pacas.engine.questions import Data, as_source, engine_for
 from pacas.errors import InputError, LedgerBrokenError, did_you_mean
 from pacas.protocol.marketplace import Columns
 from pacas.protocol.messages import Answer, Ladders, Offer, Quote, Reason, Refusal, Request
-from pacas.protocol.names import check_buyer
+from pacas.protocol.names import LOCAL, check_buyer
 from pacas.provider.in_memory.shop import InMemoryShop
 from pacas.provider.in_memory.stock import Stock, take_stock
 from pacas.provider.ledger.entry import Entry, Purchase
@@ -33,7 +33,6 @@ from pacas.provider.support.support_set import Generated, GivenSupport
 from pacas.provider.support.weights import Factor
 from pacas.provider.terms import HistoryScope, Terms, ViewPrice
 
-LOCAL = "local"
 """The buyer, where none is named."""
 Credit = int | None | Callable[[], int | None]
 """What a buyer may spend in all, in nanocredits; None is as much as it likes."""

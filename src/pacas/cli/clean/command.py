@@ -13,18 +13,20 @@ from pacas.cli.clean.review import Review, make_review, print_review
 from pacas.cli.clean.run import continuable, notes, run_clean, run_dry
 from pacas.cli.clean.summary import as_json, print_plan, print_summary
 from pacas.cli.data_options import EngineOption, KeyOption, MasterOption, MemoryOption, opened_engine
-from pacas.cli.market.marketplace import (
+from pacas.cli.market.marketplace import Reach, check_receipts, opened_market
+from pacas.cli.options import (
+    BuyerOption,
     CaOption,
     CertKeyOption,
     CertOption,
     InsecureOption,
-    Reach,
+    Json,
+    ReceiptsOption,
     TokenOption,
-    opened_market,
+    out,
+    print_json,
+    progress,
 )
-from pacas.cli.market.receipts import ReceiptsOption, check_receipts
-from pacas.cli.opened_provider import BuyerOption
-from pacas.cli.options import Json, out, print_json, progress
 from pacas.engine.choosing import EngineChoice
 from pacas.formats.client_file import read_client_file
 
@@ -95,12 +97,14 @@ def command(
 
     Example: pacas clean client.toml --provider provider.toml --budget 2 --output clean.csv
     """
-    choice = EngineChoice(engine, master, memory).over(read_client_file(client).engine_choice)
-    with opened_engine(choice) as asked:
+    file = read_client_file(client)
+    with opened_engine(EngineChoice(engine, master, memory).over(file.engine_choice)) as asked:
+        reach = Reach(provider, buyer, token, ca, cert, cert_key, insecure)
+        check_receipts(provider, receipts)
         options = Options(
-            client=client,
+            client=file,
             key=key or (),
-            provider=provider,
+            provider=reach,
             budget=budget,
             max_level=max_level or (),
             repair=repair,
@@ -114,8 +118,6 @@ def command(
             explain=explain,
             dry_run=dry_run,
         )
-        reach = Reach(provider, buyer, token, ca, cert, cert_key, insecure)
-        check_receipts(provider, receipts)
         with progress() as tell:
             tell(f"reading {client.name}")
             job = make_job(options, asked)

@@ -7,27 +7,28 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pacas.cli.clean.paths import check_written, client_files, journal_of, provider_files
+from pacas.cli.market.marketplace import Reach
 from pacas.client.buying.offers import MaxLevel
 from pacas.client.safe_clean import SafeClean
 from pacas.core.money import nanocredits
 from pacas.core.relation import no_such_row
 from pacas.engine.contract import Engine, RelationFile, Source
-from pacas.errors import InputError, SchemaError, did_you_mean
+from pacas.errors import FileError, InputError, SchemaError, did_you_mean
 from pacas.formats.cells_file import read_cells
-from pacas.formats.client_file import ClientFile, read_client_file
-from pacas.formats.relations.cleaned import default_output
+from pacas.formats.client_file import ClientFile
+from pacas.formats.relations.cleaned import check_output, default_output
 from pacas.formats.relations.relations import scan_relation
+from pacas.formats.report.report import check_report
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
     """What the command line says."""
 
-    client: Path
+    client: ClientFile
     key: Sequence[str]
     """What numbers the table's rows, in place of what the client's file says."""
-    provider: str
+    provider: Reach
     budget: str
     max_level: Sequence[str]
     repair: str
@@ -63,7 +64,7 @@ class Job:
 
 def make_job(options: Options, engine: Engine[Any]) -> Job:
     check_budget(options.budget)
-    client = read_client_file(options.client)
+    client = options.client
     source = client.scan(engine, options.key)
     cells = [] if options.cells is None else read_cells(options.cells)
     max_level = parse_max_level(options.max_level, _repairable(client, cells))
@@ -82,7 +83,7 @@ def make_job(options: Options, engine: Engine[Any]) -> Job:
     if options.dry_run:
         _check_dry(options)
     else:
-        read = [*client_files(options.client, client, options.cells), *provider_files(options.provider)]
+        read = [*client_files(client, options.cells), *options.provider.files()]
         check_written(output, options.report, source, options.truth, read)
     truth = None if options.truth is None else _truth(options.truth, source, engine)
     cell = None if options.explain is None else explained_cell(options.explain, source, engine)
@@ -167,3 +168,43 @@ def _truth(path: Path, source: Source, engine: Engine[Any]) -> RelationFile:
     if rows != expected:
         raise InputError(f"--truth: {truth.name} has {rows:,} rows and {source.name} has {expected:,}")
     return truth
+
+
+# ---- where a cleaning writes, and what it must not write over -------------------------------------------------------
+
+
+def journal_of(output: Path) -> Path:
+    """Where the record of what is bought for an output stands: beside it."""
+    return output.with_name(f"{output.name}.journal")
+
+
+def check_written(output: Path, report: Path | None, file: Source, truth: Path | None, read: list[Path]) -> None:
+    """Raise if the output or the report could not be written, or would take the place of a file that is read.
+
+    Only the truth may be the output itself, if an earlier run wrote it: so a run is looked at again.
+    """
+    check_output(output, file, again=journal_of(output).exists())
+    if truth is not None and not journal_of(output).exists():
+        read = [*read, truth]
+    _check_unread(output, "--output", read)
+    if report is not None:
+        check_report(report)
+        _check_unread(report, "--report", read)
+
+
+def client_files(client: ClientFile, cells: Path | None) -> list[Path]:
+    """What a client reads besides its table."""
+    trees = [client.path.parent / source for source in client.hierarchies.values() if isinstance(source, str)]
+    return [client.path, *trees, *([] if cells is None else [cells])]
+
+
+def _check_unread(written: Path, option: str, read: list[Path]) -> None:
+    if any(_is_same(written, path) for path in read):
+        raise FileError(f"{written} is read by this run; give another {option}, and it stays as it is")
+
+
+def _is_same(a: Path, b: Path) -> bool:
+    """Whether two names are of one file, or would be if it were there; or the first is in a folder, the second."""
+    if a.exists() and b.exists() and a.samefile(b):
+        return True
+    return a.resolve() == b.resolve() or (b.is_dir() and a.resolve().is_relative_to(b.resolve()))

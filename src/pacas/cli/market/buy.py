@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 from uuid import uuid4
 
 import typer
@@ -11,26 +11,38 @@ from rich.table import Table
 
 from pacas.cli.data_options import EngineOption, MasterOption, MemoryOption
 from pacas.cli.market.marketplace import (
+    Reach,
+    buyer_name,
+    check_receipts,
+    keeping_receipts,
+    opened_file,
+    opened_remote,
+)
+from pacas.cli.market.requests import Requests, as_json, shown
+from pacas.cli.options import (
     AnyProvider,
+    BuyerOption,
     CaOption,
     CertKeyOption,
     CertOption,
     InsecureOption,
-    Reach,
+    Json,
+    ReceiptsOption,
     TokenOption,
-    opened_remote,
+    is_url,
+    out,
+    print_json,
+    printable,
 )
-from pacas.cli.market.receipts import ReceiptsOption, check_receipts, keeping_receipts
-from pacas.cli.market.requests import Requests, as_json, shown
-from pacas.cli.opened_provider import BuyerOption, buyer_name, is_url, opened_provider, provider_path
-from pacas.cli.options import Json, out, print_json, printable
 from pacas.core.money import credits_words, in_credits, nanocredits
 from pacas.engine.choosing import EngineChoice
 from pacas.errors import InputError, KeyReusedError, PacasError
 from pacas.formats.requests_file import Asked
 from pacas.protocol.marketplace import Marketplace
 from pacas.protocol.messages import LARGEST, Answer, Refusal
-from pacas.provider.ledger.ledger import Ledger
+
+if TYPE_CHECKING:
+    from pacas.provider.ledger.ledger import Ledger
 
 Told = Answer | Refusal
 
@@ -76,8 +88,8 @@ def command(
             marketplace = keeping_receipts(remote, receipts)
             told = _buy(marketplace, given, asked, LARGEST if most is None else most)
     else:
-        path, name = provider_path(provider), buyer_name(buyer)
-        with opened_provider(path, choice) as opened:
+        name = buyer_name(buyer)
+        with opened_file(reach) as opened:
             asked = given.among(opened.catalogue())
             _check(given, asked)
             _check_keys(given, asked, name, opened.ledger)

@@ -1,46 +1,37 @@
-"""Providers at URLs: the options that say how one is reached, and the way there."""
+"""The provider that a buyer's command names: how it is reached, by its file or its URL, and what it sells kept."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
+from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from pacas.cli.market.receipts import keeping_receipts
-from pacas.cli.opened_provider import FROM_FILE, buyer_name, is_url, opened_provider, provider_path
-from pacas.cli.options import progress
+import pacas
+from pacas.cli.options import certificate_of, is_url, progress
 from pacas.engine.choosing import EngineChoice
 from pacas.engine.contract import Engine
-from pacas.errors import InputError
-from pacas.protocol.marketplace import Marketplace
-from pacas.remote.remote_provider import RemoteProvider
+from pacas.errors import FileError, InputError, RemoteError
+from pacas.formats.replacing import replacing
+from pacas.protocol.marketplace import Forwarding, Marketplace
+from pacas.protocol.messages import Answer, Offer, Refusal, Request
+from pacas.protocol.names import LOCAL, check_buyer
+from pacas.protocol.receipt import SignedReceipt
+from pacas.wire.shapes import ReceiptDocument
 
-AnyProvider = Annotated[
-    str, typer.Argument(metavar="PROVIDER", help="The provider's file, provider.toml, or its URL, https://….")
-]
-TokenOption = Annotated[
-    str | None,
-    typer.Option("--token", envvar="PACAS_TOKEN", metavar="TOKEN", help="With a URL: what opens the account there."),
-]
-CaOption = Annotated[
-    Path | None, typer.Option("--ca", metavar="FILE", help="With a URL: the certificates of a private authority, PEM.")
-]
-CertOption = Annotated[
-    Path | None, typer.Option("--cert", metavar="FILE", help="With a URL: the client's own certificate, PEM.")
-]
-CertKeyOption = Annotated[
-    Path | None, typer.Option("--cert-key", metavar="FILE", help="With a URL: that certificate's private key, PEM.")
-]
-InsecureOption = Annotated[
-    bool, typer.Option("--insecure", help="With a URL: send the token over plain http to another machine, too.")
-]
+if TYPE_CHECKING:
+    from pacas.formats.provider.provider_file import ProviderFile
+    from pacas.provider.provider import Provider
 
 
-@dataclass(frozen=True, slots=True)
+FROM_FILE = EngineChoice()
+"""An engine that nothing is said of here: the provider's file does."""
+
+
+@dataclass(frozen=True)
 class Reach:
     """How a provider is reached: what was given for a URL goes with a URL, and what is for a file with a file."""
 
@@ -69,22 +60,23 @@ class Reach:
         else:
             certificate_of(self.cert, self.cert_key)
 
+    @cached_property
+    def file(self) -> ProviderFile:
+        """The provider's file, read when it is first needed."""
+        found: ProviderFile = _in_process().read_provider(self.provider)
+        return found
 
-def certificate_of(cert: Path | None, key: Path | None) -> tuple[Path, Path] | None:
-    """A client's certificate and its key, if they were given."""
-    if cert is not None and key is not None:
-        return cert, key
-    if cert is not None or key is not None:
-        raise InputError("--cert and --cert-key go together: a certificate, and its private key")
-    return None
+    def files(self) -> list[Path]:
+        """What a provider in this process reads, and its ledger and its key; at a URL it has nothing here."""
+        return [] if is_url(self.provider) else list(_in_process().files_of(self.file))
 
 
 @contextmanager
-def opened_remote(reach: Reach) -> Iterator[RemoteProvider]:
+def opened_remote(reach: Reach) -> Iterator[pacas.RemoteProvider]:
     """A provider at a URL for one command; it has said what it sells, and is left at the end."""
     certificate = certificate_of(reach.cert, reach.cert_key)
     token = reach.token.strip() if reach.token else None
-    with RemoteProvider(
+    with pacas.RemoteProvider(
         reach.provider, token, ca=reach.ca, client_certificate=certificate, insecure=reach.insecure
     ) as remote:
         with progress() as tell:
@@ -94,17 +86,91 @@ def opened_remote(reach: Reach) -> Iterator[RemoteProvider]:
 
 
 @contextmanager
+def opened_file(reach: Reach, beside: Engine[Any] | None = None) -> Iterator[Provider]:
+    """A provider in this process for one command.
+
+    `beside` is the client's engine, which may serve the provider, too.
+    """
+    with _in_process().opened_provider(reach.file, reach.engine, beside=beside) as opened:
+        yield opened
+
+
+@contextmanager
 def opened_market(
     reach: Reach, receipts: Path | None, beside: Engine[Any] | None = None
 ) -> Iterator[tuple[Marketplace, str]]:
-    """A provider, wherever it is, as its buyer sees it, and who that buyer is.
-
-    `beside` is the client's engine, which may serve a provider in this process, too.
-    """
+    """A provider, wherever it is, as its buyer sees it, and who that buyer is."""
     if is_url(reach.provider):
         with opened_remote(reach) as remote:
             yield keeping_receipts(remote, receipts), f"{remote.account_name()} at {remote.url}"
     else:
         name = buyer_name(reach.buyer)
-        with opened_provider(provider_path(reach.provider), reach.engine, beside=beside) as opened:
-            yield opened.as_buyer(name), name
+        with opened_file(reach, beside) as opened:
+            yield OneCatalogue(opened.as_buyer(name)), name
+
+
+def _in_process() -> Any:
+    """What opens a provider in this process: a buyer at a URL loads nothing of it."""
+    return import_module("pacas.cli.opened_provider")
+
+
+class OneCatalogue(Forwarding):
+    """A marketplace that is asked once what it sells."""
+
+    def catalogue(self) -> Mapping[str, Offer]:
+        return self._catalogue
+
+    @cached_property
+    def _catalogue(self) -> Mapping[str, Offer]:
+        return self._marketplace.catalogue()
+
+
+def buyer_name(given: str | None) -> str:
+    """Who buys from a provider in this process."""
+    name = LOCAL if given is None else given
+    check_buyer(name)
+    return name
+
+
+# ---- receipts ----------------------------------------------------------------------------------------------------
+
+
+def check_receipts(provider: str, folder: Path | None) -> None:
+    if folder is not None and not is_url(provider):
+        raise InputError(
+            f"--receipts goes with a provider at a URL; {provider} is a file, and its sales are not signed"
+        )
+
+
+def keeping_receipts(marketplace: Marketplace, folder: Path | None) -> Marketplace:
+    """The marketplace, with its receipts kept in a folder if one is named; the folder is made if it is not there."""
+    if folder is None:
+        return marketplace
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise FileError(f"{folder} is no folder for receipts, and cannot be made ({error.strerror})") from None
+    return KeepingReceipts(marketplace, folder)
+
+
+class KeepingReceipts(Forwarding):
+    """Sells like the marketplace behind it, and writes each receipt to disk before the answer is seen."""
+
+    def __init__(self, marketplace: Marketplace, folder: Path) -> None:
+        super().__init__(marketplace)
+        self._folder = folder
+
+    def pay(self, request: Request, ceiling: int, key: str) -> Answer | Refusal:
+        told = super().pay(request, ceiling, key)
+        if isinstance(told, Answer):
+            if told.receipt is None:
+                raise RemoteError("the provider has signed nothing; without --receipts, none is needed")
+            with replacing(self._folder / file_name(told.receipt)) as partial:
+                partial.write_text(ReceiptDocument.of(told.receipt).model_dump_json(indent=2) + "\n", "utf-8")
+        return told
+
+
+def file_name(signed: SignedReceipt) -> str:
+    """The same for the same sale, however often it is asked about."""
+    mark = "".join(c for c in signed.receipt.hash[:12] if c in "0123456789abcdef")
+    return f"receipt-{signed.receipt.sequence:08}-{mark}.json"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 import typer
@@ -10,25 +10,28 @@ from rich.table import Table
 from rich.text import Text
 
 from pacas.cli.data_options import EngineOption, MasterOption, MemoryOption
-from pacas.cli.market.marketplace import (
+from pacas.cli.market.marketplace import Reach, buyer_name, opened_file, opened_remote
+from pacas.cli.market.requests import Requests, RequestsOption, as_json, shown
+from pacas.cli.options import (
     AnyProvider,
+    BuyerOption,
     CaOption,
     CertKeyOption,
     CertOption,
     InsecureOption,
-    Reach,
+    Json,
     TokenOption,
-    opened_remote,
+    is_url,
+    out,
+    print_json,
+    printable,
 )
-from pacas.cli.market.requests import Requests, RequestsOption, as_json, shown
-from pacas.cli.opened_provider import BuyerOption, buyer_name, is_url, opened_provider, provider_path
-from pacas.cli.options import Json, out, print_json, printable
 from pacas.core.query import MAIN, GeneralizedQuery
 from pacas.engine.choosing import EngineChoice
 from pacas.errors import InputError
 from pacas.formats.requests_file import Asked
 from pacas.protocol.marketplace import Marketplace
-from pacas.protocol.messages import Quote, Refusal
+from pacas.protocol.messages import Offer, Quote, Refusal
 
 Told = Quote | Refusal | list[Quote | Refusal]
 """A quote, or one for each level from ground to root."""
@@ -71,26 +74,28 @@ def command(
         if isinstance(question, GeneralizedQuery):
             raise InputError("a provider at a URL sells single values only; price queries with its provider.toml")
         with opened_remote(reach) as remote:
-            asked = question.among(remote.catalogue())
-            told = quotes(remote, asked)
+            catalogue = remote.catalogue()
+            asked = question.among(catalogue)
+            told = quotes(remote, catalogue, asked)
     else:
-        path, name = provider_path(provider), buyer_name(buyer)
-        with opened_provider(path, choice) as opened:
+        name = buyer_name(buyer)
+        with opened_file(reach) as opened:
             if isinstance(question, GeneralizedQuery):
                 _show_query(opened.quote_query(question, buyer=name), json)
                 return
-            asked = question.among(opened.catalogue())
-            told = quotes(opened.as_buyer(name), asked)
+            catalogue = opened.catalogue()
+            asked = question.among(catalogue)
+            told = quotes(opened.as_buyer(name), catalogue, asked)
     if json:
         print_json({"quotes": [_as_json(one) for one in told]})
     else:
         _print(asked, told)
 
 
-def quotes(marketplace: Marketplace, asked: Sequence[Asked]) -> list[Told]:
+def quotes(marketplace: Marketplace, catalogue: Mapping[str, Offer], asked: Sequence[Asked]) -> list[Told]:
     """A quote for each request, in their order; each attribute's tuples are matched in one go."""
     told: dict[int, Told] = {}
-    for attribute, offer in marketplace.catalogue().items():
+    for attribute, offer in catalogue.items():
         mine = [number for number, one in enumerate(asked) if one.attribute == attribute]
         if not mine:
             continue

@@ -11,8 +11,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from pacas.cli.market.marketplace import CertKeyOption, CertOption, certificate_of
-from pacas.cli.options import Json, out, print_json, printable
+from pacas.cli.options import CertKeyOption, CertOption, Json, certificate_of, out, print_json, printable
 from pacas.core.money import credits_text, in_credits
 from pacas.errors import FileError
 from pacas.protocol.receipt import SignedReceipt

@@ -9,11 +9,11 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from pacas.cli.opened_provider import provider_path
-from pacas.cli.options import Json, out, print_json, printable, show_help
+from pacas.cli.opened_provider import read_provider
+from pacas.cli.options import Json, ProviderArgument, out, print_json, printable, show_help
 from pacas.core.money import credits_text, in_credits, nanocredits
 from pacas.errors import ConfigError, InputError
-from pacas.formats.provider.provider_file import ProviderFile, read_provider_file
+from pacas.formats.provider.provider_file import ProviderFile
 from pacas.provider.ledger.accounts import Account, Accounts, Role, check_credit, new_token, token_hash
 from pacas.provider.ledger.chain import Total
 from pacas.storage.url import ledger_kind, open_accounts, open_ledger
@@ -22,7 +22,6 @@ app = typer.Typer()
 
 NO_LIMIT = "none"
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The account, and the buyer's name in the ledger.")]
-ProviderFileArgument = Annotated[str, typer.Argument(metavar="PROVIDER", help="The provider's file, provider.toml.")]
 
 
 @app.callback(invoke_without_command=True)
@@ -37,7 +36,7 @@ def start(context: typer.Context) -> None:
 @app.command("add")
 def add(
     name: Name,
-    provider: ProviderFileArgument,
+    provider: ProviderArgument,
     credit: Annotated[
         str | None, typer.Option(metavar="CREDITS", help="What it may spend in all; without it, no limit.")
     ] = None,
@@ -68,7 +67,7 @@ def add(
 
 
 @app.command("list")
-def list_(provider: ProviderFileArgument, json: Json = False) -> None:
+def list_(provider: ProviderArgument, json: Json = False) -> None:
     """List the accounts, what each may spend and has spent.
 
     JSON: accounts (account, role, credit or null for no limit, spent, purchases, revoked)
@@ -90,7 +89,7 @@ def list_(provider: ProviderFileArgument, json: Json = False) -> None:
 
 
 @app.command("revoke")
-def revoke(name: Name, provider: ProviderFileArgument, json: Json = False) -> None:
+def revoke(name: Name, provider: ProviderArgument, json: Json = False) -> None:
     """Let an account's token count no longer. What it has bought stays in the ledger.
 
     JSON: account, revoked
@@ -108,7 +107,7 @@ def revoke(name: Name, provider: ProviderFileArgument, json: Json = False) -> No
 @app.command("credit")
 def credit(
     name: Name,
-    provider: ProviderFileArgument,
+    provider: ProviderArgument,
     amount: Annotated[
         str, typer.Argument(metavar="CREDITS", help="What it may spend in all, with what it has spent; none: no limit.")
     ],
@@ -131,7 +130,7 @@ def credit(
 
 def _kept(provider: str) -> ProviderFile:
     """The provider's file, if it names a ledger that accounts can be kept with."""
-    file = read_provider_file(provider_path(provider))
+    file = read_provider(provider)
     if ledger_kind(file.ledger_url) == "memory":
         raise ConfigError("ledger.url: a ledger in memory keeps no accounts; name a file or a database")
     return file

@@ -3,25 +3,33 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.table import Table
+from rich.text import Text
 
 from pacas.cli.data_options import EngineOption, MasterOption, MemoryOption
-from pacas.cli.opened_provider import ProviderArgument, opened_provider, provider_path
-from pacas.cli.options import Json, print_json
-from pacas.cli.provider.audit_report import print_audit
-from pacas.core.money import in_credits
+from pacas.cli.opened_provider import opened_provider, read_provider
+from pacas.cli.options import Json, ProviderArgument, out, print_json, printable
+from pacas.core.money import credits_text, in_credits, nanocredits
 from pacas.engine.choosing import EngineChoice
 from pacas.errors import InputError
-from pacas.formats.provider.provider_file import read_provider_file
+from pacas.formats.provider.provider_file import ProviderFile
 from pacas.provider.audit import Audit, PolicyAudit, audit
 from pacas.provider.ledger.chain import Head, Verification
 from pacas.storage.url import ledger_kind, ledger_path, open_ledger
 
 UNTRUE = "nothing else was looked at: it would follow from a ledger that does not hold"
+CUT = 10
+"""Margins from here on share a line."""
+WIDTH = 40
+"""Characters of the longest bar."""
+
+Document = Mapping[str, Any]
+
 _HEAD = re.compile(r"(\d{1,18}):([0-9a-f]{64})")
 
 
@@ -45,14 +53,14 @@ def command(
 
     Example: pacas audit provider.toml
     """
-    path = provider_path(provider)
     choice = EngineChoice(engine, master, memory)
     noted = None if head is None else _head(head)
-    verified = _verified_ledger(path, noted)
+    file = read_provider(provider)
+    verified = _verified_ledger(file, noted)
     if verified is not None and not verified.holds:
         document = _broken(verified)
     else:
-        with opened_provider(path, choice) as opened:
+        with opened_provider(file, choice) as opened:
             document = as_json(audit(opened, noted))
     if json:
         print_json(document)
@@ -124,9 +132,8 @@ def _broken(found: Verification) -> dict[str, Any]:
     return {"holds": False, **nothing, "ledger": _ledger(found), "warnings": [UNTRUE]}
 
 
-def _verified_ledger(path: Path, noted: Head | None) -> Verification | None:
+def _verified_ledger(file: ProviderFile, noted: Head | None) -> Verification | None:
     """Whether the ledger holds, before a provider is made from it; None if there is none yet, or it is in memory."""
-    file = read_provider_file(path)
     kept = ledger_path(file.ledger_url, file.folder)
     if ledger_kind(file.ledger_url) == "memory" or (kept is not None and not kept.exists()):
         return None
@@ -139,3 +146,100 @@ def _head(text: str) -> Head:
     if found is None:
         raise InputError("--head takes ENTRIES:HASH, as pacas audit prints it")
     return Head(int(found[1]), found[2])
+
+
+# ---- for people ---------------------------------------------------------------------------------------------------
+
+
+def print_audit(found: Document) -> None:
+    for warning in found["warnings"]:
+        out.print(Text(f"warning: {printable(warning)}", style="bold red"))
+    if "rows" in found:
+        out.print(
+            f"{found['rows']:,} rows, {found['neighbours']:,} neighbours, {_money(found['total'])} credits in all"
+        )
+    for number, policy in enumerate(found["policies"], start=1):
+        _print_policy(number, policy)
+    if "rows" in found:
+        _print_sales(found["sales"])
+        _print_buyers(found["buyers"])
+    _print_ledger(found["ledger"])
+
+
+def _print_policy(number: int, policy: Document) -> None:
+    y = ", ".join(f"{attribute} at level {level}" for attribute, level in policy["levels"].items())
+    says = f"policy {number}: ({', '.join(policy['x'])}) linked to at least {policy['k']} of {y}: "
+    out.print(Text.assemble("\n", printable(says), _verdict(policy["holds"])))
+    if policy["unlinked_rows"]:
+        out.print(f"{policy['unlinked_rows']:,} rows have a null in X and belong to no group")
+    out.print(f"{_plural(policy['groups'], 'group')}, by how many values they show beyond the {policy['k']} they need:")
+    for label, groups, bar in bars(policy["margins"]):
+        style = "red" if label.startswith("-") else "yellow" if label == "0" else "green"
+        out.print(Text.assemble(f"{label:>5}  ", (bar, style), f"{' ' if bar else ''}{groups:,}"))
+
+
+def bars(margins: Sequence[Document]) -> Iterator[tuple[str, int, str]]:
+    """A line per margin: its label, its groups, and a bar as long as their share; far ones together at the end.
+
+    >>> [(label, len(bar)) for label, groups, bar in bars([{"margin": 0, "groups": 1}, {"margin": 12, "groups": 4}])]
+    [('0', 10), ('10+', 40)]
+    """
+    near = {m["margin"]: m["groups"] for m in margins if m["margin"] < CUT}
+    far = sum(m["groups"] for m in margins if m["margin"] >= CUT)
+    lines = [(str(margin), groups) for margin, groups in near.items()] + ([(f"{CUT}+", far)] if far else [])
+    most = max((groups for _, groups in lines), default=1)
+    for label, groups in lines:
+        yield label, groups, "█" * max(round(WIDTH * groups / most), 1)
+
+
+def _print_sales(sales: Sequence[Document]) -> None:
+    if not sales:
+        out.print("\nnothing has been sold")
+        return
+    table = Table("buyer", "attribute", box=None, pad_edge=False, title="sales", title_justify="left")
+    for head in ("level", "purchases", "spent"):
+        table.add_column(head, justify="right")
+    for sold in sales:
+        numbers = (str(sold["level"]), f"{sold['purchases']:,}", _money(sold["spent"]))
+        table.add_row(printable(sold["buyer"]), printable(sold["attribute"]), *numbers)
+    out.print()
+    out.print(table)
+
+
+def _print_buyers(buyers: Sequence[Document]) -> None:
+    if not buyers:
+        return
+    table = Table("buyer", box=None, pad_edge=False, title="buyers", title_justify="left")
+    for head in ("purchases", "spent", "due", "neighbours left"):
+        table.add_column(head, justify="right")
+    for buyer in buyers:
+        wrong = buyer["spent"] != buyer["due"]
+        due = Text(_money(buyer["due"]), style="bold red" if wrong else "")
+        numbers = (f"{buyer['purchases']:,}", _money(buyer["spent"]), due, f"{buyer['surviving']:,}")
+        table.add_row(printable(buyer["buyer"]), *numbers)
+    out.print()
+    out.print(table)
+
+
+def _print_ledger(ledger: Document) -> None:
+    out.print()
+    if ledger["verified"]:
+        out.print(
+            Text.assemble("ledger: ", ("verified", "green"), f", {_plural(ledger['entries'], 'entry', 'entries')}")
+        )
+        out.print(f"its head, to note elsewhere and give with --head: {ledger['entries']}:{ledger['head']}")
+        return
+    out.print(Text.assemble("ledger: ", ("does not hold", "bold red"), f": {ledger['problem']}"))
+    out.print(f"{_plural(ledger['entries'], 'entry', 'entries')} before that hold; nothing was changed")
+
+
+def _verdict(holds: bool) -> tuple[str, str]:
+    return ("holds", "green") if holds else ("does not hold", "bold red")
+
+
+def _money(credits: float) -> str:
+    return credits_text(nanocredits(credits))
+
+
+def _plural(number: int, noun: str, plural: str | None = None) -> str:
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import os
+import shlex
+import shutil
 import sys
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from pacas.cli.data_options import EngineOption, MasterOption, MemoryOption
-from pacas.cli.opened_provider import opened_provider, provider_path
+from pacas.cli.demo.files import write_files
+from pacas.cli.opened_provider import opened_provider, read_provider
 from pacas.cli.options import Json, print_json
-from pacas.cli.provider.serve_example import Example, write_example
+from pacas.core.money import nanocredits
 from pacas.engine.choosing import EngineChoice
 from pacas.errors import ConfigError, InputError
-from pacas.formats.provider.provider_file import ProviderFile, read_provider_file
-from pacas.provider.ledger.accounts import Accounts
+from pacas.formats.provider.provider_file import ProviderFile
+from pacas.provider.ledger.accounts import Account, Accounts, Role, new_token, token_hash
 from pacas.server.app import create_app
 from pacas.server.limits import ServiceSettings
 from pacas.server.logs import make_log
@@ -25,6 +30,9 @@ from pacas.server.signing_key import SigningKey
 from pacas.storage.url import open_accounts
 
 HOST, PORT = "127.0.0.1", 8321
+EXAMPLE = Path("pacas-example")
+CREDIT = 10
+"""What the account of the example may spend, in credits."""
 
 
 def command(
@@ -68,18 +76,17 @@ def command(
     tls = _tls(tls_cert, tls_key, client_ca)
     context = None if tls is None else tls.context()
     address = ListeningAddress.of(host, port, tls=tls is not None, insecure=insecure)
-    path = write_example(provider) if example else _path(provider)
-    file = read_provider_file(path)
+    file = read_provider(str(write_example(provider)) if example else _named(provider))
     settings = _settings(file)
     if check:
-        with opened_provider(path, choice):
+        with opened_provider(file, choice):
             SigningKey.load_or_create(file.signing_key)
             _warn_of_readers(file, tls)
             _say(json, f"ready to serve at {address.url()}", address.url())
         return
     with (
         closing(address.bind()) as listener,
-        opened_provider(path, choice) as opened,
+        opened_provider(file, choice) as opened,
         closing(open_accounts(file.ledger_url, file.folder)) as accounts,
     ):
         log = make_log()
@@ -87,16 +94,16 @@ def command(
         url = address.listen(listener)
         if example:
             here = address.url_here(listener.getsockname()[1])
-            Example(path, here, tls_cert).invite(accounts)
+            ServedExample(file.path, here, tls_cert).invite(accounts)
         _warn_of_readers(file, tls)
-        _warn_of_terms(path, file, accounts)
+        _warn_of_terms(file, accounts)
         serve(app, listener, log=log, context=context, announce=lambda: _say(json, f"listening on {url}", url))
 
 
-def _path(named: str | None) -> Path:
+def _named(named: str | None) -> str:
     if named is None:
         raise InputError("give the PROVIDER.toml to serve, or --example (try 'pacas serve --help')")
-    return provider_path(named)
+    return named
 
 
 def _tls(certificate: Path | None, key: Path | None, client_ca: Path | None) -> Tls | None:
@@ -129,12 +136,14 @@ def _warn_of_readers(file: ProviderFile, tls: Tls | None) -> None:
             _warn(f"{path}, {what}, is open to others than its owner; chmod 600 {path}")
 
 
-def _warn_of_terms(path: Path, file: ProviderFile, accounts: Accounts) -> None:
+def _warn_of_terms(file: ProviderFile, accounts: Accounts) -> None:
     """What the operator should know before the first call."""
     if file.seed() is not None:
-        _warn(f"{path} gives a seed, and who guesses it reads more out of prices; leave it out, but for experiments")
+        _warn(
+            f"{file.path} gives a seed, and who guesses it reads more out of prices; leave it out, but for experiments"
+        )
     if not any(not account.revoked for account in accounts.list()):
-        _warn(f"nobody has an account yet; add one: pacas account add NAME {path} --credit 10")
+        _warn(f"nobody has an account yet; add one: pacas account add NAME {file.path} --credit 10")
 
 
 def _warn(line: str) -> None:
@@ -147,3 +156,48 @@ def _say(json: bool, line: str, url: str) -> None:
     else:
         print(line)
     sys.stdout.flush()
+
+
+# ---- --example: the running example as a service that a newcomer can try at once -----------------------------------
+
+
+def write_example(named: str | None) -> Path:
+    """The example's provider, with all the files that it and a client need, in a folder of their own."""
+    if named is not None:
+        raise InputError("--example brings its own provider; leave out the PROVIDER, or --example")
+    write_files(EXAMPLE)
+    return EXAMPLE / "provider.toml"
+
+
+@dataclass(frozen=True, slots=True)
+class ServedExample:
+    """The example, served at a URL, with TLS if there is a certificate: a client is to trust just that one."""
+
+    path: Path
+    url: str
+    certificate: Path | None = None
+
+    def invite(self, accounts: Accounts) -> None:
+        """Make an account, a new one at each start as tokens are not kept, and print the line to try."""
+        token = new_token()
+        name = f"guest-{len(accounts.list()) + 1}"
+        accounts.add(Account(name, Role.CLIENT, nanocredits(CREDIT), False, token_hash(token)))
+        line = [f"PACAS_TOKEN={token}", program(), "clean", str(self.path.parent / "client.toml")]
+        line += ["--provider", self.url]
+        line += [] if self.certificate is None else ["--ca", str(self.certificate)]
+        line += ["--budget", "2", "--output", str(self.path.parent / f"{name}.csv")]
+        print(
+            f"The account {name} has {CREDIT} credits. In another terminal, try:\n\n  {shlex.join(line)}\n",
+            file=sys.stderr,
+        )
+
+
+def program() -> str:
+    """How the shell finds this program: by its name, or by a path, from here where it lies below."""
+    beside = Path(sys.executable).with_name("pacas")
+    run = Path(os.path.abspath(sys.argv[0]))
+    path = run if run.name == beside.name and run.is_file() else beside
+    known = shutil.which(path.name)
+    if not path.is_file() or (known is not None and os.path.samefile(known, path)):
+        return path.name
+    return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)

@@ -48,6 +48,10 @@ class ProviderFile(ProviderSections):
         return self._folder
 
     @property
+    def path(self) -> Path:
+        return self._folder / self._name
+
+    @property
     def engine_choice(self) -> EngineChoice:
         return EngineChoice(self.engine, self.master, self.memory)
 
