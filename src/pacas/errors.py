@@ -20,7 +20,7 @@ provider's relation; attributes, levels, row numbers and counts are fine.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from difflib import get_close_matches
 
 
@@ -51,6 +51,13 @@ class SchemaError(InputError):
     @classmethod
     def missing(cls, column: str, columns: Iterable[str], where: str) -> SchemaError:
         return cls(f"no column {column!r} in {where}; {did_you_mean(column, columns)}")
+
+    @classmethod
+    def check_there(cls, names: Iterable[str], columns: Collection[str], where: str) -> None:
+        """Raise if a name is none of the columns."""
+        for name in names:
+            if name not in columns:
+                raise cls.missing(name, columns, where)
 
 
 class HierarchyError(InputError):

@@ -58,9 +58,7 @@ class FunctionalDependency:
 
     def check(self, columns: Sequence[str], where: str) -> None:
         """Raise unless a relation with these columns has the dependency's attributes."""
-        for attribute in self.attributes:
-            if attribute not in columns:
-                raise SchemaError.missing(attribute, columns, where)
+        SchemaError.check_there(self.attributes, columns, where)
 
     def __str__(self) -> str:
         return f"{', '.join(map(_quoted, self.lhs))} -> {_quoted(self.rhs)}"

@@ -83,9 +83,7 @@ class KeyedFrame:
         object.__setattr__(self, "key", (self.key,) if isinstance(self.key, str) else tuple(self.key))
         if not self.key:
             raise InputError(f"{self.name} needs a key: the columns that tell its rows apart, and so number them")
-        for column in self.key:
-            if column not in self.columns:
-                raise SchemaError.missing(column, self.columns, self.name)
+        SchemaError.check_there(self.key, self.columns, self.name)
 
     @property
     def columns(self) -> tuple[str, ...]:

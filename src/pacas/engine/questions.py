@@ -28,9 +28,7 @@ pandas, Polars, Arrow, DuckDB, a mapping of columns."""
 def open_data(engine: Engine[T], data: Data, columns: Iterable[str], hierarchies: Hierarchies | None = None) -> T:
     """Open the columns that a question needs; a hierarchy for a column that is not there is a mistake."""
     source = as_source(data)
-    for attribute in hierarchies or {}:
-        if attribute not in source.columns:
-            raise SchemaError.missing(attribute, source.columns, source.name)
+    SchemaError.check_there(hierarchies or {}, source.columns, source.name)
     return engine.open(source, list(dict.fromkeys(columns)))
 
 

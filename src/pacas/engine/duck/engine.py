@@ -52,7 +52,6 @@ from pacas.engine.sql.histogram_statements import as_group_histogram, as_histogr
 from pacas.engine.sql.statements import (
     OpenedRelation,
     changed_sql,
-    check_columns,
     coded_columns,
     new_values,
     rows_sql,
@@ -119,7 +118,7 @@ class DuckEngine:
         return source_digest(source)
 
     def index(self, table: DuckTable, by: Sequence[str], columns: Sequence[str], hierarchies: Hierarchies) -> Index:
-        check_columns(table, [*by, *columns])
+        table.check_columns([*by, *columns])
         name = f"pacas_{next(self._names)}"
         with self._asking(table):
             return DuckIndex(self._connection, self._one_at_a_time, name, table, by, columns, hierarchies)
@@ -134,8 +133,6 @@ class DuckEngine:
             write_folder(self._connection, table.source, cells, path, replace, table.files.check)
 
     def open(self, source: Source, columns: Sequence[str] | None = None) -> DuckTable:
-        if isinstance(source, KeyedFrame):
-            raise InputError(f"{source.name} is a frame of Spark's, which DuckDB cannot open; give the Spark engine")
         name = f"pacas_{next(self._names)}"
         kept = tuple(source.columns if columns is None else dict.fromkeys(columns))
         files = WatchedFiles.of_source(source)
@@ -173,7 +170,7 @@ class DuckEngine:
         return GroupedRows(rows, offsets, nodes.take(column.codes[rows]), known)
 
     def histogram(self, table: DuckTable, attributes: Sequence[str], hierarchies: Hierarchies) -> Histogram:
-        check_columns(table, attributes)
+        table.check_columns(attributes)
         with self._asking(table):
             counted = self._sql.arrow(histogram_sql(table, attributes))
         return as_histogram(counted, attributes, hierarchies)
@@ -218,7 +215,7 @@ class DuckEngine:
         return {attribute: table.coded[attribute] for attribute in attributes}
 
     def rows(self, table: DuckTable, rows: NDArray[np.int64] | None, columns: Sequence[str]) -> pa.Table:
-        check_columns(table, columns)
+        table.check_columns(columns)
         if rows is None and all(c in table.texts for c in columns):
             return pa.table({c: table.texts[c] for c in columns})
         with self._asking(table):
@@ -233,14 +230,14 @@ class DuckEngine:
 
     def _is_large(self, table: DuckTable, attributes: Sequence[str]) -> bool:
         """Whether the arrays that a question would need are too large; then SQL answers it, which may spill."""
-        check_columns(table, attributes)
+        table.check_columns(attributes)
         return len(table) * WORD * (len(attributes) + FURTHER) > self.holdable_bytes
 
     # ---- codes ------------------------------------------------------------------------------------------------
 
     def _encode(self, table: DuckTable, attributes: Sequence[str]) -> None:
         """Give each attribute's column its codes, all missing ones in one scan."""
-        check_columns(table, attributes)
+        table.check_columns(attributes)
         with self._asking(table):
             self._encode_missing(table, attributes)
 

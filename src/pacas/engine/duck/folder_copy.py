@@ -43,9 +43,7 @@ def write_folder(
 
     `replace` says that what is there may go; `check` raises if the source is another one than before.
     """
-    for attribute in cells:
-        if attribute not in source.columns:
-            raise SchemaError.missing(attribute, source.columns, source.name)
+    SchemaError.check_there(cells, source.columns, source.name)
     with whole_folder(path, replace=replace) as partial:
         files, in_order = files_by_key(connection, source)
         columns = {

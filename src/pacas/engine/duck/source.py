@@ -37,9 +37,7 @@ def create_table(
     """
     if isinstance(source, KeyedFrame):
         raise InputError(f"{source.name} is a frame of Spark's, which DuckDB cannot open; give the Spark engine")
-    for column in columns:
-        if column not in source.columns:
-            raise SchemaError.missing(column, source.columns, source.name)
+    SchemaError.check_there(columns, source.columns, source.name)
     texts: dict[str, pa.ChunkedArray] = {}
     with reading(source.name):
         if isinstance(source, Relation):

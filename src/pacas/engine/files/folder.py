@@ -108,9 +108,7 @@ def scan_folder(path: str | Path, key: Sequence[str]) -> RelationFolder:
         if column.lower() in OURS:
             raise SchemaError(f"column {column!r} of {folder.name} has a name that DuckDB needs; rename it")
     check_columns(columns, folder.name)
-    for column in key:
-        if column not in columns:
-            raise SchemaError.missing(column, columns, folder.name)
+    SchemaError.check_there(key, columns, folder.name)
     return RelationFolder(folder, tuple(columns), tuple(key))
 
 

@@ -43,7 +43,6 @@ from pacas.engine.sql.statements import (
     ROW,
     OpenedRelation,
     changed_sql,
-    check_columns,
     coded_columns,
     column_name,
     new_values,
@@ -174,19 +173,19 @@ class SparkEngine:
     def mixed_groups(
         self, table: SparkTable, lhss: Sequence[Sequence[str]], rhs: str, hierarchies: Hierarchies
     ) -> GroupedRows:
-        check_columns(table, [*(a for lhs in lhss for a in lhs), rhs])
+        table.check_columns([*(a for lhs in lhss for a in lhs), rhs])
         with self._asking(table):
             return mixed_groups(self._sql, table, lhss, rhs, hierarchies)
 
     def histogram(self, table: SparkTable, attributes: Sequence[str], hierarchies: Hierarchies) -> Histogram:
-        check_columns(table, attributes)
+        table.check_columns(attributes)
         with self._asking(table):
             return as_histogram(self._sql.arrow(histogram_sql(table, attributes)), attributes, hierarchies)
 
     def group_histogram(
         self, table: SparkTable, x: Sequence[str], y: Mapping[str, int], hierarchies: Hierarchies
     ) -> GroupHistogram:
-        check_columns(table, [*x, *y])
+        table.check_columns([*x, *y])
         with self._labelling({MAIN: table}) as recode:
             pairs = pairs_sql(table, x, y, hierarchies, recode)
             return as_group_histogram(self._sql.stream(pairs, len(table)))
@@ -208,7 +207,7 @@ class SparkEngine:
             return np.empty(0, dtype=np.int64) if sql is None else self._sql.arrow(sql).column(0).to_numpy()
 
     def columns(self, table: SparkTable, attributes: Sequence[str]) -> dict[str, CodedColumn]:
-        check_columns(table, attributes)
+        table.check_columns(attributes)
         missing = [a for a in dict.fromkeys(attributes) if a not in table.coded]
         if missing:
             with self._asking(table):
@@ -216,7 +215,7 @@ class SparkEngine:
         return {attribute: table.coded[attribute] for attribute in attributes}
 
     def rows(self, table: SparkTable, rows: NDArray[np.int64] | None, columns: Sequence[str]) -> pa.Table:
-        check_columns(table, columns)
+        table.check_columns(columns)
         with self._asking(table):
             if rows is None:
                 return pa.concat_tables(self._sql.stream(rows_sql(table, columns, None), len(table))).rename_columns(
@@ -241,7 +240,7 @@ class SparkEngine:
     def index(
         self, table: SparkTable, by: Sequence[str], columns: Sequence[str], hierarchies: Hierarchies
     ) -> SparkIndex:
-        check_columns(table, [*by, *columns])
+        table.check_columns([*by, *columns])
         with self._asking(table):
             return SparkIndex(self._sql, table, by, columns, hierarchies, lambda: self._asking(table))
 

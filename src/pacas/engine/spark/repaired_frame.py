@@ -29,9 +29,7 @@ def repaired(spark: SparkSql, source: KeyedFrame, keys: DataFrame, cells: Mappin
 
     `keys` are the numbered keys of the rows: (row_number, k0, k1, …).
     """
-    for attribute in cells:
-        if attribute not in source.columns:
-            raise SchemaError.missing(attribute, source.columns, source.name)
+    SchemaError.check_there(cells, source.columns, source.name)
     cells = {attribute: new for attribute, new in cells.items() if len(new.rows)}
     if not cells:
         return source

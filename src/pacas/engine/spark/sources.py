@@ -62,9 +62,7 @@ class SparkSources:
 
     def place(self, source: Source, columns: Sequence[str]) -> PlacedRelation:
         """A relation's columns, ready to be asked about."""
-        for column in columns:
-            if column not in source.columns:
-                raise SchemaError.missing(column, source.columns, source.name)
+        SchemaError.check_there(columns, source.columns, source.name)
         if isinstance(source, KeyedFrame):
             return self.frames.place(source, columns)
         if isinstance(source, RelationFolder):

@@ -41,9 +41,7 @@ def changing_columns(
             f"name it up to {MOST_OCCURRENCES} times"
         )
     columns = dict.fromkeys(column.attribute for column in resolved.columns() if column.relation in aliases)
-    for attribute in columns:
-        if attribute not in deltas.rows.column_names:
-            raise SchemaError.missing(attribute, deltas.rows.column_names, "the deltas")
+    SchemaError.check_there(columns, deltas.rows.column_names, "the deltas")
     return {attribute: tables[MAIN].sql_column(attribute) for attribute in columns}
 
 

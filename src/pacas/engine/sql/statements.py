@@ -77,12 +77,9 @@ class OpenedRelation(ABC):
     def sql_column(self, attribute: str) -> str:
         return column_name(self.columns.index(attribute))
 
-
-def check_columns(table: OpenedRelation, attributes: Iterable[str]) -> None:
-    """Raise if a question is about a column that the relation does not have."""
-    for attribute in attributes:
-        if attribute not in table.columns:
-            raise SchemaError.missing(attribute, table.columns, table.name)
+    def check_columns(self, attributes: Iterable[str]) -> None:
+        """Raise if a question is about a column that the relation does not have."""
+        SchemaError.check_there(attributes, self.columns, self.name)
 
 
 def check_key(key: Iterable[str], where: str, *, without: int = 0, again: int = 0) -> None:

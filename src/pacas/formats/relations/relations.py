@@ -45,9 +45,7 @@ def locate(data: str, folder: Path, key: Sequence[str], engine: Engine[Any]) -> 
             raise FileError(f"{path} does not exist; give a file, a folder, or the name of a Spark table")
         return engine.scan(data, key)
     file = scan_relation(path)
-    for column in key:
-        if column not in file.columns:
-            raise SchemaError.missing(column, file.columns, file.name)
+    SchemaError.check_there(key, file.columns, file.name)
     return file
 
 
