@@ -14,7 +14,7 @@ from pacas.core.hierarchy import Hierarchy
 from pacas.core.relation import Relation
 from pacas.engine.duck.engine import DuckEngine
 from pacas.errors import InputError, SchemaError
-from pacas.experiments.errors.dirty_relation import DirtyRelation, Kind
+from pacas.experiments.errors.dirty_relation import DirtyRelation, ErrorKind
 from pacas.experiments.errors.error_generator import ErrorGenerator
 
 ENGINE = DuckEngine(threads=1)
@@ -56,7 +56,7 @@ def test_the_rate_is_the_share_of_tuples_with_an_error() -> None:
 
 def test_a_rate_is_spread_evenly_over_dependencies_and_sides() -> None:
     dirty = generate(table(), "X -> Y", "X -> Z", rate=0.11, side="both")
-    of = Counter((str(error.fd), error.kind is Kind.LHS_DOMAIN) for error in dirty.errors)
+    of = Counter((str(error.fd), error.kind is ErrorKind.LHS_DOMAIN) for error in dirty.errors)
     assert of == {("X -> Y", False): 6, ("X -> Y", True): 6, ("X -> Z", False): 5, ("X -> Z", True): 5}
 
 
@@ -170,7 +170,7 @@ def test_a_column_becomes_text_where_a_new_value_does_not_have_its_type() -> Non
     assert padded.type == pa.string() and sorted(padded.to_pylist()) == ["010", "020", "030"]
 
 
-@pytest.mark.parametrize("kind", [kind.value for kind in Kind if not kind.value.startswith(("rhs", "lhs"))])
+@pytest.mark.parametrize("kind", [kind.value for kind in ErrorKind if not kind.value.startswith(("rhs", "lhs"))])
 def test_a_random_error_is_what_its_kind_says(kind: str) -> None:
     words = ["ulcer", "migraine", "osteoarthritis", "flu"] * 25
     numbers = [str(n) for n in range(100, 200)]

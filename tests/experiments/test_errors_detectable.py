@@ -16,7 +16,7 @@ from oracles.tree import Tree
 from pacas.core.dependency import FunctionalDependency
 from pacas.engine.duck.engine import DuckEngine
 from pacas.errors import InputError
-from pacas.experiments.errors.dirty_relation import CellError, DirtyRelation, Kind
+from pacas.experiments.errors.dirty_relation import CellError, DirtyRelation, ErrorKind
 from pacas.experiments.errors.error_generator import ErrorGenerator
 
 ENGINE = DuckEngine(threads=1)
@@ -81,8 +81,8 @@ def check_places(case: Case, dirty: DirtyRelation) -> None:
         assert not violations(before, fd, trees) and not violations(joined, fd, trees)
         column = {tree_of(error.attribute, trees).key(row[error.attribute]) for row in clean}
         is_there = tree_of(error.attribute, trees).key(error.new) in column
-        assert is_there == (error.kind is not Kind.RHS_FRESH)
-        assert (error.attribute == fd.rhs) == (error.kind is not Kind.LHS_DOMAIN)
+        assert is_there == (error.kind is not ErrorKind.RHS_FRESH)
+        assert (error.attribute == fd.rhs) == (error.kind is not ErrorKind.LHS_DOMAIN)
 
 
 @examples(40, suppress_health_check=[HealthCheck.filter_too_much])

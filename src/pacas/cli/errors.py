@@ -18,7 +18,7 @@ from pacas.engine.duck.engine import DuckEngine
 from pacas.errors import InputError
 from pacas.experiments.errors.dirty_relation import (
     DirtyRelation,
-    Kind,
+    ErrorKind,
     check_log,
     write_dirty,
     write_log,
@@ -107,7 +107,7 @@ def command(
     )
     if not rate and not generator.random_rate:
         raise InputError("no errors to make; give --fd with --rate 0.1, or --random 0.1")
-    if Kind.NULL in generator.kinds and len(file.columns) == 1:
+    if ErrorKind.NULL in generator.kinds and len(file.columns) == 1:
         raise InputError(f"{file.name} has one column, and a row of nothing would be no row; leave out --kind null")
     generator.check(file.columns, file.name)
     check_output(output, file)

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from .hierarchy import canonical_number
+from pacas.core.hierarchy import canonical_number
 
 Severity = Literal["problem", "note"]
 Kind = Literal[

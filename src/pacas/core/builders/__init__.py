@@ -19,17 +19,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
+from pacas.core.builders.chimerge import chimerge
+from pacas.core.builders.cluster import cluster
+from pacas.core.builders.date import date
+from pacas.core.builders.entropy import entropy
+from pacas.core.builders.intervals import intervals
+from pacas.core.builders.options import Option, number, numbers, whole_number, whole_numbers, word, words
+from pacas.core.builders.prefix import prefix
+from pacas.core.builders.quantiles import quantiles
 from pacas.core.hierarchy import Hierarchy
 from pacas.errors import HierarchyError, did_you_mean
-
-from .chimerge import chimerge
-from .cluster import cluster
-from .date import date
-from .entropy import entropy
-from .intervals import intervals
-from .options import Option, number, numbers, whole_number, whole_numbers, word, words
-from .prefix import prefix
-from .quantiles import quantiles
 
 __all__ = [
     "BUILDERS",

@@ -13,10 +13,9 @@ from heapq import heapify, heappop, heappush
 from itertools import pairwise
 from math import inf
 
+from pacas.core.builders.numeric import NumericColumn, class_codes, read_numbers
 from pacas.core.hierarchy import Hierarchy
 from pacas.errors import HierarchyError
-
-from .numeric import NumericColumn, class_codes, read_numbers
 
 SIGNIFICANCE = (0.95,)
 MAX_INTERVALS = (16, 8, 4)

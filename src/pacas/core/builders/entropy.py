@@ -11,14 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pacas.core.builders.numeric import class_codes, read_numbers
+from pacas.core.distance import Floats
 from pacas.core.hierarchy import Hierarchy
+from pacas.core.histogram import Ints
 from pacas.errors import HierarchyError
-
-from .numeric import Ints, class_codes, read_numbers
-
-Floats = NDArray[np.float64]
 
 
 def entropy(

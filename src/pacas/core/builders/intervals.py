@@ -7,10 +7,9 @@ from decimal import Decimal
 from itertools import pairwise
 from math import isfinite
 
+from pacas.core.builders.numeric import read_numbers
 from pacas.core.hierarchy import Hierarchy
 from pacas.errors import HierarchyError
-
-from .numeric import read_numbers
 
 
 def intervals(values: Sequence[str], *, widths: Sequence[float], origin: float = 0.0) -> Hierarchy:

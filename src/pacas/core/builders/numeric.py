@@ -9,12 +9,10 @@ from itertools import pairwise
 from math import isfinite
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pacas.core.hierarchy import ROOT, Hierarchy, canonical_number
+from pacas.core.histogram import Ints
 from pacas.errors import HierarchyError
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)

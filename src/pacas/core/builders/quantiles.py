@@ -7,10 +7,10 @@ from itertools import pairwise
 
 import numpy as np
 
+from pacas.core.builders.numeric import read_numbers
 from pacas.core.hierarchy import Hierarchy
+from pacas.core.histogram import Ints
 from pacas.errors import HierarchyError
-
-from .numeric import Ints, read_numbers
 
 
 def quantiles(values: Sequence[str], counts: Sequence[int], *, bins: Sequence[int] = (8, 4, 2)) -> Hierarchy:

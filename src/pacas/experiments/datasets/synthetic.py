@@ -14,15 +14,13 @@ from math import prod
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from pacas.core.dependency import FunctionalDependency
 from pacas.core.hierarchy import ROOT, Hierarchy
+from pacas.core.histogram import Ints
 from pacas.core.relation import Relation
 from pacas.experiments.datasets.curation import Curation
 from pacas.experiments.datasets.dataset import Dataset, left_sides
-
-Codes = NDArray[np.int64]
 
 ROWS_PER_CLASS = 60
 SKEW = 0.5
@@ -134,14 +132,14 @@ def domains(shape: Shape, rows: int) -> dict[str, int]:
     return sizes
 
 
-def _drawn(random: np.random.Generator, size: int, rows: int) -> Codes:
+def _drawn(random: np.random.Generator, size: int, rows: int) -> Ints:
     """Values of a domain, the first ones more often."""
     weight = 1.0 / np.arange(1, size + 1) ** SKEW
     edges = np.cumsum(weight / weight.sum())
     return np.searchsorted(edges[:-1], random.random(rows), side="right").astype(np.int64)
 
 
-def _determined(random: np.random.Generator, values: int, left: Sequence[Codes]) -> Codes:
+def _determined(random: np.random.Generator, values: int, left: Sequence[Ints]) -> Ints:
     """A value for each left side: drawn once, so that equal left sides share it."""
     group = np.zeros(len(left[0]), dtype=np.int64)
     for column in left:
@@ -149,6 +147,6 @@ def _determined(random: np.random.Generator, values: int, left: Sequence[Codes])
     return _drawn(random, values, int(group.max()) + 1)[group]
 
 
-def _texts(column: str, codes: Codes) -> pa.Array:
+def _texts(column: str, codes: Ints) -> pa.Array:
     labels = pa.array([f"{column} {i}" for i in range(int(codes.max()) + 1)])
     return labels.take(pa.array(codes))

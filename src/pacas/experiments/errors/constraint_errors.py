@@ -15,16 +15,13 @@ from functools import cached_property
 from itertools import count
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pacas.core.dependency import FunctionalDependency
-from pacas.core.hierarchy import EXACT, NUMBER, Codes, Hierarchy
+from pacas.core.hierarchy import EXACT, NUMBER, Codes, Hierarchy, Mask
 from pacas.core.histogram import Ints
 from pacas.engine.codes import CodedColumn
-from pacas.experiments.errors.dirty_relation import Kind
+from pacas.experiments.errors.dirty_relation import ErrorKind
 from pacas.experiments.errors.error_columns import ErrorBatch, ErrorColumns
-
-Mask = NDArray[np.bool_]
 
 DRAWS = 8
 """How many tuples are tried, per attribute of X, in search of a group to join."""
@@ -113,7 +110,7 @@ class ErrorCandidates:
 class Places:
     """The tuples, in random order, that one side of a dependency may put an error into; each is offered once."""
 
-    def __init__(self, groups: CleanGroups, side: Side, kinds: Sequence[Kind], rng: np.random.Generator) -> None:
+    def __init__(self, groups: CleanGroups, side: Side, kinds: Sequence[ErrorKind], rng: np.random.Generator) -> None:
         self.groups, self.side, self._kinds, self._rng = groups, side, kinds, rng
         self._waiting = rng.permutation(self._rhs_rows() if side is Side.RHS else self._lhs_rows())
 
@@ -148,7 +145,7 @@ class Places:
         rows: Ints = np.flatnonzero((g.group >= 0) & shown[g.group])
         null = g.tree.code(None) if None in g.tree else -1
         rows = rows[g.node[rows] != null]
-        if Kind.RHS_FRESH not in self._kinds:
+        if ErrorKind.RHS_FRESH not in self._kinds:
             rows = rows[g.domain.others(g.top)[g.group[rows]] > 0]
         return rows
 
@@ -156,8 +153,8 @@ class Places:
         g = self.groups
         kinds = np.array(self._kinds, dtype=object)[self._rng.integers(0, len(self._kinds), len(rows))]
         new = np.array(g.domain.draw(g.top[g.group[rows]], self._rng), dtype=object)
-        kinds[np.array([value is None for value in new], dtype=np.bool_)] = Kind.RHS_FRESH
-        fresh = np.flatnonzero(kinds == Kind.RHS_FRESH)
+        kinds[np.array([value is None for value in new], dtype=np.bool_)] = ErrorKind.RHS_FRESH
+        fresh = np.flatnonzero(kinds == ErrorKind.RHS_FRESH)
         new[fresh] = [g.domain.fresh() for _ in fresh]
         return ErrorBatch.of(rows, g.fd.rhs, g.columns.texts(g.fd.rhs, rows), new, kinds, g.number)
 
@@ -191,7 +188,9 @@ class Places:
             here = found.attribute == number
             rows, donors = found.rows[here], found.donor[here]
             old, new = (self.groups.columns.texts(attribute, r) for r in (rows, donors))
-            made.append(ErrorBatch.of(rows, attribute, old, new, [Kind.LHS_DOMAIN] * len(rows), self.groups.number))
+            made.append(
+                ErrorBatch.of(rows, attribute, old, new, [ErrorKind.LHS_DOMAIN] * len(rows), self.groups.number)
+            )
         return ErrorBatch.joined(made)
 
 

@@ -15,12 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacas.core.dependency import FunctionalDependency
+from pacas.core.distance import Floats
 from pacas.core.hierarchy import Codes, Hierarchy
 from pacas.core.histogram import Ints
 from pacas.experiments.errors.dirty_relation import Repairability
 from pacas.experiments.errors.error_columns import NO_FD, ErrorColumns
-
-Floats = NDArray[np.float64]
 
 
 def detectable(columns: ErrorColumns, fds: Sequence[FunctionalDependency]) -> NDArray[np.bool_]:

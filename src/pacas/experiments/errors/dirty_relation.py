@@ -24,7 +24,7 @@ from pacas.formats.relations.changed_csv import Change, write_changed
 from pacas.formats.replacing import check_writable, replacing
 
 
-class Kind(StrEnum):
+class ErrorKind(StrEnum):
     """How a cell became wrong: the first three break a dependency, the others strike blindly."""
 
     RHS_FRESH = "rhs_fresh"
@@ -78,7 +78,7 @@ class CellError:
     attribute: str
     old: str | None = field(repr=False)
     new: str | None = field(repr=False)
-    kind: Kind
+    kind: ErrorKind
     fd: FunctionalDependency | None = None
     """The dependency that a violation shows it by; a random error has none."""
     repairability: Repairability | None = None
@@ -108,9 +108,9 @@ class DirtyRelation:
 
     @property
     def by_kind(self) -> dict[str, int]:
-        """How many errors of each kind, in the order of `Kind`."""
+        """How many errors of each kind, in the order of `ErrorKind`."""
         counts = Counter(error.kind for error in self.errors)
-        return {kind.value: counts[kind] for kind in Kind if counts[kind]}
+        return {kind.value: counts[kind] for kind in ErrorKind if counts[kind]}
 
     @cached_property
     def relation(self) -> Relation:

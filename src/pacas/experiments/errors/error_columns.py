@@ -19,7 +19,7 @@ from pacas.core.histogram import Ints
 from pacas.engine.codes import CodedColumn, ground_keys, in_hierarchy
 from pacas.engine.contract import Hierarchies
 from pacas.engine.grouping import Array, Keys, combine
-from pacas.experiments.errors.dirty_relation import CellError, Kind, Repairability
+from pacas.experiments.errors.dirty_relation import CellError, ErrorKind, Repairability
 
 Objects = NDArray[np.object_]
 
@@ -42,7 +42,7 @@ class ErrorBatch:
 
     @classmethod
     def of(
-        cls, rows: Ints, attribute: str, old: Texts, new: Texts, kind: Sequence[Kind] | Objects, fd: int = NO_FD
+        cls, rows: Ints, attribute: str, old: Texts, new: Texts, kind: Sequence[ErrorKind] | Objects, fd: int = NO_FD
     ) -> ErrorBatch:
         """Errors of one attribute and one dependency."""
         attributes = np.full(len(rows), attribute, dtype=object)

@@ -23,7 +23,7 @@ from pacas.engine.questions import Data, as_source, embedded_engine
 from pacas.errors import InputError, SchemaError, did_you_mean
 from pacas.experiments.errors.constraint_errors import CleanGroups, Places, Side, no_place
 from pacas.experiments.errors.detectability import apart, detectable, repairabilities
-from pacas.experiments.errors.dirty_relation import CellError, DirtyRelation, Kind, Shortfall
+from pacas.experiments.errors.dirty_relation import CellError, DirtyRelation, ErrorKind, Shortfall
 from pacas.experiments.errors.error_columns import ErrorBatch, ErrorColumns
 from pacas.experiments.errors.random_errors import SPOIL, USUAL, random_errors
 from pacas.experiments.errors.rates import SIDES, Quota, Rate, check_rate, check_rates, quotas, tuples
@@ -31,10 +31,10 @@ from pacas.experiments.errors.rates import SIDES, Quota, Rate, check_rate, check
 ROUNDS = 20
 """How often errors that did not show are replaced by others."""
 
-VALUES: Mapping[str, tuple[Kind, ...]] = {
-    "fresh": (Kind.RHS_FRESH,),
-    "domain": (Kind.RHS_DOMAIN,),
-    "both": (Kind.RHS_FRESH, Kind.RHS_DOMAIN),
+VALUES: Mapping[str, tuple[ErrorKind, ...]] = {
+    "fresh": (ErrorKind.RHS_FRESH,),
+    "domain": (ErrorKind.RHS_DOMAIN,),
+    "both": (ErrorKind.RHS_FRESH, ErrorKind.RHS_DOMAIN),
 }
 
 
@@ -69,7 +69,7 @@ class ErrorGenerator:
         self.fds = FunctionalDependency.parse_all([fds] if isinstance(fds, str) else fds)
         self.side = _one_of(SIDES, side, "side")
         self.value = _one_of(VALUES, value, "way to choose a value")
-        self.kinds = tuple(Kind(_one_of(SPOIL, kind, "kind of random error")) for kind in kinds)
+        self.kinds = tuple(ErrorKind(_one_of(SPOIL, kind, "kind of random error")) for kind in kinds)
         self.rate = rate
         self.random_rate = check_rate(random_rate, "the rate of random errors")
         self.attributes = attributes
@@ -158,7 +158,7 @@ class _Run:
 
     def _made(self, quota: Quota) -> int:
         """How many errors a side of a dependency has."""
-        of_side = (self._errors.kind == Kind.LHS_DOMAIN) == (quota.side is Side.LHS)
+        of_side = (self._errors.kind == ErrorKind.LHS_DOMAIN) == (quota.side is Side.LHS)
         return int((of_side & (self._errors.fd == self._how.fds.index(quota.fd))).sum())
 
     def _add(self, errors: ErrorBatch) -> None:

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from pacas.core.hierarchy import EXACT, NUMBER
 from pacas.core.histogram import Ints
-from pacas.experiments.errors.dirty_relation import Kind
+from pacas.experiments.errors.dirty_relation import ErrorKind
 from pacas.experiments.errors.error_columns import ErrorBatch
 
 ATTEMPTS = 12
@@ -24,7 +24,7 @@ ATTEMPTS = 12
 Rng = np.random.Generator
 
 
-class Texts:
+class ColumnTexts:
     """A column's values as text, and what is needed to spoil one of them."""
 
     def __init__(self, column: pa.ChunkedArray) -> None:
@@ -57,9 +57,11 @@ SAMPLE = 100
 """Values that are looked at before all of them are."""
 
 
-def random_errors(columns: Mapping[str, pa.ChunkedArray], rows: Ints, kinds: Sequence[Kind], rng: Rng) -> ErrorBatch:
+def random_errors(
+    columns: Mapping[str, pa.ChunkedArray], rows: Ints, kinds: Sequence[ErrorKind], rng: Rng
+) -> ErrorBatch:
     """An error in each of the rows, in a random cell and of a random kind, as far as one fits."""
-    texts = {attribute: Texts(column) for attribute, column in columns.items()}
+    texts = {attribute: ColumnTexts(column) for attribute, column in columns.items()}
     attributes = list(texts)
     made: list[ErrorBatch] = []
     for _ in range(ATTEMPTS):
@@ -71,7 +73,7 @@ def random_errors(columns: Mapping[str, pa.ChunkedArray], rows: Ints, kinds: Seq
     return ErrorBatch.joined(made)
 
 
-def _spoil_all(attribute: str, texts: Texts, rows: Ints, kinds: Sequence[Kind], rng: Rng) -> ErrorBatch:
+def _spoil_all(attribute: str, texts: ColumnTexts, rows: Ints, kinds: Sequence[ErrorKind], rng: Rng) -> ErrorBatch:
     old = texts.at(rows)
     chosen = rng.integers(0, len(kinds), len(rows))
     kind = [kinds[number] for number in chosen.tolist()]
@@ -83,21 +85,21 @@ def _spoil_all(attribute: str, texts: Texts, rows: Ints, kinds: Sequence[Kind], 
 # ---- one cell: its new value, or the old one where the kind does not fit -----------------------------------------
 
 
-def _typo(old: str, _: Texts, rng: Rng) -> str:
+def _typo(old: str, _: ColumnTexts, rng: Rng) -> str:
     at = int(rng.integers(len(old)))
     return old[:at] + _character(old[at], rng) + old[at + 1 :]
 
 
-def _append(old: str, _: Texts, rng: Rng) -> str:
+def _append(old: str, _: ColumnTexts, rng: Rng) -> str:
     return old + _character(old[-1], rng)
 
 
-def _drop(old: str, _: Texts, rng: Rng) -> str:
+def _drop(old: str, _: ColumnTexts, rng: Rng) -> str:
     at = int(rng.integers(len(old)))
     return old[:at] + old[at + 1 :] if len(old) > 1 else old
 
 
-def _swap(old: str, _: Texts, rng: Rng) -> str:
+def _swap(old: str, _: ColumnTexts, rng: Rng) -> str:
     places = [i for i in range(len(old) - 1) if old[i] != old[i + 1]]
     if not places:
         return old
@@ -105,11 +107,11 @@ def _swap(old: str, _: Texts, rng: Rng) -> str:
     return old[:at] + old[at + 1] + old[at] + old[at + 2 :]
 
 
-def _domain(old: str, texts: Texts, rng: Rng) -> str:
+def _domain(old: str, texts: ColumnTexts, rng: Rng) -> str:
     return texts.any(rng) or old
 
 
-def _numeric(old: str, texts: Texts, rng: Rng) -> str:
+def _numeric(old: str, texts: ColumnTexts, rng: Rng) -> str:
     """Up to a tenth of the column's range to either side, one at least."""
     if texts.range is None:
         return old
@@ -118,7 +120,7 @@ def _numeric(old: str, texts: Texts, rng: Rng) -> str:
     return _number(float(old) + (np.sign(off) * np.ceil(abs(off)) if whole else off), whole)
 
 
-def _outlier(old: str, texts: Texts, rng: Rng) -> str:
+def _outlier(old: str, texts: ColumnTexts, rng: Rng) -> str:
     """Beyond the column's range by three to ten times its width."""
     if texts.range is None:
         return old
@@ -127,7 +129,7 @@ def _outlier(old: str, texts: Texts, rng: Rng) -> str:
     return _number(greatest + beyond if rng.random() < 0.5 else least - beyond, whole)
 
 
-def _null(old: str, _: Texts, rng: Rng) -> None:
+def _null(old: str, _: ColumnTexts, rng: Rng) -> None:
     return None
 
 
@@ -141,17 +143,17 @@ def _number(number: float, whole: bool) -> str:
     return str(round(number)) if whole else repr(round(float(number), 6))
 
 
-SPOIL: Mapping[Kind, Callable[[str, Texts, Rng], str | None]] = {
-    Kind.TYPO: _typo,
-    Kind.APPEND: _append,
-    Kind.DROP: _drop,
-    Kind.SWAP: _swap,
-    Kind.DOMAIN: _domain,
-    Kind.NUMERIC: _numeric,
-    Kind.OUTLIER: _outlier,
-    Kind.NULL: _null,
+SPOIL: Mapping[ErrorKind, Callable[[str, ColumnTexts, Rng], str | None]] = {
+    ErrorKind.TYPO: _typo,
+    ErrorKind.APPEND: _append,
+    ErrorKind.DROP: _drop,
+    ErrorKind.SWAP: _swap,
+    ErrorKind.DOMAIN: _domain,
+    ErrorKind.NUMERIC: _numeric,
+    ErrorKind.OUTLIER: _outlier,
+    ErrorKind.NULL: _null,
 }
 """The kinds of random errors."""
 
-USUAL = (Kind.TYPO, Kind.APPEND, Kind.DROP, Kind.SWAP, Kind.DOMAIN, Kind.NUMERIC)
+USUAL = (ErrorKind.TYPO, ErrorKind.APPEND, ErrorKind.DROP, ErrorKind.SWAP, ErrorKind.DOMAIN, ErrorKind.NUMERIC)
 """The kinds that are made where none are asked for."""
