@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from rich.table import Table as RichTable
 
 from pacas.client.outcome.summary import Lines, html_table, rich_table
@@ -239,6 +238,8 @@ def _score(engine: Engine[Any], tables: list[Table], attribute: str, hierarchy: 
 
 def _differ(columns: list[pa.ChunkedArray]) -> pa.ChunkedArray:
     """Per row: do not all columns have the same text? Null is like null."""
+    import pyarrow.compute as pc  # here: slow to import, and a cleaning without its truth needs none of it
+
     same = [pc.fill_null(pc.equal(columns[0], column), False) for column in columns[1:]]
     null = [pc.and_(columns[0].is_null(), column.is_null()) for column in columns[1:]]
     return pc.invert(reduce(pc.and_, map(pc.or_, same, null)))
@@ -246,6 +247,8 @@ def _differ(columns: list[pa.ChunkedArray]) -> pa.ChunkedArray:
 
 def _distance_on(truth: pa.ChunkedArray, hierarchy: Hierarchy | None) -> SemanticDistance:
     """E and δ as the truth is distributed, nulls left out."""
+    import pyarrow.compute as pc  # here, too
+
     counted = truth.value_counts()
     values, n = counted.field("values"), counted.field("counts").to_numpy()
     if hierarchy is not None:
