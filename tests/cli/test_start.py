@@ -75,8 +75,17 @@ def test_a_provider_in_this_process_needs_no_wire(folder: Path, arguments: tuple
     assert not loaded(*arguments) & (SERVER | WIRE | UNUSED)
 
 
-def test_a_provider_at_a_url_loads_nothing_of_a_provider(folder: Path) -> None:
-    packages = loaded("quote", "https://127.0.0.1:9", "--requests", "ladders.jsonl", code=2)
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("quote", "https://127.0.0.1:9", "--requests", "ladders.jsonl"),
+        ("buy", "https://127.0.0.1:9", "--requests", "requests.jsonl"),
+        ("clean", "client.toml", "--provider", "https://127.0.0.1:9", "--budget", "2"),
+    ],
+    ids=lambda arguments: arguments[0],
+)
+def test_a_provider_at_a_url_loads_nothing_of_a_provider(folder: Path, arguments: tuple[str, ...]) -> None:
+    packages = loaded(*arguments, code=2)
     assert not packages & (SERVER | UNUSED | {"pacas.provider", "pacas.server", "pacas.storage"})
 
 

@@ -5,7 +5,6 @@ Reading checks the form of everything; nothing but the file itself is looked at 
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -16,11 +15,10 @@ from pacas.core.dependency import FunctionalDependency
 from pacas.core.hierarchy import Hierarchy
 from pacas.engine.choosing import EngineChoice
 from pacas.engine.contract import Engine, Source
-from pacas.errors import ConfigError, FileError, did_you_mean
+from pacas.errors import ConfigError, FileError, SchemaError, did_you_mean
 from pacas.formats.hierarchies.hierarchy_source import HIERARCHY, hierarchy_at
-from pacas.formats.provider.provider_file import named
-from pacas.formats.provider.sections import EngineName, Key, Memory, Section
-from pacas.formats.relations.relations import locate
+from pacas.formats.relations.relations import locate, read_relation
+from pacas.formats.toml_sections import EngineName, Key, Memory, Section, named, read_toml
 
 TOP_KEYS = ("data", "key", "engine", "master", "memory", "fds")
 """Keys that stand before [hierarchies]."""
@@ -87,12 +85,7 @@ class ClientFile(Section):
 
 def read_client_file(path: Path) -> ClientFile:
     """Read a client's file and check its form."""
-    try:
-        document = tomllib.loads(path.read_text("utf-8"))
-    except OSError as error:
-        raise FileError(f"{path} cannot be read ({error.strerror}); give a client.toml") from None
-    except (ValueError, RecursionError) as error:  # TOMLDecodeError and UnicodeDecodeError are ValueErrors
-        raise ConfigError(f"{path.name} is not TOML: {error}") from None
+    document = read_toml(path, "a client.toml")
     try:
         file = ClientFile.model_validate(document)
     except ValidationError as error:
@@ -127,3 +120,27 @@ def _wrong_value(place: Sequence[int | str]) -> str:
     if key == "hierarchies" and len(place) > 1:
         return f"hierarchies.{place[1]}: {HIERARCHY}"
     return f"{key!r}: {_EXAMPLES[key]}"
+
+
+# ---- cells that another error detector has named: a table of `row` and `attribute`, rows counted from 0 ------------
+
+CELL_COLUMNS = ("row", "attribute")
+
+
+def read_cells(path: Path) -> list[tuple[int, str]]:
+    """The named cells; whether the client's table has them is for the cleaning to check."""
+    relation = read_relation(path)
+    for column in CELL_COLUMNS:
+        if column not in relation.columns:
+            raise SchemaError.missing(column, relation.columns, path.name)
+    rows, attributes = (relation.table.column(column).to_pylist() for column in CELL_COLUMNS)
+    return [_cell(row, attribute, path, n) for n, (row, attribute) in enumerate(zip(rows, attributes, strict=True))]
+
+
+def _cell(row: object, attribute: object, path: Path, number: int) -> tuple[int, str]:
+    text = "" if row is None else str(row).strip()
+    if not (text.isascii() and text.isdigit() and len(text) < 19):
+        raise FileError(f"{path.name}, cell {number + 1}: a row is a number from 0 on, not {text[:40]!r}")
+    if attribute is None:
+        raise FileError(f"{path.name}, cell {number + 1}: the attribute is missing")
+    return int(text), str(attribute)

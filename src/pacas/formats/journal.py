@@ -18,6 +18,8 @@ journal, and put in its place in one step.
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import sys
 from collections.abc import Callable, Mapping
@@ -26,9 +28,12 @@ from typing import Any
 from uuid import uuid4
 
 from pacas.client.outcome.steps import BoughtValue, Observer, Order, Unrepaired
+from pacas.client.safe_clean import SafeClean
+from pacas.core.hierarchy import Hierarchy
 from pacas.errors import FileError
 from pacas.formats.journal_lines import Done, Header, Ordered, Recorded, read_lines, settled_line
 from pacas.formats.replacing import partial_name, sync_folder
+from pacas.protocol.messages import Offer
 
 if sys.platform != "win32":
     import fcntl
@@ -212,3 +217,34 @@ def _content(file: int) -> bytes:
     with open(file, "rb", closefd=False) as stream:
         stream.seek(0)
         return stream.read()
+
+
+# ---- what the outcome of a cleaning follows from: small things as they are, large ones as a digest -----------------
+
+
+def run_parts(
+    digest: str, cleaner: SafeClean, choices: Mapping[str, Any], catalogue: Mapping[str, Offer], buyer: str
+) -> dict[str, Any]:
+    """The parts of a run. `digest` is its engine's, of the table; the provider is known by what it offers.
+
+    `choices` are the options as they were given.
+    """
+    return {
+        "data": digest,
+        "fds": [str(fd) for fd in cleaner.fds],
+        "hierarchies": _digest({a: _hierarchy(h) for a, h in cleaner.hierarchies.items()}),
+        "budget": cleaner.budget,
+        **choices,
+        "cells": _digest(sorted(cleaner.cells)) if cleaner.cells else None,
+        "provider": _digest({a: [offer.columns, _hierarchy(offer.hierarchy)] for a, offer in catalogue.items()}),
+        "buyer": buyer,
+    }
+
+
+def _hierarchy(hierarchy: Hierarchy) -> str:
+    shape = hashlib.sha256(hierarchy.ancestors.tobytes()).hexdigest()
+    return _digest([hierarchy.numeric, list(hierarchy.labels), shape])
+
+
+def _digest(value: Any) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()

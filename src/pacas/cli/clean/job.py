@@ -14,8 +14,7 @@ from pacas.core.money import nanocredits
 from pacas.core.relation import no_such_row
 from pacas.engine.contract import Engine, RelationFile, Source
 from pacas.errors import FileError, InputError, SchemaError, did_you_mean
-from pacas.formats.cells_file import read_cells
-from pacas.formats.client_file import ClientFile
+from pacas.formats.client_file import ClientFile, read_cells
 from pacas.formats.relations.cleaned import check_output, default_output
 from pacas.formats.relations.relations import scan_relation
 from pacas.formats.report.report import check_report
@@ -170,7 +169,7 @@ def _truth(path: Path, source: Source, engine: Engine[Any]) -> RelationFile:
     return truth
 
 
-# ---- where a cleaning writes, and what it must not write over -------------------------------------------------------
+# ---- where a cleaning writes, and what it must not write over ------------------------------------------------------
 
 
 def journal_of(output: Path) -> Path:

@@ -20,8 +20,7 @@ from pacas.core.money import credits_words
 from pacas.core.words import counted
 from pacas.engine.contract import Engine
 from pacas.errors import KeyReusedError, PacasError, ReplayError
-from pacas.formats.journal import Journal
-from pacas.formats.journal_parts import run_parts
+from pacas.formats.journal import Journal, run_parts
 from pacas.formats.relations.cleaned import write_cleaned
 from pacas.protocol.marketplace import Marketplace
 

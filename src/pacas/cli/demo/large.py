@@ -97,7 +97,7 @@ def tell(large: Large, report: Path) -> None:
     out.print(f"{report} written; open it in a browser.")
 
 
-# ---- the table, made from a seed: patients, diagnoses, medications ----------------------------------------
+# ---- the table, made from a seed: patients, diagnoses, medications -------------------------------------------------
 
 
 class Synthetic(NamedTuple):

@@ -29,8 +29,7 @@ from pacas.experiments.runs.figures import Figure, all_settings
 from pacas.experiments.runs.results import Line, Runs
 from pacas.experiments.verdicts import number
 from pacas.formats.replacing import replacing
-from pacas.formats.report.html import Card, cards, section, table
-from pacas.formats.report.shell import html_page
+from pacas.formats.report.html import Card, cards, html_page, section, table
 
 TITLE = "The evaluation of PACAS"
 VERDICTS = {

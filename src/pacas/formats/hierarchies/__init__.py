@@ -14,10 +14,8 @@ import pyarrow as pa
 
 from pacas.core.hierarchy import Hierarchy
 from pacas.errors import FileError
-
-from . import amnesia, arx, json_tree
-from .raw import RawHierarchy
-from .raw_hierarchy import read_text
+from pacas.formats.hierarchies import amnesia, arx, json_tree
+from pacas.formats.hierarchies.raw_hierarchy import RawHierarchy, read_text
 
 __all__ = ["RawHierarchy", "read_hierarchy", "read_raw_hierarchy", "write_hierarchy"]
 

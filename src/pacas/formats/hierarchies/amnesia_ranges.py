@@ -10,8 +10,7 @@ from pathlib import Path
 from pacas.core.hierarchy import canonical_number
 from pacas.core.lint import HierarchyRow
 from pacas.errors import FileError
-
-from .raw_hierarchy import not_a_tree
+from pacas.formats.hierarchies.raw_hierarchy import not_a_tree
 
 NUMBER = r"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?"
 NUMBERS = re.compile(rf"({NUMBER})[,-]({NUMBER})", re.ASCII)

@@ -17,9 +17,7 @@ from pathlib import Path
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.lint import HierarchyRow
 from pacas.errors import FileError
-
-from .raw import RawHierarchy
-from .raw_hierarchy import FORMATS, at
+from pacas.formats.hierarchies.raw_hierarchy import FORMATS, RawHierarchy, at
 
 SEPARATORS = ";,"
 MARKED = '",\r\n'
@@ -49,7 +47,7 @@ def write(hierarchy: Hierarchy) -> str:
     return out.getvalue()
 
 
-# ---- which separator? ---------------------------------------------------------------------------------------------
+# ---- which separator? ----------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,7 @@ from typing import Any, NoReturn
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.lint import HierarchyRow
 from pacas.errors import FileError, did_you_mean
-
-from .raw import RawHierarchy, pad
-from .raw_hierarchy import at
+from pacas.formats.hierarchies.raw_hierarchy import RawHierarchy, at, pad
 
 KEYS = ("value", "children")
 

@@ -9,8 +9,9 @@ from pacas.core.hierarchy import Hierarchy
 from pacas.core.query import MAIN
 from pacas.engine.contract import Engine, Source
 from pacas.errors import ConfigError, did_you_mean
-from pacas.formats.provider.provider_file import ProviderFile, named
+from pacas.formats.provider.provider_file import ProviderFile
 from pacas.formats.provider.support_file import read_support
+from pacas.formats.toml_sections import named
 from pacas.provider.ledger.ledger import Ledger
 from pacas.provider.provider import Provider
 from pacas.provider.support.support_set import Generated, GivenSupport

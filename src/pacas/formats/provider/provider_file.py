@@ -5,10 +5,7 @@ Reading checks the form of everything; nothing but the file itself is looked at 
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from decimal import Decimal
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +18,7 @@ from pacas.core.money import nanocredits
 from pacas.core.query import MAIN, GeneralizedQuery
 from pacas.engine.choosing import EngineChoice
 from pacas.engine.contract import Engine, Source
-from pacas.errors import ConfigError, FileError, InputError, did_you_mean
+from pacas.errors import ConfigError, InputError, did_you_mean
 from pacas.formats.hierarchies.hierarchy_source import hierarchy_at
 from pacas.formats.provider.sections import (
     PointSection,
@@ -31,6 +28,7 @@ from pacas.formats.provider.sections import (
     first_problem,
 )
 from pacas.formats.relations.relations import locate
+from pacas.formats.toml_sections import named, read_toml
 from pacas.provider.support.mix import Mix
 from pacas.provider.support.support_set import ONLY_UPDATES, Generated
 from pacas.provider.support.weights import check_total
@@ -146,23 +144,9 @@ class ProviderFile(ProviderSections):
             return hierarchy_at(source, attribute, self._folder, relation, engine)
 
 
-@contextmanager
-def named(key: str) -> Iterator[None]:
-    """Say which key of the file an error is about."""
-    try:
-        yield
-    except InputError as error:
-        raise ConfigError(f"{key}: {error}") from None
-
-
 def read_provider_file(path: Path) -> ProviderFile:
     """Read a provider's file and check its form."""
-    try:
-        document = tomllib.loads(path.read_text("utf-8"), parse_float=Decimal)
-    except OSError as error:
-        raise FileError(f"{path} cannot be read ({error.strerror}); give a provider.toml") from None
-    except (ValueError, RecursionError) as error:  # TOMLDecodeError and UnicodeDecodeError are ValueErrors
-        raise ConfigError(f"{path.name} is not TOML: {error}") from None
+    document = read_toml(path, "a provider.toml", exact=True)
     try:
         file = ProviderFile.model_validate(document)
     except ValidationError as error:

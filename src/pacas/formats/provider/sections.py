@@ -10,13 +10,12 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, PlainValidator, ValidationError
+from pydantic import Field, PlainValidator, ValidationError
 from pydantic_core import PydanticCustomError
 
-from pacas.engine.choosing import ENGINES
-from pacas.engine.contract import memory_bytes
-from pacas.errors import InputError, did_you_mean
+from pacas.errors import did_you_mean
 from pacas.formats.hierarchies.hierarchy_source import HIERARCHY
+from pacas.formats.toml_sections import EngineName, Key, Memory, Section
 
 TOP_KEYS = ("engine", "master", "memory", "history", "reasons", "max_matches")
 """Keys that stand before the first table of the file."""
@@ -28,49 +27,8 @@ def _number(value: Any) -> Decimal:
     return Decimal(value)
 
 
-def _key(value: Any) -> tuple[str, ...]:
-    columns = [value] if isinstance(value, str) else value
-    if not isinstance(columns, list) or not columns or not all(isinstance(c, str) and c for c in columns):
-        raise PydanticCustomError("key", 'give a column, such as "ID", or a list of them')
-    return tuple(columns)
-
-
-Key = Annotated[tuple[str, ...], PlainValidator(_key)]
-"""The columns that tell the rows of a folder or a table apart, and so number them: one, or a list."""
-
-
-def _engine(value: Any) -> str:
-    if not isinstance(value, str) or value not in ENGINES:
-        near = did_you_mean(value, ENGINES) if isinstance(value, str) else f"there is {', '.join(ENGINES)}"
-        raise PydanticCustomError("engine", "no engine {value}; {near}", {"value": repr(value), "near": near})
-    return value
-
-
-EngineName = Annotated[str, PlainValidator(_engine)]
-"""Which engine reads and groups the data."""
-
-
-def _memory(value: Any) -> str:
-    if not isinstance(value, str):
-        raise PydanticCustomError("memory", 'give an amount of memory, such as "2GB"')
-    try:
-        memory_bytes(value)
-    except InputError as error:
-        raise PydanticCustomError("memory", "{why}", {"why": str(error)}) from None
-    return value
-
-
-Memory = Annotated[str, PlainValidator(_memory)]
-"""An amount of memory, such as "2GB"."""
-
 Number = Annotated[Decimal, PlainValidator(_number)]
 """A number as the file writes it."""
-
-
-class Section(BaseModel):
-    """A table of the file: no key but those that are known, no value of another type."""
-
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
 
 
 class RelationSection(Section):
@@ -157,7 +115,7 @@ class ProviderSections(Section):
     max_matches: int = Field(default=1000, ge=1, le=10**9)
 
 
-# ---- what is wrong with a file --------------------------------------------------------------------------------------
+# ---- what is wrong with a file -------------------------------------------------------------------------------------
 
 _EXAMPLES = {
     "relation": '[relation] with data = "…"',

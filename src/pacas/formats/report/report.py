@@ -6,16 +6,23 @@ can close, and are put on the page as text; a content security policy allows the
 
 from __future__ import annotations
 
+import json
 from os import PathLike
 from pathlib import Path
+from typing import Generic, TypeVar
+
+import numpy as np
 
 from pacas.client.outcome.cleaning import Cleaning
 from pacas.client.outcome.score import Score
+from pacas.client.outcome.steps import Look, looks
+from pacas.core.money import credits_text
 from pacas.errors import FileError
 from pacas.formats.replacing import check_writable, replacing
-from pacas.formats.report.cells import written_cells
+from pacas.formats.report.html import html_page, page_part
 from pacas.formats.report.sections import sections
-from pacas.formats.report.shell import html_page, page_part
+
+T = TypeVar("T")
 
 
 def write_report(
@@ -44,5 +51,49 @@ def report_page(cleaning: Cleaning, *, score: Score | None = None, subject: str 
         lead=f"{cleaning.rows:,} rows, {columns:,} columns. Dependencies: {fds}.",
         sections=[*sections(cleaning, score), page_part("cells.html")],
         script=page_part("script.js"),
-        data=written_cells(cleaning).json(),
+        data=written_cells(cleaning),
     )
+
+
+# ---- the cells that were written, as JSON for the page's script ----------------------------------------------------
+
+
+def written_cells(cleaning: Cleaning) -> str:
+    """Each value and each repair once, and a few numbers per cell. No tag can begin in it, so none can close it."""
+    names, values = _Numbered[str](), _Numbered[str | None]()
+    repairs: dict[str, list[object]] = {
+        key: [] for key in ("attribute", "new", "bought", "level", "price", "why", "cells")
+    }
+    rows: list[int] = []
+    old: list[int] = []
+    look: list[Look] = []
+    for purchase, repair in zip(cleaning.purchases, cleaning.repairs, strict=True):
+        repairs["attribute"].append(names[repair.attribute])
+        repairs["new"].append(values[repair.new])
+        repairs["bought"].append(values[purchase.value])
+        repairs["level"].append(purchase.level)
+        repairs["price"].append(credits_text(purchase.price))
+        repairs["why"].append(repair.why.value)
+        repairs["cells"].append(len(repair.written))
+        rows += repair.written.tolist()
+        before = repair.old
+        old += [values[before[at]] for at in np.searchsorted(repair.rows, repair.written).tolist()]
+        look += looks(purchase, repair)
+    columns = {
+        "attributes": list(names),
+        "values": list(values),
+        "repairs": repairs,
+        "row": rows,
+        "old": old,
+        "flag": "".join(map(str, map(int, look))),
+    }
+    document = json.dumps(columns, ensure_ascii=False, separators=(",", ":"))
+    return document.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+class _Numbered(dict[T, int], Generic[T]):
+    """Things in order of first appearance: asking for one's number gives it one."""
+
+    def __missing__(self, thing: T) -> int:
+        self[thing] = number = len(self)
+        return number
