@@ -33,7 +33,6 @@ COLLECTED = pytest.StashKey[dict[str, set[str]]]()
 
 settings.register_profile("all", deadline=None, derandomize=True, max_examples=100)
 settings.register_profile("fast", settings.get_profile("all"), max_examples=25)
-settings.load_profile("all")
 
 
 def share(number: int) -> int:
@@ -46,7 +45,9 @@ def examples(number: int, **more: Any) -> settings:
     return settings(max_examples=share(number), **more)
 
 
+@pytest.hookimpl(tryfirst=True)  # before Hypothesis loads the profile that is asked for
 def pytest_configure(config: pytest.Config) -> None:
+    settings.load_profile("all")
     for kind, told in KINDS.items():
         config.addinivalue_line("markers", f"{kind}: {told}")
 

@@ -7,7 +7,7 @@ import shlex
 from pathlib import Path
 
 import pytest
-from lanes import COLLECTED, KINDS
+from lanes import COLLECTED, KINDS, share
 
 TESTS = Path(__file__).parent
 MAKEFILE = (TESTS.parent / "Makefile").read_text("utf-8")
@@ -54,6 +54,11 @@ def test_the_fast_lane_leaves_out_every_slow_kind_and_the_other_runs_everything(
     assert pytest_arguments("test-all") == ["$(ARGS)"]
     assert is_fast(set())
     assert not any(is_fast({kind}) for kind in KINDS)
+
+
+def test_the_fast_lane_tries_a_quarter_of_the_examples(request: pytest.FixtureRequest) -> None:
+    assert share(100) == {"fast": 25, None: 100}[request.config.getoption("--hypothesis-profile")]
+    assert [share(number) for number in (0, 1, 12)] == ([0, 1, 3] if share(100) == 25 else [0, 1, 12])
 
 
 def test_every_contract_is_in_the_fast_lane_on_duckdb_and_sqlite(collected: dict[str, bool]) -> None:
