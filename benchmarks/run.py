@@ -20,6 +20,7 @@ import measure
 import provider
 import scale
 import service
+import start
 
 FOLDER = Path(__file__).parent
 CHAPTERS = {
@@ -30,6 +31,7 @@ CHAPTERS = {
     "service": service.chapter,
     "experiments": experiments.chapter,
     "scale": scale.chapter,
+    "start": start.chapter,
 }
 LIBRARIES = ("duckdb", "numpy", "pyarrow", "scipy")
 
