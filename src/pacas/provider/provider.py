@@ -77,7 +77,34 @@ class Provider:
         )
         sources = {MAIN: as_source(relation)} | {name: as_source(data) for name, data in (relations or {}).items()}
         terms.check_names(sources[MAIN].columns, sources[MAIN].name)
-        self._ledger = ledger or MemoryLedger()
+        self._start(sources, terms, ledger or MemoryLedger(), seed, engine, tell)
+
+    @classmethod
+    def on_terms(
+        cls,
+        sources: Mapping[str, Source],
+        terms: Terms,
+        ledger: Ledger,
+        *,
+        seed: int | None = None,
+        engine: Engine[Any] | None = None,
+        tell: Tell = lambda what: None,
+    ) -> Provider:
+        """A provider on terms whose names have been checked; `sources` are its relations, the main one among them."""
+        provider = cls.__new__(cls)
+        provider._start(sources, terms, ledger, seed, engine, tell)
+        return provider
+
+    def _start(
+        self,
+        sources: Mapping[str, Source],
+        terms: Terms,
+        ledger: Ledger,
+        seed: int | None,
+        engine: Engine[Any] | None,
+        tell: Tell,
+    ) -> None:
+        self._ledger = ledger
         self.seed_is_given = seed is not None
         """Whether the support set's secret can be guessed."""
         self._selling, self._state = Lock(), Lock()

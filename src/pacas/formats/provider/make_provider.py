@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from pacas.core.hierarchy import Hierarchy
+from pacas.core.money import nanocredits
 from pacas.core.query import MAIN
 from pacas.engine.contract import Engine, Source
 from pacas.errors import ConfigError, did_you_mean
@@ -29,23 +30,7 @@ def make_provider(file: ProviderFile, engine: Engine[Any], ledger: Callable[[], 
     relations = file.scan_relations(engine)
     terms = _terms(file, relations, engine)
     _check(file, terms, relations)
-    return Provider(
-        relations.pop(MAIN),
-        relations=relations,
-        hierarchies=terms.hierarchies,
-        match=terms.match,
-        policies=terms.policies,
-        support=terms.support,
-        total=None if file.pricing.total is None else str(file.pricing.total),
-        sensitivity=terms.sensitivity,
-        points=terms.points,
-        history=terms.history,
-        max_matches=terms.max_matches,
-        ledger=ledger(),
-        seed=file.seed(),
-        engine=engine,
-        tell=tell,
-    )
+    return Provider.on_terms(relations, terms, ledger(), seed=file.seed(), engine=engine, tell=tell)
 
 
 def _terms(file: ProviderFile, relations: Mapping[str, Source], engine: Engine[Any]) -> Terms:
@@ -54,6 +39,7 @@ def _terms(file: ProviderFile, relations: Mapping[str, Source], engine: Engine[A
         match=file.dependencies(),
         policies=file.policies(),
         support=_support(file, relations[MAIN], engine),
+        total=None if file.pricing.total is None else nanocredits(str(file.pricing.total), "total"),
         sensitivity=dict(file.pricing.sensitivity),
         points=file.price_points(),
         history=HistoryScope(file.history),
