@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from curves import CREDITS, ENGINE, World, adult, highest_rise
+from lanes import share
 
 from pacas.client.outcome.cleaning import Cleaning
 from pacas.client.outcome.explain import explain
@@ -50,7 +51,7 @@ def assert_money_helps(errors: list[float]) -> None:
 
 
 @pytest.mark.parametrize("found", FOUND)
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(share(4)))
 def test_no_budget_makes_the_table_worse_and_more_money_hardly_ever_does(seed: int, found: Found) -> None:
     world = found(synthetic(seed))
     assert_money_helps(world.curve(world.wrong_right(seed), CREDITS))

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from lanes import share
 
 from pacas.client.outcome.cleaning import Cleaning
 from pacas.client.safe_clean import SafeClean
@@ -109,7 +110,7 @@ def test_what_can_be_foreseen_is_looked_up_together() -> None:
 FDS = (["A -> B", "B -> C"], ["A -> B", "B, A -> C", "C -> B"], ["A -> C", "B -> C", "C -> A"])
 
 
-@pytest.mark.parametrize("seed", range(24))
+@pytest.mark.parametrize("seed", range(share(24)))
 def test_a_mostly_clean_table_is_cleaned_as_if_it_were_held(seed: int) -> None:
     drawn = random.Random(seed)
     rows = 40
