@@ -20,7 +20,7 @@ from pacas.storage.url import ledger_path, open_ledger
 
 
 def read_provider(named: str) -> ProviderFile:
-    """The file of a provider that is named by it: what only its owner can do needs no less."""
+    """Read the file of a provider that is not named by a URL: its owner's commands need the file."""
     if is_url(named):
         raise InputError("this is for the provider's owner, where its data is; give its provider.toml, not a URL")
     return read_provider_file(Path(named))

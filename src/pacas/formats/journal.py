@@ -110,7 +110,7 @@ class Journal(Observer):
     # ---- the end ----------------------------------------------------------------------------------------------
 
     def finish(self, purchases: int, spent: int) -> None:
-        """The output is written and synced."""
+        """Record that the output is written and synced: the run is done."""
         if not self.is_done:
             self._record(Done(purchases=purchases, spent=spent).encode(), os.fsync)
         self.close()
@@ -225,7 +225,7 @@ def _content(file: int) -> bytes:
 def run_parts(
     digest: str, cleaner: SafeClean, choices: Mapping[str, Any], catalogue: Mapping[str, Offer], buyer: str
 ) -> dict[str, Any]:
-    """The parts of a run. `digest` is its engine's, of the table; the provider is known by what it offers.
+    """All that a run's outcome follows from, by name. `digest` is the table's; the provider is known by what it offers.
 
     `choices` are the options as they were given.
     """

@@ -20,14 +20,16 @@ LAYOUT = 1
 Outcome = BoughtValue | Unrepaired
 
 
-class _Line(BaseModel):
+class JournalLine(BaseModel):
+    """A line of the journal: JSON, no member but those that are known."""
+
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
 
     def encode(self) -> bytes:
         return self.model_dump_json().encode() + b"\n"
 
 
-class Header(_Line):
+class Header(JournalLine):
     """Which run the journal is of; `parts` is all that the outcome follows from."""
 
     journal: int = LAYOUT
@@ -35,7 +37,7 @@ class Header(_Line):
     parts: Mapping[str, Any]
 
 
-class Ordered(_Line):
+class Ordered(JournalLine):
     """A purchase that is about to be paid."""
 
     ordering: int
@@ -67,7 +69,7 @@ class Ordered(_Line):
         return Order(self.ordering, self.attribute, self.row, request, self.ceiling, self.key, differing)
 
 
-class Bought(_Line):
+class SettledPurchase(JournalLine):
     """A step that ended with a purchase: what its order bought."""
 
     settled: int
@@ -83,7 +85,7 @@ class Bought(_Line):
         )
 
 
-class Left(_Line):
+class SettledUnrepaired(JournalLine):
     """A step that left its class as it is."""
 
     settled: int
@@ -95,7 +97,7 @@ class Left(_Line):
         return Unrepaired(self.attribute, np.array(self.rows, dtype=np.int64), self.reason)
 
 
-class Done(_Line):
+class Done(JournalLine):
     """The output is written: nothing is to be continued."""
 
     done: Literal[True] = True
@@ -103,12 +105,12 @@ class Done(_Line):
     spent: int
 
 
-def settled_line(step: int, outcome: Outcome) -> Bought | Left:
+def settled_line(step: int, outcome: Outcome) -> SettledPurchase | SettledUnrepaired:
     """A step's outcome as it is recorded."""
     rows = outcome.rows.tolist()
     if isinstance(outcome, BoughtValue):
-        return Bought(settled=step, rows=rows, level=outcome.level, value=outcome.value, price=outcome.price)
-    return Left(settled=step, attribute=outcome.attribute, rows=rows, reason=outcome.reason)
+        return SettledPurchase(settled=step, rows=rows, level=outcome.level, value=outcome.value, price=outcome.price)
+    return SettledUnrepaired(settled=step, attribute=outcome.attribute, rows=rows, reason=outcome.reason)
 
 
 class Recorded(NamedTuple):
@@ -124,7 +126,9 @@ class Recorded(NamedTuple):
     """The bytes of the whole lines."""
 
 
-_LINE: TypeAdapter[Ordered | Bought | Left | Done] = TypeAdapter(Ordered | Bought | Left | Done)
+_LINE: TypeAdapter[Ordered | SettledPurchase | SettledUnrepaired | Done] = TypeAdapter(
+    Ordered | SettledPurchase | SettledUnrepaired | Done
+)
 
 
 def read_lines(content: bytes, name: str) -> Recorded | None:
@@ -143,10 +147,10 @@ def read_lines(content: bytes, name: str) -> Recorded | None:
         match line:
             case Ordered() if pending is None and not is_done and line.ordering == len(outcomes):
                 pending = line.order()
-            case Bought() if pending is not None and line.settled == len(outcomes):
+            case SettledPurchase() if pending is not None and line.settled == len(outcomes):
                 outcomes.append(line.purchase(pending))
                 pending = None
-            case Left() if not is_done and line.settled == len(outcomes):
+            case SettledUnrepaired() if not is_done and line.settled == len(outcomes):
                 outcomes.append(line.unrepaired())
                 pending = None
             case Done() if pending is None and not is_done:
@@ -169,7 +173,7 @@ def _header(text: bytes, name: str) -> Header:
     return header
 
 
-def _parsed(text: bytes, name: str, number: int) -> Ordered | Bought | Left | Done:
+def _parsed(text: bytes, name: str, number: int) -> Ordered | SettledPurchase | SettledUnrepaired | Done:
     try:
         return _LINE.validate_json(text)
     except ValidationError:

@@ -39,11 +39,11 @@ class Asked:
 
 def read_requests(lines: Iterable[bytes], name: str, catalogue: Mapping[str, Offer]) -> list[Asked]:
     """The requests of a file, each checked against what is for sale."""
-    return [_Line(name, n).read(line, catalogue) for n, line in enumerate(lines, start=1) if line.strip()]
+    return [_RequestLine(name, n).read(line, catalogue) for n, line in enumerate(lines, start=1) if line.strip()]
 
 
-class _Line(LineReader):
-    """One line."""
+class _RequestLine(LineReader):
+    """Reads the line of one request, and checks it against what is for sale."""
 
     def read(self, line: bytes, catalogue: Mapping[str, Offer]) -> Asked:
         found = self._parsed(line)

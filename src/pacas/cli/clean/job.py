@@ -22,7 +22,7 @@ from pacas.formats.report.report import check_report
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """What the command line says."""
+    """What the command line asks of a cleaning, the two parties' files read."""
 
     client: ClientFile
     key: Sequence[str]
@@ -97,7 +97,7 @@ def make_job(options: Options, engine: Engine[Any]) -> Job:
 
 
 def _check_dry(options: Options) -> None:
-    """A dry run writes nothing and buys nothing: there is nothing to look back at."""
+    """Raise where a look back at a dry run is asked for: it writes nothing and buys nothing."""
     asked = {
         "--explain tells why a value was written": options.explain,
         "--report tells what was written": options.report,
@@ -203,7 +203,7 @@ def _check_unread(written: Path, option: str, read: list[Path]) -> None:
 
 
 def _is_same(a: Path, b: Path) -> bool:
-    """Whether two names are of one file, or would be if it were there; or the first is in a folder, the second."""
+    """Whether two paths are, or would be, one file, or the second is a folder that the first is in."""
     if a.exists() and b.exists() and a.samefile(b):
         return True
     return a.resolve() == b.resolve() or (b.is_dir() and a.resolve().is_relative_to(b.resolve()))

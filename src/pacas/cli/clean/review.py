@@ -24,7 +24,7 @@ QUARTERS = ("0 – ¼", "¼ – ½", "½ – ¾", "¾ – 1")
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """What was asked for besides the cleaning itself."""
+    """A cleaning's score against the truth, and why a cell has its value, where they were asked for."""
 
     score: Score | None = None
     explanation: Explanation | None = None

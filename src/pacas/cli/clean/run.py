@@ -47,14 +47,14 @@ def notes(job: Job, marketplace: Marketplace, resume: bool) -> Iterator[str]:
 
 
 def run_dry(job: Job, marketplace: Marketplace, engine: Engine[Any], tell: Tell) -> Cleaning:
-    """Nothing is paid, and nothing is written."""
+    """Say what a cleaning would buy: nothing is paid, and nothing is written."""
     return dry_run(job.cleaner, job.source, marketplace, Watched(Observer(), tell), engine)
 
 
 def run_clean(
     job: Job, marketplace: Marketplace, buyer: str, resume: bool, engine: Engine[Any], tell: Tell
 ) -> tuple[Cleaning, bool]:
-    """Clean, write the output, and close the journal. The second is whether all that had been done before."""
+    """Clean, write the output, and close the journal; and whether an earlier run had done all that."""
     parts = run_parts(engine.digest(job.source), job.cleaner, job.choices, marketplace.catalogue(), buyer)
     journal = Journal(job.journal, parts, resume=resume)
     with _never_losing(journal):

@@ -19,7 +19,7 @@ SHOWN = 20
 
 
 def as_json(cleaning: Cleaning, *, dry: bool = False) -> dict[str, Any]:
-    """The whole outcome; money in credits, rows counted from 0."""
+    """A cleaning's outcome; money in credits, rows counted from 0."""
     return {
         "budget": cleaning.budget,
         "spent": cleaning.spent,
@@ -47,7 +47,7 @@ def _purchase(purchase: BoughtValue, repair: Repair, dry: bool) -> dict[str, Any
 
 
 def print_summary(cleaning: Cleaning) -> None:
-    """Before and after, the money, the repairs by attribute and level, and what is left by reason."""
+    """Print violations before and after, the money, repairs by attribute and level, and what is left by reason."""
     table = _grid()
     before, after = cleaning.violations_before, cleaning.violations_after
     left = Text(f"{after:,}", style="green" if after == 0 else "yellow")

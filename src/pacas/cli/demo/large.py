@@ -41,7 +41,7 @@ POLICY = Policy(("ID",), ("MED",), {"MED": 0}, k=3)
 
 @dataclass(frozen=True, slots=True)
 class Large:
-    """What became of the table."""
+    """A synthetic table's cleaning, and its score."""
 
     cleaning: Cleaning
     score: Score
@@ -101,7 +101,7 @@ def tell(large: Large, report: Path) -> None:
 
 
 class Synthetic(NamedTuple):
-    """What a client has, and what is true."""
+    """A table as its client has it, and as it should be."""
 
     dirty: Relation
     truth: Relation

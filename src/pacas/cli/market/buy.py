@@ -109,7 +109,7 @@ def _amount(ceiling: str) -> int:
 
 
 def _check(given: Requests, asked: Sequence[Asked]) -> None:
-    """Nothing that is known to fail is left for the middle of the purchases."""
+    """Raise where a request has no level, or a key that stands for two: not in the middle of the purchases."""
     used: dict[str, Asked] = {}
     for one in asked:
         if one.level is None:
@@ -119,7 +119,7 @@ def _check(given: Requests, asked: Sequence[Asked]) -> None:
 
 
 def _check_keys(given: Requests, asked: Sequence[Asked], buyer: str, ledger: Ledger) -> None:
-    """Nor a key that an earlier purchase has had."""
+    """Raise where a key was an earlier purchase's, of another request."""
     for one in asked:
         if one.key is not None:
             try:

@@ -171,6 +171,6 @@ class KeepingReceipts(Forwarding):
 
 
 def file_name(signed: SignedReceipt) -> str:
-    """The same for the same sale, however often it is asked about."""
+    """A receipt's file is named after its entry in the ledger: a sale that is asked about again gets no second file."""
     mark = "".join(c for c in signed.receipt.hash[:12] if c in "0123456789abcdef")
     return f"receipt-{signed.receipt.sequence:08}-{mark}.json"

@@ -127,7 +127,7 @@ def _ledger(found: Verification) -> dict[str, Any]:
 
 
 def _broken(found: Verification) -> dict[str, Any]:
-    """What is left to say where the ledger does not hold: it decides all the rest."""
+    """An audit of a ledger that does not hold: nothing else is said, as all of it would follow from the ledger."""
     nothing: dict[str, Any] = {"policies": [], "sales": [], "buyers": []}
     return {"holds": False, **nothing, "ledger": _ledger(found), "warnings": [UNTRUE]}
 

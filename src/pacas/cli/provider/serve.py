@@ -129,7 +129,7 @@ def _settings(file: ProviderFile) -> ServiceSettings:
 
 
 def _warn_of_readers(file: ProviderFile, tls: Tls | None) -> None:
-    """Keys that are no secret."""
+    """Warn of private keys that others than their owner can read."""
     keys = {"the signing key": file.signing_key} | ({} if tls is None else {"the TLS key": tls.key})
     for what, path in keys.items():
         if path.stat().st_mode & 0o077:

@@ -57,7 +57,7 @@ def _support(file: ProviderFile, relation: Source, engine: Engine[Any]) -> Gener
 
 
 def _check(file: ProviderFile, terms: Terms, relations: Mapping[str, Source]) -> None:
-    """Everything named is there."""
+    """Raise where the terms name a column, an attribute or a level that is not there, or nothing is for sale."""
     if not terms.match:
         raise ConfigError('match: nothing is for sale; say what, and how it is found, as in MED = "GEN = GEN"')
     for attribute in terms.sensitivity:

@@ -86,7 +86,7 @@ class _Reader(LineReader):
         self._strict_json = json.JSONDecoder(parse_constant=str, object_pairs_hook=self._object).raw_decode
 
     def support(self) -> GivenSupport:
-        """What has been read."""
+        """The support set of all lines so far."""
         if not self._neighbours:
             raise FileError(f"{self._name} is empty; give at least one neighbour: {SHAPE}")
         if not self._weights:
@@ -96,7 +96,7 @@ class _Reader(LineReader):
         return GivenSupport(self._neighbours, np.array(self._weights, dtype=np.int64))
 
     def read(self, number: int, line: bytes) -> None:
-        """One more neighbour."""
+        """Read a line, which is one more neighbour."""
         self._number = number
         text = self._decoded(line)
         found = self._parsed(self._json, text)
@@ -133,7 +133,7 @@ class _Reader(LineReader):
     # ---- operations ----------------------------------------------------------------------------------------------
 
     def _net(self, ops: list[Any]) -> Neighbour:
-        """What the operations do together."""
+        """What a line's operations make of each row that they touch."""
         changed: dict[int, _Change] = {}
         inserted: list[Values] = []
         for op in ops:
@@ -198,7 +198,7 @@ class _Reader(LineReader):
         return values
 
     def _text(self, column: str, value: Any) -> str | None:
-        """Each text is kept once, however many neighbours have it."""
+        """A value as text, kept once however many neighbours have it."""
         text = super()._text(column, value)
         return self._texts.setdefault(value, text) if isinstance(value, str) else text
 

@@ -66,7 +66,7 @@ def _card(card: Card) -> str:
 
 
 def section(title: str, inner: str) -> str:
-    """`inner` is HTML."""
+    """A part of the page with a title; `inner` is HTML."""
     name = "-".join(title.lower().split())
     return f'<section aria-labelledby="{name}"><h2 id="{name}">{escape(title)}</h2>{inner}</section>'
 
@@ -84,7 +84,7 @@ def table(
     foot: Sequence[object] | None = None,
     caption: str = "",
 ) -> str:
-    """The first column names the row. Numbers stand on the right."""
+    """A table whose first column names the row; numbers stand on the right."""
     if not rows and foot is None:
         return f"<p>{escape(empty)}</p>"
     like = rows[0] if rows else foot or ()

@@ -59,7 +59,7 @@ def report_page(cleaning: Cleaning, *, score: Score | None = None, subject: str 
 
 
 def written_cells(cleaning: Cleaning) -> str:
-    """Each value and each repair once, and a few numbers per cell. No tag can begin in it, so none can close it."""
+    """The written cells as JSON: each value and repair once. No tag can begin in it, so none can close it."""
     names, values = _Numbered[str](), _Numbered[str | None]()
     repairs: dict[str, list[object]] = {
         key: [] for key in ("attribute", "new", "bought", "level", "price", "why", "cells")

@@ -81,7 +81,7 @@ def _money_card(cleaning: Cleaning) -> tuple[str, str]:
 
 
 def _money(cleaning: Cleaning) -> str:
-    """Per attribute and level of the value bought."""
+    """Purchases, cells and money by attribute and level of the value bought."""
     prices, bought, written = Counter[tuple[str, int]](), Counter[tuple[str, int]](), Counter[tuple[str, int]]()
     for purchase, repair in zip(cleaning.purchases, cleaning.repairs, strict=True):
         key = purchase.attribute, purchase.level
@@ -98,7 +98,7 @@ def _money(cleaning: Cleaning) -> str:
 
 
 def _levels(cleaning: Cleaning) -> str:
-    """Per attribute and level of the value written: with `refine`, it may lie below the one bought."""
+    """Cells by attribute and level of the value written: with `refine`, it may lie below the one bought."""
     values, cells = Counter[tuple[str, str]](), Counter[tuple[str, int]]()
     for repair in cleaning.repairs:
         values[repair.attribute, repair.new] += len(repair.written)
@@ -163,7 +163,7 @@ def _quarters(score: Score) -> str:
 
 
 def budget_curve(cleaning: Cleaning) -> str:
-    """A step per purchase; with very many purchases, the last step of each pixel or so."""
+    """Violations left over money spent, a step per purchase; of very many, the last step of each pixel or so."""
     if not cleaning.purchases:
         return "<p>Nothing was bought.</p>"
     spent = np.cumsum([0, *(p.price for p in cleaning.purchases)], dtype=np.float64)
