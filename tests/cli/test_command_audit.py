@@ -136,7 +136,7 @@ def test_a_provider_without_policies_is_a_warning(pacas: Any, folder: Path) -> N
 def test_warnings_are_red_on_a_terminal(pacas: Any, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     edit(folder, *WARNINGS["per buyer"][:2])
     terminal = Console(force_terminal=True, color_system="standard")
-    monkeypatch.setattr("pacas.cli.provider.audit_report.out", terminal)
+    monkeypatch.setattr("pacas.cli.provider.audit.out", terminal)
     assert "\x1b[1;31mwarning:" in pacas(*AUDIT).out
 
 
