@@ -8,6 +8,7 @@ import json
 import os
 import pty
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -63,6 +64,23 @@ def test_a_group_of_commands_alone_shows_its_help(pacas: Any, path: tuple[str, .
     result = pacas(*path)
     assert result.code == 0
     assert result.out.strip() == pacas(*path, "--help").out.strip()
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="bash completes here, and there is none")
+def test_a_shell_completes_commands_and_options_once_it_is_told_to(tmp_path: Path) -> None:
+    environment = {**os.environ, "HOME": str(tmp_path), "PATH": f"{PACAS.parent}:{os.environ['PATH']}"}
+    install = ["bash", "-c", "pacas --install-completion; exit $?"]
+    subprocess.run(install, env=environment, check=True, capture_output=True, timeout=60)
+    completing = """
+    source "$HOME/.bashrc"
+    for words in "pacas ch" "pacas hierarchy s" "pacas check --hi"; do
+        COMP_WORDS=($words) COMP_CWORD=$(( ${#COMP_WORDS[@]} - 1 ))
+        _pacas_completion pacas
+        echo "${COMPREPLY[@]}"
+    done
+    """
+    told = subprocess.run(["bash", "-c", completing], env=environment, check=True, capture_output=True, timeout=60)
+    assert told.stdout.decode().splitlines() == ["check", "show", "--hierarchy"]
 
 
 def test_the_version_is_the_installed_one(pacas: Any) -> None:
