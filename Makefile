@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= auto
 PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
-FAST := not (spark or postgres or browser or faults or slow)
+FAST := not (spark or postgres or browser or data or faults or slow)
 
 .DEFAULT_GOAL := help
 .PHONY: help demo serve test test-all check faults format docs bench lock clean
@@ -18,7 +18,7 @@ demo: $(BIN)/pacas  ## the paper's running example in the terminal, then 20,000 
 serve: $(BIN)/pacas  ## the running example as a service, with an account and the line to try
 	@$(BIN)/pacas serve --example $(ARGS)
 
-test: $(VENV)/.dev  ## the fast tests, in under two minutes: no Java, PostgreSQL, browser or kill loops
+test: $(VENV)/.dev  ## the fast tests, in under two minutes: no Java, PostgreSQL, browser, real data or kill loops
 	$(PYTEST) -m "$(FAST)" --hypothesis-profile fast $(ARGS)
 
 test-all: $(VENV)/.dev  ## all tests (minutes)

@@ -15,6 +15,7 @@ KINDS = {
     "spark": "needs Java, on which Spark runs",
     "postgres": "needs a PostgreSQL",
     "browser": "needs Chromium",
+    "data": "needs the real datasets",
     "faults": "kills processes, over and over",
     "slow": "takes seconds: whole evaluations, pages run from first to last, large tables",
 }
@@ -25,6 +26,7 @@ NEEDS = {
     "postgres_url": "postgres",
     "own_cluster": "postgres",
     "browser": "browser",
+    "shared_data": "data",
     "launcher": "faults",
 }
 """Fixtures, and what they need."""

@@ -217,7 +217,10 @@ def test_a_key_that_others_can_read_is_warned_of(pacas: Any, folder: Path) -> No
     ]
 
 
-def test_the_example_comes_with_an_account_and_a_line_to_try(serve: Serve, folder: Path) -> None:
+def test_the_example_comes_with_an_account_and_a_line_to_try(
+    serve: Serve, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", os.defpath)
     served = serve("--example", "--port", "0")
     url = served.line.split()[-1]
     (line,) = [line for line in served.stderr.read_text().splitlines() if "pacas clean" in line]

@@ -57,7 +57,6 @@ def test_no_budget_makes_the_table_worse_and_more_money_hardly_ever_does(seed: i
     assert_money_helps(world.curve(world.wrong_right(seed), CREDITS))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("found", FOUND)
 def test_nor_does_it_on_adult(sample: World, found: Found) -> None:
     world = found(sample)
@@ -72,7 +71,6 @@ def test_the_papers_repair_does_make_it_worse(found: Found) -> None:
     assert highest_rise(errors) > 0.02
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("found", FOUND)
 def test_the_papers_repair_does_so_on_adult(sample: World, found: Found) -> None:
     world = found(sample)

@@ -50,7 +50,7 @@ def column(dataset: Dataset, name: str) -> list[str | None]:
 
 # ---- what every data set must be -------------------------------------------------------------------------------------
 
-ALL = (*SYNTHETIC, *(pytest.param(name, marks=pytest.mark.slow) for name in REAL))
+ALL = (*SYNTHETIC, *(pytest.param(name, marks=pytest.mark.data) for name in REAL))
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -159,14 +159,14 @@ def test_a_provider_opens_at_every_parameter_of_the_paper(k: int) -> None:
 # ---- real ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
+@pytest.mark.data
 def test_restaurants_are_drawn_whole(loaded: Callable[[str], Dataset]) -> None:
     food = loaded("food")
     classes = food.truth.table.group_by(["boro", "zipcode", "dba"]).aggregate([([], "count_all")])
     assert ROWS / len(classes) > 8
 
 
-@pytest.mark.slow
+@pytest.mark.data
 def test_years_of_schooling_follow_adult_s_coding(loaded: Callable[[str], Dataset]) -> None:
     census = loaded("census")
     coding = set(zip(column(census, "education"), column(census, "education_num"), strict=True))
@@ -176,14 +176,14 @@ def test_years_of_schooling_follow_adult_s_coding(loaded: Callable[[str], Datase
     assert ("HS-grad", "9") in set(zip(column(adult, "education"), column(adult, "education-num"), strict=True))
 
 
-@pytest.mark.slow
+@pytest.mark.data
 def test_a_drug_and_a_condition_stand_where_the_who_puts_them(loaded: Callable[[str], Dataset]) -> None:
     trees = loaded("clinical").hierarchies
     assert str(trees["drug_name"].generalize_value("remdesivir", 3)).startswith("J05 ")
     assert str(trees["condition"].generalize_value("COVID-19", 2)).startswith("U07 ")
 
 
-@pytest.mark.slow
+@pytest.mark.data
 def test_majority_changes_some_cells_of_a_real_dependency(loaded: Callable[[str], Dataset]) -> None:
     changed = loaded("discharges").curation.by_attribute()
     assert set(changed) == {"disposition"}

@@ -24,6 +24,8 @@ CLAIMS = (
 )
 SHOWN = (FIGURES["k"], FIGURES["side"])
 
+pytestmark = pytest.mark.slow
+
 
 class Page(HTMLParser):
     """The tags, their attributes, and the text."""

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 matplotlib = pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 
+pytestmark = pytest.mark.slow
+
 SMALLEST_TEXT = 7
 HALF_A_PAGE = 14.8
 """Centimetres."""
@@ -56,7 +58,6 @@ def named(panel: Axes, label: str) -> Any:
 # ---- drawn from anything, and readable ---------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", FIGURES)
 def test_a_figure_of_all_its_runs_is_readable_on_half_a_page(name: str) -> None:
     sheet = sheet_of(name, all_runs(name))
@@ -88,7 +89,6 @@ def check_labels_do_not_touch(sheet: Sheet) -> None:
             assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", FIGURES)
 def test_a_figure_says_how_many_runs_are_missing(name: str) -> None:
     def keep(setting: Setting) -> bool:
@@ -101,7 +101,6 @@ def test_a_figure_says_how_many_runs_are_missing(name: str) -> None:
     assert any("Means of 2 runs" in text for text in said)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", FIGURES)
 def test_a_figure_without_runs_says_so_in_each_panel(name: str) -> None:
     sheet = sheet_of(name, runs_of([]))
