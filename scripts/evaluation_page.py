@@ -20,7 +20,7 @@ INTRODUCTION = """\
 # Evaluation
 
 Made by `make docs` from the results in `docs/evaluation`; do not edit. The claims and reasons are in
-`src/pacas/experiments/claims.py`, the figures in `runs/figures.py` beside it.
+`src/pacas/experiments/claims.py`, the figures in `src/pacas/experiments/runs/figures.py`.
 
 The paper's §7, run again with this system, on public tables that stand in for the paper's
 ([data sets](reference/datasets.md)). {runs}

@@ -9,9 +9,13 @@ from __future__ import annotations
 
 import ast
 import re
+import subprocess
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from graphlib import CycleError, TopologicalSorter
+from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
@@ -61,9 +65,12 @@ class Architecture:
         for name, known in ((importer, room), (imported, other)):
             if known not in self.rooms.depth:
                 return f"{name} is in {known!r}, which is not on the map"
+        for mine, theirs in product(_wholes(importer), _wholes(imported)):
+            if theirs in self.blind.get(mine, ()):
+                return f"{mine} must not see {theirs}"
         if room != other:
-            seen = self.rooms.allows(room, other) and other not in self.blind.get(room, ())
-            return None if seen and room in self.only_for.get(other, {room}) else f"{room} must not see {other}"
+            seen = self.rooms.allows(room, other) and room in self.only_for.get(other, {room})
+            return None if seen else f"{room} must not see {other}"
         if room not in self.floors:
             return None
         order, place, target = self.floors[room], place_of(importer), place_of(imported)
@@ -82,6 +89,11 @@ def room_of(module: str) -> str:
 def place_of(module: str) -> str:
     """The floor that a module is on, or the module itself where it stands in its room."""
     return "".join(module.split(".")[2:3])
+
+
+def _wholes(module: str) -> tuple[str, str]:
+    """The room that a module is in, and the place of the room."""
+    return room_of(module), f"{room_of(module)}/{place_of(module)}"
 
 
 def block(page: str, title: str) -> list[str]:
@@ -231,6 +243,50 @@ def test_a_module_imports_only_what_its_place_may_see(name: str) -> None:
     assert complaints(module, path.read_text("utf-8")) == []
 
 
+def test_no_module_imports_itself_by_way_of_others() -> None:
+    def edges(module: Module, path: Path) -> set[str]:
+        found = {one.module for one in imports(module, path.read_text("utf-8"))}
+        return {name for name in found if name in modules() and name != module.name}
+
+    try:
+        TopologicalSorter({name: edges(module, path) for name, (module, path) in modules().items()}).prepare()
+    except CycleError as error:
+        pytest.fail(" → ".join(error.args[1]))
+
+
+def test_the_map_names_every_module_and_no_other() -> None:
+    mapped = {f"pacas.{name}" for name in read_map(block(PAGE.read_text("utf-8"), "The rooms"))}
+    there = set(modules()) - {FRONT_DOOR}
+    assert (sorted(there - mapped), sorted(mapped - there)) == ([], [])
+
+
+def test_every_room_with_floors_has_its_arrows() -> None:
+    packages = {name for name, (module, _) in modules().items() if module.is_package}
+    with_floors = {room_of(name) for name in packages if name.count(".") == 2}
+    assert sorted(with_floors - set(architecture().floors)) == []
+
+
+def test_a_class_name_exists_once() -> None:
+    where: dict[str, list[str]] = {}
+    for name, (_, path) in modules().items():
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                where.setdefault(node.name, []).append(name)
+    assert {name: found for name, found in where.items() if len(found) > 1} == {}
+
+
+def test_what_a_client_imports_loads_nothing_of_a_provider() -> None:
+    """In a fresh process: neither the provider's code, nor ledgers, nor the key that signs."""
+    mine = [name for name in modules() if room_of(name) in ("client", "remote", "wire", "protocol")]
+    program = (
+        f"import sys\nfor name in {mine!r}: __import__(name)\nprint(*(n for n in sys.modules if n[:6] == 'pacas.'))"
+    )
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    loaded = {room_of(name) for name in ran.stdout.split() if name.startswith("pacas.")}
+    assert {"client", "remote", "wire"} <= loaded
+    assert not loaded & {"provider", "storage", "server", "cli", "experiments"}
+
+
 def test_floors_are_one_level_deep() -> None:
     assert [name for name in modules() if name.count(".") > 3] == []
 
@@ -302,6 +358,8 @@ CLIENT = Module("pacas.client.safe_clean")
         (Module("pacas.provider.in_memory.stock"), "from pacas.provider.on_engine.shop import x"),
         (Module("pacas.provider.safety.margins"), "from pacas.provider.shop.judging import x"),
         (Module("pacas.provider.column"), "from pacas.provider.terms import Terms"),
+        (Module("pacas.formats.client_file"), "from pacas.provider.terms import Terms"),
+        (Module("pacas.formats.relations.relations"), "import pacas.provider.ledger.ledger"),
         (Module("pacas.engine.sql.statements"), "from pacas.engine.duck.engine import DuckEngine"),
     ],
 )
