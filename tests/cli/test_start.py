@@ -41,7 +41,7 @@ def loaded(*arguments: str, code: int = 0, **environment: str) -> set[str]:
 
 @pytest.mark.parametrize("arguments", [(), ("--help",), ("--version",)], ids=" ".join)
 def test_the_help_of_all_commands_loads_none_of_them(arguments: tuple[str, ...]) -> None:
-    assert not loaded(*arguments) & (DATA | SERVER | WIRE | UNUSED | {"markdown_it", "pygments"})
+    assert not loaded(*arguments) & (DATA | SERVER | WIRE | UNUSED)
 
 
 def test_the_completion_of_a_name_loads_no_command() -> None:

@@ -7,11 +7,9 @@ import gc
 import io
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from functools import cache
 from importlib import import_module
-from types import ModuleType
 from typing import Annotated, Any
 
 import typer
@@ -113,10 +111,6 @@ class Commands(TyperGroup):
         name, _, rest = super().resolve_command(context, arguments)
         return name, None if name is None else self.load(name), rest
 
-    def format_help(self, context: Any, formatter: Any) -> None:
-        with _left_out("rich.markdown", "rich.traceback"):
-            super().format_help(context, formatter)
-
 
 app = typer.Typer(
     name="pacas",
@@ -207,25 +201,6 @@ def load_commands() -> Any:
     for name in COMMANDS:
         group.load(name)
     return group
-
-
-@contextmanager
-def _left_out(*modules: str) -> Iterator[None]:
-    """Keep typer from loading what its help imports and ours does not use: Markdown and tracebacks, a third of it."""
-    unloaded = [name for name in modules if name not in sys.modules]
-    sys.modules.update({name: _Hollow(name) for name in unloaded})
-    try:
-        yield
-    finally:
-        for name in unloaded:
-            del sys.modules[name]
-
-
-class _Hollow(ModuleType):
-    """In place of a module: every name can be imported, and is None."""
-
-    def __getattr__(self, name: str) -> None:
-        return None
 
 
 def _is_text(argument: str) -> bool:
