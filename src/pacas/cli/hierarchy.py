@@ -13,6 +13,7 @@ from rich.text import Text
 from pacas.cli.data_options import AnyData, EngineOption, KeyOption, MasterOption, MemoryOption, opened_engine
 from pacas.cli.options import Json, out, print_json, printable, progress, show_help
 from pacas.cli.tree import draw
+from pacas.core.balance import balance
 from pacas.core.builders import BUILDERS, BY, Needs
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.histogram import Histogram
@@ -65,14 +66,26 @@ def build(
         tell(f"building {method} for {attribute}")
         source = locate(data, Path(), key or (), asked)
         made = hierarchy_from(source, attribute, method, options, engine=asked)
-    if output is not None:
-        write_hierarchy(made, output)
-    if json:
-        print_json({**_levels(made), **({"output": str(output)} if output else {})})
-    elif output is not None:
-        out.print(f"{output}: {_in_words(made)}")
-    else:
-        sys.stdout.write(arx.write(made))
+    _show_made(made, output, json)
+
+
+@app.command("balance")
+def balance_(
+    file: File,
+    level: Annotated[int, typer.Option(min=0, metavar="L", help="The level at which a policy protects values.")],
+    k: Annotated[int, typer.Option(min=1, metavar="K", help="How many values of that level each value above hides.")],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Where to write it: .csv (ARX) or .json.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Put small families together with siblings, so that every value above a level hides k values of it.
+
+    JSON: height, root, levels (level, values), rows (each ground value up to the root); output, if written
+
+    Example: pacas hierarchy balance med.csv --level 0 --k 2
+    """
+    _show_made(balance(read_hierarchy(file), level, k), output, json)
 
 
 @app.command("check")
@@ -152,6 +165,17 @@ def show(
         counted = zip(column.column(column.attributes[0]), column.counts.tolist(), strict=True)
         counts = {value: n for value, n in counted if value is not None}
     out.print(draw(shown, max_children=children, depth=depth, counts=counts))
+
+
+def _show_made(made: Hierarchy, output: Path | None, json: bool) -> None:
+    if output is not None:
+        write_hierarchy(made, output)
+    if json:
+        print_json({**_levels(made), **({"output": str(output)} if output else {})})
+    elif output is not None:
+        out.print(f"{output}: {_in_words(made)}")
+    else:
+        sys.stdout.write(arx.write(made))
 
 
 def _option(text: str, method: str) -> tuple[str, Any]:
