@@ -55,6 +55,10 @@ COMMANDS = {
         "pacas.cli.provider.audit",
         "Check the policies, the sales and the ledger, everything derived anew from the ledger's entries.",
     ),
+    "leak": (
+        "pacas.cli.provider.leak",
+        "Measure what free quotes tell of each sold attribute, beyond the best guess from public columns.",
+    ),
     "serve": (
         "pacas.cli.provider.serve",
         "Serve a provider over HTTP until it is stopped (Ctrl-C, SIGTERM); what was accepted by then is finished.",

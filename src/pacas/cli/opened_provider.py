@@ -75,6 +75,9 @@ def files_of(file: ProviderFile) -> Iterator[Path]:
     yield from (file.folder / source for source in file.hierarchies.values() if isinstance(source, str))
     if file.pricing.support.file is not None:
         yield file.folder / file.pricing.support.file
+    if file.pricing.prior not in (None, "uniform"):
+        yield file.folder / str(file.pricing.prior)
+    yield from (file.folder / section.dictionary for section in file.dependency if section.dictionary is not None)
     yield file.signing_key
     yield from _ledger_files(file)
 

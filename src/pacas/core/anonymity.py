@@ -13,7 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacas.core.histogram import GroupHistogram, Ints, sum_by
-from pacas.errors import InputError
+from pacas.errors import InputError, did_you_mean
+
+SCOPES = ("group", "row")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +31,10 @@ class Policy:
     levels: Mapping[str, int] = field(default_factory=dict)
     k: int = 2
     allow_linkage: bool = False
+    keep: int = 1
+    """With sealed quotes: how many rows of every X-group nobody is sold more of than is safe."""
+    scope: str = "group"
+    """With sealed quotes: whether that protects each X-group, or each of its rows (`row`)."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "x", _names(self.x))
@@ -37,6 +43,10 @@ class Policy:
             raise InputError("a policy needs at least one attribute in X")
         if self.k < 1:
             raise InputError(f"k must be at least 1, not {self.k}")
+        if self.keep < 1:
+            raise InputError(f"keep must be at least 1, not {self.keep}")
+        if self.scope not in SCOPES:
+            raise InputError(f"no scope {self.scope!r}; {did_you_mean(self.scope, SCOPES)}")
         if both := set(self.x) & set(self.y):
             raise InputError(f"{sorted(both)[0]!r} stands both in X and in Y")
         if strange := set(self.levels) - set(self.y):

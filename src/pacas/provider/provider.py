@@ -27,6 +27,8 @@ from pacas.provider.ledger.entry import Entry, Purchase
 from pacas.provider.ledger.ledger import Ledger, MemoryLedger
 from pacas.provider.on_engine.memory_limit import too_large
 from pacas.provider.on_engine.shop import EngineShop
+from pacas.provider.quoter.declared import Sealing
+from pacas.provider.sealed.opening import open_sealed
 from pacas.provider.shop.contract import Shop, Tell
 from pacas.provider.shop.fingerprint import relation_digests
 from pacas.provider.support.support_set import Generated, GivenSupport
@@ -59,6 +61,7 @@ class Provider:
         points: Sequence[ViewPrice] = (),
         history: HistoryScope | str = HistoryScope.POOLED,
         max_matches: int = 1000,
+        sealing: Sealing | None = None,
         ledger: Ledger | None = None,
         seed: int | None = None,
         engine: Engine[Any] | None = None,
@@ -74,6 +77,7 @@ class Provider:
             points=tuple(points),
             history=_history(history),
             max_matches=max_matches,
+            sealing=sealing,
         )
         sources = {MAIN: as_source(relation)} | {name: as_source(data) for name, data in (relations or {}).items()}
         terms.check_names(sources[MAIN].columns, sources[MAIN].name)
@@ -121,7 +125,9 @@ class Provider:
     def _ready(
         self, engine: Engine[Any], sources: Mapping[str, Source], terms: Terms, secret: bytes, tell: Tell
     ) -> Shop[Any]:
-        """The relation made ready to sell from: in memory, if there is room for it, else on the engine."""
+        """The relation made ready to sell from: at sealed quotes; in memory, if there is room; or on the engine."""
+        if terms.sealing is not None:
+            return open_sealed(engine, sources[MAIN], terms, terms.sealing, self._state, tell)
         table = too_large(engine, sources[MAIN], terms)
         if table is None:
             return InMemoryShop(take_stock(engine, sources, terms, secret, tell), secret, self._state)

@@ -19,6 +19,7 @@ from pacas.core.query import GeneralizedQuery
 from pacas.engine.contract import Hierarchies
 from pacas.errors import HierarchyError, InputError, SchemaError
 from pacas.provider.column import Column
+from pacas.provider.quoter.declared import Sealing
 from pacas.provider.support.support_set import Generated, GivenSupport
 from pacas.provider.support.weights import Factor
 
@@ -55,6 +56,8 @@ class Terms:
     points: Sequence[ViewPrice] = ()
     history: HistoryScope = HistoryScope.POOLED
     max_matches: int = 1000
+    sealing: Sealing | None = None
+    """How quotes are sealed; None where they are the paper's."""
 
     @property
     def sold(self) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from pacas.core.query import MAIN
 from pacas.engine.contract import Engine, Source
 from pacas.errors import ConfigError, did_you_mean
 from pacas.formats.provider.provider_file import ProviderFile
+from pacas.formats.provider.sealing import sealing_of
 from pacas.formats.provider.support_file import read_support
 from pacas.formats.toml_sections import named
 from pacas.provider.ledger.ledger import Ledger
@@ -44,6 +45,7 @@ def _terms(file: ProviderFile, relations: Mapping[str, Source], engine: Engine[A
         points=file.price_points(),
         history=HistoryScope(file.history),
         max_matches=file.max_matches,
+        sealing=sealing_of(file),
     )
 
 

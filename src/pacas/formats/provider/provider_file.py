@@ -101,7 +101,8 @@ class ProviderFile(ProviderSections):
         for number, section in enumerate(self.policy, start=1):
             with named(f"policy {number}"):
                 levels = dict(section.levels)
-                made.append(Policy(tuple(section.x), tuple(section.y), levels, section.k, section.allow_linkage))
+                x, y = tuple(section.x), tuple(section.y)
+                made.append(Policy(x, y, levels, section.k, section.allow_linkage, section.keep, section.scope))
         return tuple(made)
 
     def generated_support(self) -> Generated | None:

@@ -46,6 +46,15 @@ class PolicySection(Section):
     levels: dict[str, int] = Field(default_factory=dict)
     k: int
     allow_linkage: bool = False
+    keep: int = Field(default=1, ge=1)
+    scope: Literal["group", "row"] = "group"
+
+
+class DependencySection(Section):
+    """A dependency between columns of the relation; where its left side is private, with the tuples that it allows."""
+
+    fd: str
+    dictionary: str | None = None
 
 
 class SupportSection(Section):
@@ -72,6 +81,10 @@ class PricingSection(Section):
     """What everything costs together, in credits, and how that is spread over the support set."""
 
     total: Number | None = None
+    quotes: Literal["sealed", "paper"] = "paper"
+    reserve: Literal["fixed", "last"] | None = None
+    spread: Literal["even", "domain"] | None = None
+    prior: str | None = None
     support: SupportSection = SupportSection()
     seed: int | None = None
     sensitivity: dict[str, Number] = Field(default_factory=dict)
@@ -106,6 +119,7 @@ class ProviderSections(Section):
     hierarchies: dict[str, str | dict[str, Any]] = Field(default_factory=dict)
     match: dict[str, str] = Field(default_factory=dict)
     policy: list[PolicySection] = Field(default_factory=list)
+    dependency: list[DependencySection] = Field(default_factory=list)
     pricing: PricingSection = PricingSection()
     ledger: LedgerSection = LedgerSection()
     service: ServiceSection = ServiceSection()
@@ -124,6 +138,7 @@ _EXAMPLES = {
     "support": "support = { per_cell = 10 }",
     "points": "[[pricing.points]] with select and price",
     "policy": "[[policy]] with x, y and k",
+    "dependency": '[[dependency]] with fd = "A -> B"',
     "ledger": '[ledger] with url = "…"',
     "service": "[service] with quotes_per_minute = 600000",
 }

@@ -61,6 +61,13 @@ def ladders_without_rows(matches: Ints, height: int) -> Ints:
     return judged(prices, matches, never_below(matches, matches, 0, height), np.zeros(len(matches)))
 
 
+def judged_at(level: int, matches: int, never_below: int, safe_from: int, price: int) -> int:
+    """One request's price at a level, or a refusal."""
+    if level < never_below:
+        return _AMBIGUOUS if matches else _NO_MATCH
+    return _UNSAFE if level < safe_from else price
+
+
 class KeptQuotes(Protocol):
     """What is known of requests by their numbers, one look each; −1 is one that matches nothing."""
 

@@ -1,0 +1,73 @@
+"""All that free questions are answered from: what the provider's owner has decided, and the public index.
+
+Nothing of a sold or protected column is here, nor can be: a quoter that is made from it alone gives the same bytes for
+every relation that fits it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from enum import Enum
+from fractions import Fraction
+from hashlib import sha256
+
+from pacas.core.anonymity import Policy
+from pacas.core.component import Component
+from pacas.core.coverage import NeighbourSpread
+from pacas.core.dependency import MatchingDependency
+from pacas.core.hierarchy import Hierarchy
+from pacas.provider.quoter.public_index import PublicIndex
+
+SALT = b"pacas sealed 1"
+
+
+Factor = int | float | str | Decimal | Fraction
+"""How sensitive an attribute is, as it is written."""
+
+
+class Reserve(Enum):
+    """Which rows keep an X-group's secret: some that are drawn beforehand, or whichever are left unsold."""
+
+    FIXED = "fixed"
+    LAST = "last"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PublicView:
+    """pub(R). `left` names the public columns that determine an attribute: rows that agree on them are sold as one."""
+
+    hierarchies: Mapping[str, Hierarchy]
+    components: Sequence[Component]
+    """Every sold or protected attribute is in one of them."""
+    match: Mapping[str, MatchingDependency]
+    policies: Sequence[Policy]
+    total: int
+    """What everything costs together, in nanocredits."""
+    index: PublicIndex
+    left: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    sensitivity: Mapping[str, Factor] = field(default_factory=dict)
+    spread: NeighbourSpread = NeighbourSpread.EVEN
+    reserve: Reserve = Reserve.FIXED
+    salt: bytes = SALT
+    max_matches: int = 1000
+
+    def component_of(self, attribute: str) -> Component:
+        return next(component for component in self.components if attribute in component.attributes)
+
+    def digests(self) -> dict[str, str]:
+        """A hex digest of each thing that sealed quotes follow from, besides the owner's other terms."""
+        linked = [[c.attributes, c.prior.tolist(), [path.tolist() for path in c.paths]] for c in self.components]
+        pricing = [self.total, {a: str(f) for a, f in self.sensitivity.items()}, self.spread.value, self.max_matches]
+        return {
+            "public index": self.index.digest(),
+            "dependencies": _digest([linked, {a: list(columns) for a, columns in self.left.items()}]),
+            "prices": _digest(pricing),
+            "reserve": _digest([self.reserve.value, self.salt.hex(), [[p.keep, p.scope] for p in self.policies]]),
+        }
+
+
+def _digest(value: object) -> str:
+    return sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()

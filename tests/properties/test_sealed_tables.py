@@ -1,0 +1,141 @@
+"""Prices and what stays possible, from public knowledge: as the literal definitions say, with the laws they promise."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from oracles import sealed
+from oracles.bridge import to_hierarchy
+from oracles.strategies import tree_rows
+from oracles.tree import Tree
+
+from pacas.core.component import Component
+from pacas.core.coverage import NeighbourSpread, apportion, price_table
+from pacas.core.possible import dearest_safe, least_left, values_left
+from pacas.errors import InputError
+
+
+class World(NamedTuple):
+    """Linked attributes, the tuples they can have, and what is known of them before a sale."""
+
+    trees: list[Tree]
+    tuples: list[tuple[str, ...]]
+    prior: list[int]
+    weights: list[int]
+    spread: str
+    protected: list[int | None]
+
+    @property
+    def names(self) -> list[str]:
+        return [f"A{number}" for number in range(len(self.trees))]
+
+    @property
+    def component(self) -> Component:
+        hierarchies = {name: to_hierarchy(tree) for name, tree in zip(self.names, self.trees, strict=True)}
+        return Component.of_tuples(hierarchies, self.tuples, self.prior)
+
+    @property
+    def table(self) -> np.ndarray:
+        return price_table(
+            self.component, dict(zip(self.names, self.weights, strict=True)), NeighbourSpread(self.spread)
+        )
+
+
+@st.composite
+def worlds(draw: st.DrawFn) -> World:
+    trees = [Tree(draw(tree_rows(max_height=3))) for _ in range(draw(st.integers(1, 2)))]
+    ground = [to_hierarchy(tree).ground_labels for tree in trees]
+    every = [*product(*ground)]
+    tuples = every if len(trees) == 1 else draw(st.lists(st.sampled_from(every), min_size=1, max_size=7, unique=True))
+    prior = draw(st.lists(st.integers(0, 5), min_size=len(tuples), max_size=len(tuples)).filter(any))
+    weights = draw(st.lists(st.integers(0, 50), min_size=len(trees), max_size=len(trees)))
+    protected = [draw(st.none() | st.integers(0, tree.height)) for tree in trees]
+    return World(trees, tuples, prior, weights, draw(st.sampled_from(["even", "domain"])), protected)
+
+
+@given(worlds())
+def test_prices_are_what_listing_all_pairs_gives(world: World) -> None:
+    for vector in sealed.vectors(world.trees):
+        literal = sealed.price(world.trees, world.tuples, world.prior, world.weights, world.spread, vector)
+        assert world.table[vector] == literal
+
+
+@given(worlds())
+def test_what_stays_possible_is_what_listing_all_answers_gives(world: World) -> None:
+    protected = {name: at for name, at in zip(world.names, world.protected, strict=True) if at is not None}
+    least = least_left(world.component, protected)
+    for vector in sealed.vectors(world.trees):
+        assert least[vector] == sealed.least_left(world.trees, world.tuples, world.prior, world.protected, vector)
+
+
+@given(worlds(), st.data())
+def test_the_laws_of_prices(world: World, data: st.DataObject) -> None:
+    """Whole, 0 at the root, coarser never dearer, a bundle at most its parts; a price never rises with purchases."""
+    table, vectors = world.table, sealed.vectors(world.trees)
+    assert table.dtype == np.int64 and table.flat[-1] == 0 and table.min() >= 0
+    one, other, bought = (data.draw(st.sampled_from(vectors)) for _ in range(3))
+    both = tuple(map(min, one, other))
+    assert max(table[one], table[other]) <= table[both] <= table[one] + table[other]
+    more, all_three = tuple(map(min, one, bought)), tuple(map(min, both, bought))
+    assert table[all_three] - table[both] <= table[more] - table[one]
+
+
+@given(worlds(), st.data())
+def test_what_tells_more_tuples_apart_costs_at_least_as_much(world: World, data: st.DataObject) -> None:
+    """Dependencies included: where one answer determines another, whatever the levels are called."""
+    one, other = (data.draw(st.sampled_from(sealed.vectors(world.trees))) for _ in range(2))
+    told = {t: (sealed.answers(world.trees, t, one), sealed.answers(world.trees, t, other)) for t in world.tuples}
+    if len({a for a, _ in told.values()}) == len(set(told.values())):  # one's answer determines other's
+        assert world.table[other] <= world.table[one]
+
+
+@given(worlds())
+def test_the_finest_levels_cost_all_that_can_be_told_apart(world: World) -> None:
+    linked = [any(a != b for a in column for b in column) for column in zip(*_possible(world), strict=True)]
+    expected = sum(w for w, some in zip(world.weights, linked, strict=True) if some)
+    assert world.table.flat[0] <= sum(world.weights)
+    if all(world.prior):
+        assert world.table.flat[0] == expected
+
+
+def _possible(world: World) -> list[tuple[str, ...]]:
+    return [t for t, weight in zip(world.tuples, world.prior, strict=True) if weight]
+
+
+@given(worlds(), st.integers(1, 4))
+def test_the_dearest_safe_levels_are_safe_and_nothing_safe_is_dearer(world: World, k: int) -> None:
+    protected = {name: at for name, at in zip(world.names, world.protected, strict=True) if at is not None}
+    least, table = least_left(world.component, protected), world.table
+    found = dearest_safe(lambda vectors: values_left([least], vectors) >= k, [table])
+    safe = [vector for vector in sealed.vectors(world.trees) if least[vector] >= k]
+    if found is None:
+        assert not safe
+    else:
+        assert least[found[0]] >= k
+        assert table[found[0]] == max(table[vector] for vector in safe)
+
+
+@given(worlds(), st.data())
+def test_coarser_answers_leave_at_least_as_much(world: World, data: st.DataObject) -> None:
+    protected = {name: at for name, at in zip(world.names, world.protected, strict=True) if at is not None}
+    least = least_left(world.component, protected)
+    one, other = (data.draw(st.sampled_from(sealed.vectors(world.trees))) for _ in range(2))
+    assert least[tuple(map(max, one, other))] >= max(least[one], least[other])
+
+
+@pytest.mark.parametrize(("total", "shares"), [(-1, [Fraction(1)]), (5, []), (5, [Fraction(0), Fraction(0)])])
+def test_nothing_to_apportion_is_an_error(total: int, shares: list[Fraction]) -> None:
+    with pytest.raises(InputError, match="nothing to apportion"):
+        apportion(total, shares)
+
+
+def test_a_prior_without_a_possible_value_is_an_error() -> None:
+    hierarchy = to_hierarchy(Tree([["a", "*"], ["b", "*"]]))
+    with pytest.raises(InputError, match="A: a prior needs a value that is possible"):
+        Component.of_attribute("A", hierarchy, {"c": 1})

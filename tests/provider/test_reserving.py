@@ -1,0 +1,60 @@
+"""Reserved units: every X-group keeps enough rows, and no more units than needed are kept back."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pacas.provider.quoter.reserving import drawn, reserved_units
+
+ROWS = st.lists(st.tuples(st.integers(-1, 3), st.integers(0, 6), st.booleans()), max_size=14)
+
+
+def arrays(rows: list[tuple[int, int, bool]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    group, unit, unsold = np.array(rows, dtype=np.int64).reshape(-1, 3).T
+    _, unit = np.unique(unit, return_inverse=True)
+    gone = np.zeros(len(unit), dtype=bool)
+    for number in set(unit.tolist()):  # a unit is for sale, or it is not
+        gone[unit == number] = bool(unsold[unit == number].all())
+    return group, unit, gone
+
+
+def open_rows(group: np.ndarray, unit: np.ndarray, unsold: np.ndarray, chosen: np.ndarray) -> dict[int, int]:
+    return {g: int(((group == g) & (unsold | chosen[unit])).sum()) for g in set(group.tolist()) - {-1}}
+
+
+@given(ROWS, st.integers(1, 3), st.integers(0, 5))
+def test_every_group_keeps_enough_rows(rows: list[tuple[int, int, bool]], keep: int, salt: int) -> None:
+    group, unit, unsold = arrays(rows)
+    units = int(unit.max(initial=-1)) + 1
+    chosen = reserved_units(group, unit, keep, drawn(bytes([salt]), "test", units), unsold)
+    for g, count in open_rows(group, unit, unsold, chosen).items():
+        assert count >= min(keep, int((group == g).sum()))
+    for number in np.flatnonzero(chosen):  # and none of the units is there for nothing
+        fewer = chosen.copy()
+        fewer[number] = False
+        left = open_rows(group, unit, unsold, fewer)
+        assert any(left[g] < min(keep, int((group == g).sum())) for g in left)
+
+
+@given(st.lists(st.integers(0, 4), max_size=14), st.integers(1, 3))
+def test_with_one_row_a_request_no_fewer_would_do(groups: list[int], keep: int) -> None:
+    group = np.array(groups, dtype=np.int64)
+    unit, nobody = np.arange(len(group)), np.zeros(len(group), dtype=bool)
+    chosen = reserved_units(group, unit, keep, drawn(b"salt", "test", len(group)), nobody)
+    assert chosen.sum() == sum(min(keep, groups.count(g)) for g in set(groups))
+
+
+def test_a_row_that_nobody_can_buy_keeps_its_groups_secret() -> None:
+    group, unit = np.array([0, 0, 1, 1]), np.arange(4)
+    chosen = reserved_units(group, unit, 1, drawn(b"salt", "test", 4), np.array([True, False, False, False]))
+    assert chosen.tolist()[:2] == [False, False] and chosen.sum() == 1
+
+
+@given(st.permutations(range(8)))
+def test_who_is_drawn_does_not_depend_on_the_order_of_rows(order: list[int]) -> None:
+    group, unit = np.array([0, 0, 1, 1, 2, 2, 2, 0]), np.array([0, 1, 2, 3, 4, 5, 5, 6])
+    draws, nobody = drawn(b"salt", "test", 7), np.zeros(8, dtype=bool)
+    whole = reserved_units(group, unit, 1, draws, nobody)
+    assert (reserved_units(group[order], unit[order], 1, draws, nobody) == whole).all()
