@@ -23,6 +23,8 @@ from pacas.cli.provider.serve import ServedExample, program
 from pacas.provider.ledger.accounts import MemoryAccounts
 from pacas.storage.sqlite.ledger import SqliteLedger
 
+pytestmark = pytest.mark.slow
+
 PACAS = (sys.executable, "-c", "from pacas.cli.main import main; main()")
 MED = {"tuple": {"GEN": "male", "AGE": "51"}, "attribute": "MED", "level": 1}
 MANY = 500

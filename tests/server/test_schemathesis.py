@@ -34,6 +34,8 @@ from pacas.server.logs import make_log
 from pacas.server.openapi import DOCUMENT, OPERATIONS
 from pacas.wire.shapes import ARROW, ErrorCode
 
+pytestmark = pytest.mark.slow
+
 CASES = {
     ("POST", "/v1/quotes"): (150, 150, 150, 150),
     ("POST", "/v1/quotes/{attribute}"): (350, 0, 350, 0),
