@@ -185,8 +185,17 @@ def imports(module: Module, source: str) -> Iterator[Import]:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         for inner in ast.walk(node)
     }
+    loaders = {"import_module", "__import__"} | {
+        alias.asname
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+        if alias.name == "import_module" and alias.asname
+    }
     for node in ast.walk(tree):
         is_statement = isinstance(node, ast.Import | ast.ImportFrom)
+        if isinstance(node, ast.Call) and _called(node.func) in loaders:
+            yield Import(node.lineno, _loaded(module, node), False, False)
         for target, is_relative in _targets(module, node):
             if target.split(".")[0] == "pacas":
                 line = getattr(node, "lineno", 0)
@@ -203,14 +212,28 @@ def _targets(module: Module, node: ast.AST) -> Iterator[tuple[str, bool]]:
                 inner = f"{base}.{name.name}"
                 is_module = inner in modules() or (base == "pacas" and name.name in architecture().rooms.depth)
                 yield (inner if is_module else base), bool(level)
-        case ast.Call(func=function, args=[ast.Constant(value=str(name)), *_]) if _called(function) in DYNAMIC:
-            dots = len(name) - len(name.lstrip("."))
-            yield ".".join([*_anchor(module, dots), name.lstrip(".")]), bool(dots)
         case ast.Constant(value=str(name)) if name in modules() and "." in name:
             yield name, False
 
 
-DYNAMIC = ("import_module", "__import__")
+UNKNOWN = "pacas.?"
+"""What a call loads whose argument does not say it."""
+LOADED_BY_NAME = ("pacas", "pacas.cli.main", "pacas.storage.url")
+"""Modules that may: they write the names out elsewhere, as texts, which count as imports."""
+
+
+def _loaded(module: Module, call: ast.Call) -> str:
+    """The module that `import_module` loads, by its name and, where that is relative, its package."""
+    given = {keyword.arg: keyword.value for keyword in call.keywords}
+    given |= dict(zip(("name", "package"), call.args, strict=False))
+    match given.get("name"):
+        case ast.Constant(value=str(name)):
+            dots = len(name) - len(name.lstrip("."))
+            match given.get("package"):
+                case ast.Constant(value=str(package)) if dots:
+                    module = Module(package, is_package=True)
+            return ".".join([*_anchor(module, dots), name.lstrip(".")])
+    return UNKNOWN
 
 
 def _anchor(module: Module, level: int) -> list[str]:
@@ -225,6 +248,12 @@ def complaints(module: Module, source: str) -> list[str]:
     """What is wrong with a module's imports."""
     found = []
     for one in imports(module, source):
+        if one.module.split(".")[0] != "pacas":
+            continue
+        if one.module == UNKNOWN:
+            if module.name not in LOADED_BY_NAME:
+                found.append(f"{module.name}, line {one.line}: loads a module whose name is not written out")
+            continue
         problems = [architecture().problem(module.name, one.module)]
         if one.is_hidden:
             problems.append(f"an import of {one.module} hidden in a function")
@@ -340,6 +369,12 @@ CLIENT = Module("pacas.client.safe_clean")
         (CLIENT, "def f():\n    return import_module('..provider', __package__)"),
         (CLIENT, "provider = __import__('pacas.server.app')"),
         (CLIENT, "LATER = {'x': 'pacas.provider.provider'}"),
+        (CLIENT, "import_module(name='..provider.provider', package='pacas.client')"),
+        (CLIENT, "from importlib import import_module as load\nload('..provider', __package__)"),
+        (Module("pacas.server.limits"), "import pacas.remote.connection"),
+        (Module("pacas.server.limits"), "from pacas.client.safe_clean import SafeClean"),
+        (Module("pacas.storage.url"), "from pacas.client.safe_clean import SafeClean"),
+        (Module("pacas.provider.quoter.quoter"), "from pacas.provider.column import Column"),
         (CLIENT, "from pacas.wire.shapes import Price"),
         (CLIENT, "from pacas.formats.relations.relations import scan_relation"),
         (CLIENT, "from pacas import Relation"),
@@ -382,6 +417,11 @@ def test_a_relative_import_out_of_the_room_is_found(source: str) -> None:
 )
 def test_an_import_hidden_in_a_function_is_found_even_if_the_direction_is_right(source: str) -> None:
     assert any("hidden in a function" in found for found in complaints(CLIENT, source))
+
+
+def test_a_module_that_is_loaded_must_be_written_out() -> None:
+    assert "not written out" in complaints(CLIENT, "import_module(f'pacas.{name}')")[0]
+    assert complaints(Module("pacas.cli.main"), "import_module(COMMANDS[name][0])") == []
 
 
 def test_a_place_that_is_not_on_the_map_is_found() -> None:

@@ -42,6 +42,14 @@ def test_what_is_not_offered_is_no_attribute() -> None:
 
 def test_a_room_is_found_beside_the_names() -> None:
     assert python("from pacas import example; print(example.__name__)") == "pacas.example"
+    assert python("import pacas; print(pacas.errors.PacasError.__name__)") == "PacasError"
+
+
+def test_the_front_door_has_nothing_of_its_own_but_the_loading() -> None:
+    body = ast.parse(Path(pacas.__file__).read_text("utf-8")).body
+    functions = [node.name for node in body if isinstance(node, ast.FunctionDef)]
+    assigned = [target.id for node in body if isinstance(node, ast.Assign) for target in node.targets]  # type: ignore[attr-defined]
+    assert (functions, assigned) == (["__getattr__", "__dir__"], ["_STUB", "_HOMES", "__all__"])
 
 
 def test_the_list_is_sorted_and_has_no_name_twice() -> None:

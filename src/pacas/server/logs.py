@@ -54,7 +54,7 @@ def _line(event: Any, **options: Any) -> str:
 
 
 def place(error: BaseException) -> str:
-    """The line of ours where an unexpected error came up, such as `provider/book.py:77`."""
+    """The line of ours where an unexpected error came up, such as `provider/terms.py:77`."""
     ours = "outside of pacas"
     for frame, line in walk_tb(error.__traceback__):
         path = Path(frame.f_code.co_filename)

@@ -13,7 +13,7 @@ from pacas.cli.clean.review import Review, make_review, print_review
 from pacas.cli.clean.run import continuable, notes, run_clean, run_dry
 from pacas.cli.clean.summary import as_json, print_plan, print_summary
 from pacas.cli.data_options import EngineOption, KeyOption, MasterOption, MemoryOption, opened_engine
-from pacas.cli.market.marketplace import Reach, check_receipts, opened_market
+from pacas.cli.market.named_provider import NamedProvider, check_receipts, opened_market
 from pacas.cli.options import (
     BuyerOption,
     CaOption,
@@ -99,7 +99,7 @@ def command(
     """
     file = read_client_file(client)
     with opened_engine(EngineChoice(engine, master, memory).over(file.engine_choice)) as asked:
-        reach = Reach(provider, buyer, token, ca, cert, cert_key, insecure)
+        reach = NamedProvider(provider, buyer, token, ca, cert, cert_key, insecure)
         check_receipts(provider, receipts)
         options = Options(
             client=file,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pacas.cli.market.marketplace import Reach
+from pacas.cli.market.named_provider import NamedProvider
 from pacas.client.buying.offers import MaxLevel
 from pacas.client.safe_clean import SafeClean
 from pacas.core.money import nanocredits
@@ -27,7 +27,7 @@ class Options:
     client: ClientFile
     key: Sequence[str]
     """What numbers the table's rows, in place of what the client's file says."""
-    provider: Reach
+    provider: NamedProvider
     budget: str
     max_level: Sequence[str]
     repair: str

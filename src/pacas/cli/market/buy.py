@@ -10,8 +10,8 @@ import typer
 from rich.table import Table
 
 from pacas.cli.data_options import EngineOption, MasterOption, MemoryOption
-from pacas.cli.market.marketplace import (
-    Reach,
+from pacas.cli.market.named_provider import (
+    NamedProvider,
     buyer_name,
     check_receipts,
     keeping_receipts,
@@ -77,7 +77,7 @@ def command(
     Example: pacas buy provider.toml --requests requests.jsonl --as ann
     """
     choice = EngineChoice(engine, master, memory)
-    reach = Reach(provider, buyer, token, ca, cert, cert_key, insecure, choice)
+    reach = NamedProvider(provider, buyer, token, ca, cert, cert_key, insecure, choice)
     check_receipts(provider, receipts)
     most = None if ceiling is None else _amount(ceiling)
     given = Requests(requests)

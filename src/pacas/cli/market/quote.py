@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pacas.cli.data_options import EngineOption, MasterOption, MemoryOption
-from pacas.cli.market.marketplace import Reach, buyer_name, opened_file, opened_remote
+from pacas.cli.market.named_provider import NamedProvider, buyer_name, opened_file, opened_remote
 from pacas.cli.market.requests import Requests, RequestsOption, as_json, shown
 from pacas.cli.options import (
     AnyProvider,
@@ -68,7 +68,7 @@ def command(
     Example: pacas quote provider.toml --requests requests.jsonl
     """
     choice = EngineChoice(engine, master, memory)
-    reach = Reach(provider, buyer, token, ca, cert, cert_key, insecure, choice)
+    reach = NamedProvider(provider, buyer, token, ca, cert, cert_key, insecure, choice)
     question = _question(requests, select, where, from_)
     if is_url(provider):
         if isinstance(question, GeneralizedQuery):

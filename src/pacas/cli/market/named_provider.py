@@ -32,8 +32,8 @@ FROM_FILE = EngineChoice()
 
 
 @dataclass(frozen=True)
-class Reach:
-    """How a provider is reached: what was given for a URL goes with a URL, and what is for a file with a file."""
+class NamedProvider:
+    """A provider by its file or URL: what was given for a URL goes with a URL, and what is for a file with a file."""
 
     provider: str
     buyer: str | None
@@ -72,7 +72,7 @@ class Reach:
 
 
 @contextmanager
-def opened_remote(reach: Reach) -> Iterator[pacas.RemoteProvider]:
+def opened_remote(reach: NamedProvider) -> Iterator[pacas.RemoteProvider]:
     """A provider at a URL for one command; it has said what it sells, and is left at the end."""
     certificate = certificate_of(reach.cert, reach.cert_key)
     token = reach.token.strip() if reach.token else None
@@ -86,7 +86,7 @@ def opened_remote(reach: Reach) -> Iterator[pacas.RemoteProvider]:
 
 
 @contextmanager
-def opened_file(reach: Reach, beside: Engine[Any] | None = None) -> Iterator[Provider]:
+def opened_file(reach: NamedProvider, beside: Engine[Any] | None = None) -> Iterator[Provider]:
     """A provider in this process for one command.
 
     `beside` is the client's engine, which may serve the provider, too.
@@ -97,7 +97,7 @@ def opened_file(reach: Reach, beside: Engine[Any] | None = None) -> Iterator[Pro
 
 @contextmanager
 def opened_market(
-    reach: Reach, receipts: Path | None, beside: Engine[Any] | None = None
+    reach: NamedProvider, receipts: Path | None, beside: Engine[Any] | None = None
 ) -> Iterator[tuple[Marketplace, str]]:
     """A provider, wherever it is, as its buyer sees it, and who that buyer is."""
     if is_url(reach.provider):
