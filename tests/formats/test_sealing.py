@@ -98,6 +98,7 @@ def test_a_prior_is_read(folder: Path, capsys: pytest.CaptureFixture[str]) -> No
         (('x = ["X"]', 'x = ["X", "NUM"]'), "'NUM' is sold or protected, and public as well"),
         (("total = 100.0", 'total = 100.0\nprior = "edu.csv"'), "pricing.prior: it has no column 'attribute'"),
         (('quotes = "sealed"', 'quotes = "seald"'), "pricing.quotes"),
+        (("total = 100.0", "total = 0.0000001"), "a total of 0.0000001 credits is too small"),
     ],
 )
 def test_what_cannot_be_sealed_is_said_in_one_line(

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from pacas.core.component import Component
 from pacas.core.coverage import apportion, price_table
+from pacas.core.money import credits_text
 from pacas.engine.grouping import Ints
 from pacas.errors import InputError
 from pacas.provider.matching import Matcher
@@ -28,6 +29,9 @@ from pacas.provider.quoter.sold_attribute import SoldAttribute
 from pacas.provider.quoter.units import Units
 
 Mask = NDArray[np.bool_]
+
+LEAST_OF_A_CELL = 100
+"""Nanocredits that a cell costs at least, so that levels have prices of their own."""
 
 
 class Quoter:
@@ -125,6 +129,7 @@ def _priced(view: PublicView) -> list[PricedComponent]:
         raise InputError("nothing to sell: no sold attribute can have two values; give it a hierarchy that has")
     weight_of = dict(zip(names, apportion(view.total, told), strict=True))
     rows = max(view.index.rows, 1)
+    _check_total(view, weight_of, told, rows)
     first = row_with_the_rest(view)
     priced = []
     for component in view.components:
@@ -135,6 +140,18 @@ def _priced(view: PublicView) -> list[PricedComponent]:
         holder = int(units.of_row[first]) if first >= 0 else -1
         priced.append(PricedComponent(component, units, price, of_first, holder))
     return priced
+
+
+def _check_total(view: PublicView, weight_of: Mapping[str, int], told: Sequence[Fraction], rows: int) -> None:
+    """An error if a cell would cost less than whole nanocredits can tell apart; it names a total that suffices."""
+    least = min(weight_of[a] // rows for a, share in zip(weight_of, told, strict=True) if share)
+    if least < LEAST_OF_A_CELL:
+        smallest = min(share for share in told if share)
+        enough = -(-LEAST_OF_A_CELL * (rows + 1) * sum(told) // smallest)
+        raise InputError(
+            f"a total of {credits_text(view.total)} credits is too small: a cell would cost {least} nanocredits, under "
+            f"the {LEAST_OF_A_CELL} it needs; a total of {credits_text(int(enough))} credits suffices"
+        )
 
 
 def row_with_the_rest(view: PublicView) -> int:
