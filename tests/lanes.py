@@ -34,16 +34,16 @@ COLLECTED = pytest.StashKey[dict[str, set[str]]]()
 """The marks of all tests, before any is left out."""
 
 settings.register_profile("all", deadline=None, derandomize=True, max_examples=100)
-settings.register_profile("fast", settings.get_profile("all"), max_examples=25)
+settings.register_profile("fast", settings.get_profile("all"), max_examples=12)
 
 
 def share(number: int) -> int:
-    """So many, or, in the fast lane, a quarter of them."""
+    """So many, or, in the fast lane, an eighth of them."""
     return -(-number * settings().max_examples // 100)
 
 
 def examples(number: int, **more: Any) -> settings:
-    """So many examples of a property; in the fast lane a quarter of them."""
+    """So many examples of a property; in the fast lane an eighth of them."""
     return settings(max_examples=share(number), **more)
 
 

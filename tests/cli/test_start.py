@@ -75,6 +75,7 @@ def test_a_provider_in_this_process_needs_no_wire(folder: Path, arguments: tuple
     assert not loaded(*arguments) & (SERVER | WIRE | UNUSED)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments",
     [

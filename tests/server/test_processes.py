@@ -21,6 +21,8 @@ ANN, BOB, EVE, OLGA = (f"token-of-{name}" for name in ("ann", "bob", "eve", "olg
 TRIES = 5000
 REQUEST = med("male", "51", 1)
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(params=["sqlite", POSTGRES])
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
