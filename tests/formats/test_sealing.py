@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -75,6 +76,25 @@ def test_what_a_dictionary_implies_is_protected_with_its_left_side(
     Path("provider.ledger.db").unlink()
     code, tied = quoted(PROVIDER + '[[dependency]]\nfd = "NUM -> EDU"\ndictionary = "pairs.csv"\n', capsys)
     assert code == 0 and tied.count("unsafe") >= 2
+
+
+def test_an_audit_counts_what_the_levels_sold_have_left(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("provider.toml").write_text(PROVIDER)
+    Path("b.jsonl").write_text(
+        "".join(f'{{"tuple": {{"ID": "{i}"}}, "attribute": "EDU", "level": 0}}\n' for i in range(1, 6))
+    )
+    assert run(["buy", "provider.toml", "--requests", "b.jsonl", "--as", "ann", "--json"]) == 0
+    bought = json.loads(capsys.readouterr().out)["purchases"]
+    assert sum("answer" in one for one in bought) == 3  # one of each group is kept back
+    assert run(["audit", "provider.toml", "--json"]) == 0
+    audit = json.loads(capsys.readouterr().out)
+    (policy,) = audit["policies"]
+    assert (audit["holds"], policy["groups"], policy["holds"]) == (True, 2, True)
+    assert (
+        audit["buyers"][0]["spent"]
+        == audit["buyers"][0]["due"]
+        == pytest.approx(sum(one.get("price", 0) for one in bought))
+    )
 
 
 def test_a_prior_is_read(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

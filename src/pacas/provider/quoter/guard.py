@@ -9,7 +9,7 @@ import numpy as np
 from pacas.core.anonymity import Policy
 from pacas.core.possible import dearest_safe, least_left, values_left
 from pacas.engine.codes import linked_keys
-from pacas.engine.grouping import Ints, combine
+from pacas.engine.grouping import Ints, combine, distinct
 from pacas.errors import InputError
 from pacas.provider.quoter.bought_levels import BoughtLevels
 from pacas.provider.quoter.priced_component import PricedComponent
@@ -27,7 +27,7 @@ class Guard:
         self._concerned = list(dict.fromkeys(of[a] for a in policy.y))
         self._least = [least_left(priced.component, policy.y_levels) for priced in self._concerned]
         keys = [linked_keys(view.index.columns[a], view.hierarchies.get(a)) for a in policy.x]
-        self.group: Ints = combine(keys).key.astype(np.int64)
+        self.group: Ints = distinct(combine(keys).key)[0]
         prices = [priced.price for priced in self._concerned]
         levels = dearest_safe(lambda at: values_left(self._least, at) >= policy.k, prices)
         if levels is None:
