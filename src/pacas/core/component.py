@@ -83,5 +83,14 @@ class Component:
         return block
 
 
+def lowered(levels: LevelVector, place: int, level: int) -> LevelVector:
+    """A level vector, with one attribute at a level if that is lower.
+
+    >>> lowered((2, 3), 1, 1), lowered((2, 0), 1, 1)
+    ((2, 1), (2, 0))
+    """
+    return (*levels[:place], min(levels[place], level), *levels[place + 1 :])
+
+
 def _weights(values: Sequence[str], prior: Mapping[str, int] | None) -> list[int] | None:
     return None if prior is None else [prior.get(value, 0) for value in values]

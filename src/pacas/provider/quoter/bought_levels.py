@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pacas.core.component import LevelVector
+from pacas.core.component import LevelVector, lowered
 from pacas.provider.quoter.priced_component import PricedComponent
 
 
@@ -24,8 +24,7 @@ class BoughtLevels:
 
     def learn(self, priced: PricedComponent, place: int, unit: int, level: int) -> None:
         """Take in one purchase."""
-        now = self.of(priced, unit)
-        self._levels.setdefault(priced, {})[unit] = (*now[:place], min(now[place], level), *now[place + 1 :])
+        self._levels.setdefault(priced, {})[unit] = lowered(self.of(priced, unit), place, level)
 
     def worth(self) -> int:
         """What all of it costs together, in whatever order it was bought."""

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from pacas.core.anonymity import Policy
+from pacas.core.component import lowered
 from pacas.core.possible import dearest_safe, least_left, values_left
 from pacas.engine.codes import linked_keys
 from pacas.engine.grouping import Ints, combine, distinct
@@ -54,7 +55,6 @@ class Guard:
             for number, unit in enumerate(priced.units.of_row[rows].tolist()):
                 levels = bought.of(priced, unit)
                 if sale is not None and sale[0] is priced:
-                    _, place, level = sale
-                    levels = (*levels[:place], min(levels[place], level), *levels[place + 1 :])
+                    levels = lowered(levels, *sale[1:])
                 left[number] *= least[levels]
         return left

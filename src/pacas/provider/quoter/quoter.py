@@ -13,7 +13,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from pacas.core.component import Component
+from pacas.core.component import Component, lowered
 from pacas.core.coverage import apportion, price_table
 from pacas.core.money import credits_text
 from pacas.engine.grouping import Ints
@@ -101,8 +101,7 @@ class Quoter:
         if unit < 0:
             return 0
         now = bought.of(sold.priced, unit)
-        then = (*now[: sold.place], min(now[sold.place], level), *now[sold.place + 1 :])
-        return sold.priced.worth(unit, then) - sold.priced.worth(unit, now)
+        return sold.priced.worth(unit, lowered(now, sold.place, level)) - sold.priced.worth(unit, now)
 
     def floors(self, attribute: str, units: Ints, opened: OpenRows) -> Ints:
         """From which level on units are sold; `opened` matters where a policy keeps back what is left last."""
