@@ -12,7 +12,7 @@ FAST := not (spark or postgres or browser or data or faults or slow)
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
 
-demo: $(BIN)/pacas  ## the paper's running example in the terminal, then 20,000 rows with a report
+demo: $(BIN)/pacas  ## the paper's running example, sealed quotes beside its own, then 20,000 rows with a report
 	@$(BIN)/pacas demo
 
 serve: $(BIN)/pacas  ## the running example as a service, with an account and the line to try

@@ -19,16 +19,21 @@ import experiments
 import measure
 import provider
 import scale
+import sealed
 import service
 import start
+import timing
 
 FOLDER = Path(__file__).parent
 CHAPTERS = {
     "core": core.chapter,
     "provider": provider.chapter,
+    "sealed": sealed.chapter,
+    "sealed-large": sealed.larger,
     "clean": clean.chapter,
     "budget": budget.chapter,
     "service": service.chapter,
+    "timing": timing.chapter,
     "experiments": experiments.chapter,
     "scale": scale.chapter,
     "start": start.chapter,

@@ -95,11 +95,11 @@ def _run(folder: Path, engine: str, rows: int) -> Run:
     chosen = ["--engine", engine, "--memory", MEMORY, *(["--master", "local[*]"] if engine == "spark" else [])]
     trees = ["--hierarchy", f"MED={place / 'med.csv'}"]
     fds = ["--fd", "GEN, DIAG -> MED", "--fd", "ZIP -> CITY"]
-    check = _command("check", str(place / "client.parquet"), *fds, *trees, *chosen)
+    check = command("check", str(place / "client.parquet"), *fds, *trees, *chosen)
     with tempfile.TemporaryDirectory(dir=place) as made:
         shutil.copy(place / "provider.toml", Path(made) / "provider.toml")
         output = Path(made) / "clean.parquet"
-        clean = _command(
+        clean = command(
             "clean",
             str(place / "client.toml"),
             *("--provider", str(Path(made) / "provider.toml"), "--budget", "1000000", "--output", str(output)),
@@ -133,7 +133,7 @@ def _fixed_cost(folder: Path) -> str:
     """What Spark costs where there is next to nothing to do."""
     place = _world(folder, 1_000)
     fds = ["--fd", "GEN, DIAG -> MED", "--fd", "ZIP -> CITY"]
-    taken = {e: _command("check", str(place / "client.parquet"), *fds, "--engine", e).seconds for e in ENGINES}
+    taken = {e: command("check", str(place / "client.parquet"), *fds, "--engine", e).seconds for e in ENGINES}
     spark, duck = taken["spark"], taken["duckdb"]
     return f"- Fixed cost: checking 1,000 rows takes {spark:.1f} s on Spark and {duck:.1f} s on DuckDB."
 
@@ -166,8 +166,8 @@ def _selling(folder: Path, small: bool) -> list[str]:
         chosen = ["--engine", engine, "--memory", MEMORY]
         none = place / "none.jsonl"
         none.write_text(json.dumps({"tuple": {"GEN": "nobody", "DIAG": "none"}, "attribute": "MED"}) + "\n")
-        start = _command("quote", str(place / "provider.toml"), "--requests", str(none), *chosen)
-        batch = _command("quote", str(place / "provider.toml"), "--requests", str(requests), *chosen)
+        start = command("quote", str(place / "provider.toml"), "--requests", str(none), *chosen)
+        batch = command("quote", str(place / "provider.toml"), "--requests", str(requests), *chosen)
         lines.append(
             f"A provider over {rows:,} rows ({engine}, {MEMORY}): started from Parquet, and one request answered, in "
             f"{start.seconds:.1f} s; with a batch of {BATCH:,} requests at all levels, {batch.seconds:.1f} s; "
@@ -244,7 +244,7 @@ def _settings(place: Path, provided: int) -> None:
 # ---- measuring ------------------------------------------------------------------------------------------------------
 
 
-def _command(*arguments: str) -> Taken:
+def command(*arguments: str) -> Taken:
     """Run a command, and watch what its processes hold together."""
     start = time.perf_counter()
     usual = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}  # compile once

@@ -85,11 +85,11 @@ class Server:
 
 
 @contextmanager
-def serving(path: Path, folder: Path, ledger: str) -> Iterator[Server]:
-    """Serve the provider's relation with its ledger at a URL."""
+def serving(path: Path, folder: Path, ledger: str, *, sealed: bool = False) -> Iterator[Server]:
+    """Serve the provider's relation with its ledger at a URL, at the paper's quotes or at sealed ones."""
     token = new_token()
     (folder / "drug.csv").write_text(arx.write(provider.hierarchy()))
-    (folder / "provider.toml").write_text(_provider_file(path, ledger))
+    (folder / "provider.toml").write_text(_provider_file(path, ledger, sealed))
     with closing(open_accounts(ledger, folder)) as accounts:
         accounts.add(Account("client", Role.CLIENT, None, False, token_hash(token)))
     command = [sys.executable, "-c", MAIN, "serve", "provider.toml", "--port", "0"]
@@ -110,8 +110,8 @@ def serving(path: Path, folder: Path, ledger: str) -> Iterator[Server]:
             process.kill()  # nothing, if it has ended
 
 
-def _provider_file(path: Path, ledger: str) -> str:
-    """The file of the same provider as `provider.open_provider` makes."""
+def _provider_file(path: Path, ledger: str, sealed: bool) -> str:
+    """The file of the same provider as `provider.open_provider` makes, unless its quotes are sealed."""
     match = ", ".join(f"{column} = {column}" for column in provider.KEY)
     return f"""
 [relation]
@@ -126,7 +126,7 @@ y = ["drug"]
 levels = {{ drug = 1 }}
 k = 3
 [pricing]
-seed = 7
+{"total = 1000.0" if sealed else "seed = 7"}
 [ledger]
 url = {json.dumps(ledger)}
 [service]

@@ -14,7 +14,8 @@ INSURED = {
 }
 
 # The register knows better. It sells an occupation to who names the person, but never so exactly that fewer than three
-# occupations stay possible: "health" leaves three, "nurse" would leave one.
+# occupations stay possible: "health" leaves three, "nurse" would leave one. Its quotes are sealed, and tell nothing:
+# every family has three members, so that everybody is sold at the same level for the same price.
 REGISTER = {
     "person": ["p1", "p2", "p3", "p4", "p5", "p6", "p7"],
     "occupation": ["nurse", "nurse", "nurse", "pilot", "pilot", "pilot", "teacher"],
@@ -42,7 +43,6 @@ def register() -> pacas.Provider:
         policies=[pacas.Policy(x=("person",), y=("occupation",), k=3)],
         hierarchies={"occupation": OCCUPATIONS},
         total=7,
-        seed=1,  # so that the example prints the same each time; without it, it is a secret
     )
 
 

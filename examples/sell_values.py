@@ -17,6 +17,7 @@ OCCUPATIONS = pacas.Hierarchy.from_rows(
         ("midwife", "health", "services", "*"),
         ("pilot", "transport", "services", "*"),
         ("driver", "transport", "services", "*"),
+        ("dispatcher", "transport", "services", "*"),
         ("welder", "metal", "industry", "*"),
         ("smith", "metal", "industry", "*"),
         ("founder", "metal", "industry", "*"),
@@ -44,7 +45,6 @@ def main() -> None:
         policies=[pacas.Policy(x=("name", "born"), y=("occupation",), k=3)],
         hierarchies={"occupation": OCCUPATIONS},
         total=5,  # what everything costs together, in credits
-        seed=1,  # so that the example prints the same each time; without it, it is a secret
     )
     print(provider)
 
@@ -55,7 +55,7 @@ def main() -> None:
     for number, (name, _) in enumerate(people):
         print(f"{name:5}" + "".join(f"{in_words(quote):>10}" for quote in ladders[number]))
 
-    print("\nCleo's family of occupations has two members: too few. Ada's has three:")
+    print("\nEvery family of occupations has three members, so quotes are the same for all, and tell nothing. Ada's:")
     ada = pacas.Request({"name": "Ada", "born": "1960"}, "occupation", level=1)
     ann, bob = provider.as_buyer("ann"), provider.as_buyer("bob")
     print("ann buys:", in_words(ann.pay(ada, ceiling=CREDIT, key="order-1")))

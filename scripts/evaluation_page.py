@@ -46,6 +46,10 @@ where it was. The directory then holds `report.html`, the plots, and one tidy ta
 - **Two policies.** *linked*, as in the paper: X is the quasi-identifiers alone, though requests are matched by other
   columns. *guarded*: X holds these, too, so that nobody is found by more than X; ground values are then never sold.
   Claims of the paper are judged on the paper's, unless they say otherwise.
+- **Two kinds of quotes.** The paper's, which follow from the values, and tell of them; and *sealed* ones, our default,
+  which follow from public columns alone. [quotes](#quotes) shows both; all else here is with the paper's, and
+  `--quotes sealed` runs it again with the other. A class is then one unit: rows that agree on a left side are found,
+  priced, kept back and sold together.
 - **Two repairs.** *replace*, as in the paper: the bought value is written over the whole class. *refine*, our default:
   if cells of the class lie below the bought value, the most frequent of them is written.
 - **Repair error** is δ against the truth, summed over the cells, or divided by that of the dirty table: 1 is where the

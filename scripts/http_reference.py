@@ -41,6 +41,8 @@ token.
   and a value of another type are errors. What a server answers may gain keys; ignore those you do not know.
 - All money is whole nanocredits: 1 credit is 1,000,000,000. The command line shows credits.
 - A refusal is an answer (200), not an error. It says `refused` and no more, unless the catalogue has `"reasons": true`.
+- Where quotes are sealed, the length of an answer follows from the question alone: white space makes a price as long as
+  a refusal, and a purchase as long as any answer to it would be.
 - Everything may be sent again. Quotes change nothing, and a purchase is charged once under its `Idempotency-Key`.
 
 [Clean over the wire](../how-to/clean-over-the-wire.md) shows the ready-made client;
@@ -67,10 +69,22 @@ WHEN = {
 MORE = {
     "catalogue": "For clients and operators. It does not change while the service runs.",
     "quotes": """For clients. Each request, refused or not, counts once against `quotes_per_minute`. A quote is an upper
-        bound for its buyer, and no promise: somebody else's purchase may make a request unsafe before it is paid.""",
+        bound for its buyer. Where prices are published it holds until the buyer itself buys; else it is no promise, as
+        somebody else's purchase may make a request unsafe before it is paid.""",
     "quotes_arrow": """For clients. The body is an Arrow IPC stream, uncompressed, with a text column (utf8) for each
         match column and a tuple in each row. So is the answer: int64 columns `0`, `1`, … up to the root, a row for each
         tuple. A number below 0 is a refusal: {codes}. Each tuple counts once against `quotes_per_minute`.""",
+    "prices": """For clients. Where quotes are sealed and follow nobody else's purchases, they can be worked out from
+        this; the catalogue says where there is a list, and under which version it may be kept for ever. A row is a key:
+        `digest` is the keyed BLAKE2b hash, of 8 bytes read from the lowest, of its columns in their order, each as its
+        length in characters, a colon, and its text (a number in its one spelling: 51.0 is 51); rows are sorted by it.
+        What the key finds is `unit`: below 0, rows of several units (-2) or too many (-3). What such a unit costs is
+        the table number `kind`, a price for each vector of levels of the `linked` attributes, the last one's level
+        changing first; it is not sold below level `floor`. The metadata "pacas price list" of the schema has all that
+        keys share as JSON: `attribute`, `height`, `salt` (the hash's key, in hex), `key` (each `column`, and whether it
+        is `numeric`), `linked`, `levels` (how many each has), `tables`, and `presence` (per kind, what the first answer
+        about a unit costs besides, where it may be absent). A price is the table's entry at what is bought
+        with this request and before, less that at what was bought before. Keys that are not there find nothing.""",
     "buy": """For clients. Send one purchase (`request`, `ceiling`), or many (`purchases`), which are paid in their
         order. Price and safety are judged again at that moment; what is dearer than its `ceiling` is refused. The
         answer is sent when the ledger has it durably. The id of one purchase is the `Idempotency-Key`; those of many

@@ -11,15 +11,20 @@ from pacas.engine.contract import Engine
 from pacas.engine.duck.engine import DuckEngine
 
 
+class Roomless(DuckEngine):
+    """DuckDB, for a caller that may hold nothing: it answers by SQL alone."""
+
+    def __init__(self, threads: int = 1) -> None:
+        super().__init__(threads=threads)
+        self.holdable_bytes = 0
+
+
 def duckdb(request: pytest.FixtureRequest) -> DuckEngine:
     return DuckEngine(threads=2, memory="1GB")
 
 
 def spilling(request: pytest.FixtureRequest) -> DuckEngine:
-    """DuckDB with no room for arrays: it answers by SQL alone."""
-    engine = DuckEngine(threads=2)
-    engine.holdable_bytes = 0
-    return engine
+    return Roomless(threads=2)
 
 
 def spark(request: pytest.FixtureRequest) -> Any:

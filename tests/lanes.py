@@ -33,18 +33,26 @@ NEEDS = {
 COLLECTED = pytest.StashKey[dict[str, set[str]]]()
 """The marks of all tests, before any is left out."""
 
-settings.register_profile("all", deadline=None, derandomize=True, max_examples=100)
+ALL = 100
+"""Examples of a property that asks for no other number, where all tests run."""
+settings.register_profile("all", deadline=None, derandomize=True, max_examples=ALL)
 settings.register_profile("fast", settings.get_profile("all"), max_examples=12)
 
 
 def share(number: int) -> int:
     """So many, or, in the fast lane, an eighth of them."""
-    return -(-number * settings().max_examples // 100)
+    return -(-number * settings().max_examples // ALL)
 
 
 def examples(number: int, **more: Any) -> settings:
     """So many examples of a property; in the fast lane an eighth of them."""
     return settings(max_examples=share(number), **more)
+
+
+def many_examples(number: int, **more: Any) -> settings:
+    """So many examples where all tests run; in the fast lane no more than of any other property."""
+    ordinary = settings().max_examples
+    return settings(max_examples=number if ordinary == ALL else ordinary, **more)
 
 
 @pytest.hookimpl(tryfirst=True)  # before Hypothesis loads the profile that is asked for

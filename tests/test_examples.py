@@ -20,8 +20,8 @@ SHOWN = {
     ],
     "sell_values": [
         "Provider(5 rows, sells occupation)",
-        "Cleo     unsafe    unsafe      0.40      0.00",
-        "ann buys: 'health' for 0.70",
+        "Cleo     unsafe      0.61      0.39      0.00",
+        "ann buys: 'health' for 0.61",
         "ann asks again: 0.00",
         "bob asks for the occupation itself: unsafe",
     ],

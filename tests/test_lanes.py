@@ -16,6 +16,7 @@ CASES = {
     "contracts/test_changed.py": {"duckdb", "spilling"},
     "contracts/test_folder.py": {"duckdb"},
     "contracts/test_index.py": {"duckdb"},
+    "contracts/test_units.py": {"duckdb"},
     "contracts/test_ledger.py": {"sqlite"},
     "contracts/test_accounts.py": {"sqlite"},
 }

@@ -7,6 +7,10 @@ from pacas.client.outcome.explain import Explanation, explain
 from pacas.client.outcome.score import Score
 from pacas.client.safe_clean import SafeClean
 from pacas.core.anonymity import Anonymity, Policy
+from pacas.core.criteria.closeness import Closeness
+from pacas.core.criteria.distinct import DistinctValues
+from pacas.core.criteria.entropy import EntropyDiversity
+from pacas.core.criteria.recursive import RecursiveDiversity
 from pacas.core.dependency import FunctionalDependency, MatchingDependency
 from pacas.core.distance import SemanticDistance
 from pacas.core.hierarchy import Hierarchy
@@ -23,6 +27,7 @@ from pacas.formats.relations.relations import read_relation, scan_relation, writ
 from pacas.formats.report.report import write_report
 from pacas.protocol.messages import Answer, Quote, Refusal, Request
 from pacas.provider.provider import Provider
+from pacas.provider.quoter.declared import DeclaredDependency, Sealing
 from pacas.provider.support.support_set import Generated
 from pacas.remote.remote_provider import RemoteProvider
 
@@ -31,6 +36,10 @@ __all__ = [
     "Answer",
     "Check",
     "Cleaning",
+    "Closeness",
+    "DeclaredDependency",
+    "DistinctValues",
+    "EntropyDiversity",
     "EquivalenceClass",
     "Explanation",
     "FunctionalDependency",
@@ -44,6 +53,7 @@ __all__ = [
     "Policy",
     "Provider",
     "Quote",
+    "RecursiveDiversity",
     "Refusal",
     "Relation",
     "RemoteError",
@@ -51,6 +61,7 @@ __all__ = [
     "Request",
     "SafeClean",
     "Score",
+    "Sealing",
     "SemanticDistance",
     "anonymity",
     "answer",

@@ -11,6 +11,7 @@
     │   └── ReplayError         a step of a cleaning that does not fit its record, or its quote
     ├── StorageError            a ledger that cannot be opened, read or written where it is kept
     │   ├── LedgerChangedError  a provider whose data or rules are not those its ledger was opened with
+    │   ├── LedgerModeError     a ledger that was kept with the other kind of quotes
     │   └── LedgerBrokenError   a ledger with an entry that is missing, altered or moved
     └── RemoteError             a provider at a URL that is away, lets nobody in, or is none
 
@@ -76,6 +77,10 @@ class ConfigError(InputError):
     """A key or value in provider.toml or client.toml."""
 
 
+class NeedsMemoryError(InputError):
+    """What is asked for needs a relation that is held in memory."""
+
+
 class KeyReusedError(InputError):
     """An idempotency key that was used before, for another request."""
 
@@ -99,6 +104,16 @@ class LedgerChangedError(StorageError):
         self.parts = tuple(parts)
         changed = ", ".join(self.parts)
         super().__init__(f"changed since the ledger was opened: {changed}; restore it, or begin a new ledger")
+
+
+class LedgerModeError(StorageError):
+    """A ledger that was kept with sealed quotes and is opened with the paper's, or the other way round."""
+
+    def __init__(self, kept: str, now: str) -> None:
+        super().__init__(
+            f'the ledger was kept with quotes = "{kept}", not "{now}"; say quotes = "{kept}" to go on with it, or name '
+            f"another one in [ledger] url{'' if now == 'paper' else ', and this one in [ledger] sold_before'}"
+        )
 
 
 class LedgerBrokenError(StorageError):

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from pacas.cli.demo.files import write_files
+from pacas.cli.demo.files import PAPER, write_files
 from pacas.cli.main import run
 
 
@@ -47,8 +47,9 @@ Pacas = Callable[..., Outcome]
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The current folder, with the running example's files in it."""
+    """The current folder, with the running example's files in it; its provider gives the paper's quotes."""
     write_files(tmp_path)
+    (tmp_path / "provider.toml").write_text(PAPER)
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("COLUMNS", raising=False)
     return tmp_path

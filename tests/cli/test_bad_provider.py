@@ -32,6 +32,7 @@ levels = {{ MED = {level} }}
 k = {k}
 {policy}
 [pricing]
+quotes = "{quotes}"
 {pricing}
 """
 DEFAULTS = {
@@ -41,6 +42,7 @@ DEFAULTS = {
     "level": 0,
     "k": 2,
     "policy": "",
+    "quotes": "paper",
     "pricing": "total = 1.0",
 }
 REQUEST = {"tuple": {"SEX": f"{MARK}-m", "AGE": f"{MARK}-young"}, "attribute": "MED", "level": 1}
@@ -119,11 +121,18 @@ BAD_PROVIDERS: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
-@pytest.mark.parametrize(("changes", "said"), BAD_PROVIDERS.values(), ids=BAD_PROVIDERS)
+BOTH_WAYS = [
+    pytest.param(quotes, *bad, id=f"{quotes}: {name}")
+    for name, bad in BAD_PROVIDERS.items()
+    for quotes in (["paper"] if "pricing" in bad[0] else ["paper", "sealed"])
+]
+
+
+@pytest.mark.parametrize(("quotes", "changes", "said"), BOTH_WAYS)
 def test_a_provider_that_must_not_start(
-    pacas: Any, world: Any, folder: Path, changes: dict[str, Any], said: str
+    pacas: Any, world: Any, folder: Path, quotes: str, changes: dict[str, Any], said: str
 ) -> None:
-    world(**changes)
+    world(quotes=quotes, **changes)
     for complaint in complaints(pacas):
         assert said in complaint
     assert not list(folder.glob("*.ledger.db*")), "a provider that does not start leaves no ledger behind"
@@ -187,6 +196,10 @@ CHANGES: dict[str, tuple[dict[str, Any], str]] = {
     "the support set": ({"pricing": "support = { per_cell = 9 }"}, "support set, weights"),
     "the total": ({"pricing": "total = 2"}, "weights"),
     "the seed": ({"pricing": "seed = 1"}, "support set, seed"),
+    "the relation, sealed": ({"quotes": "sealed", "rows": [*ROWS, ("m", "old", "a1")]}, "relation"),
+    "a private value, sealed": ({"quotes": "sealed", "rows": [*ROWS[:4], ("f", "young", "b3")]}, "relation"),
+    "the total, sealed": ({"quotes": "sealed", "pricing": "total = 2"}, "prices"),
+    "what is kept back, sealed": ({"quotes": "sealed", "policy": "keep = 2"}, "reserve"),
 }
 
 
@@ -194,6 +207,7 @@ CHANGES: dict[str, tuple[dict[str, Any], str]] = {
 def test_changed_files_under_an_old_ledger(
     pacas: Any, world: Any, folder: Path, changes: dict[str, Any], parts: str
 ) -> None:
+    world(quotes=changes.get("quotes", "paper"))
     pacas(*COMMANDS[1])
     before = dump(folder)
     world(request={**REQUEST, "tuple": {**REQUEST["tuple"], "AGES": "x"}}, **changes)  # type: ignore[dict-item]

@@ -16,6 +16,7 @@ from pacas.storage.sqlite.ledger import SqliteLedger
 
 AUDIT = ("audit", "provider.toml")
 BUY = ("buy", "provider.toml", "--requests", "requests.jsonl")
+PAPER = 'quotes = "paper": free quotes and refusals follow from the values, and tell of them; pacas leak measures it'
 SEED = "the seed is given, and whoever guesses it knows the support set; leave it out, and it is a random secret"
 
 
@@ -40,7 +41,7 @@ def test_the_json_has_the_promised_keys(pacas: Any) -> None:
     result = pacas(*AUDIT, "--json")
     assert result.code == 0
     document = result.document
-    ledger = document.pop("ledger")
+    ledger, leak, findings = (document.pop(key) for key in ("ledger", "leak", "findings"))
     assert document == {
         "holds": True,
         "rows": 6,
@@ -52,6 +53,8 @@ def test_the_json_has_the_promised_keys(pacas: Any) -> None:
                 "y": ["MED"],
                 "levels": {"MED": 0},
                 "k": 3,
+                "criterion": {"name": "distinct", "k": 3},
+                "asks": "(GEN, AGE, ZIP) linked to at least 3 of MED at level 0",
                 "allow_linkage": False,
                 "groups": 6,
                 "unlinked_rows": 0,
@@ -71,8 +74,22 @@ def test_the_json_has_the_promised_keys(pacas: Any) -> None:
         "buyers": [
             {"buyer": buyer, "purchases": 2, "spent": 1.1, "due": 1.1, "surviving": 49} for buyer in ("ann", "bob")
         ],
-        "warnings": [SEED],
+        "warnings": [PAPER, SEED],
     }
+    assert leak == {
+        "attribute": "MED",
+        "level": 1,
+        "leak": 0.666667,
+        "interval": [-0.301231, 1.0],
+        "public_guess": 0.333333,
+        "ladders": 2,
+        "why": None,
+    }
+    assert [(one["rule"], one["severity"], one["people"]) for one in findings] == [
+        ("groups-of-one", "warning", 6),
+        ("paper-quotes", "warning", 6),
+        ("small-families", "warning", 2),
+    ]
     assert len(ledger.pop("head")) == 64
     assert ledger == {"verified": True, "entries": 5, "problem": None, "first_bad_entry": None}
 
@@ -80,8 +97,11 @@ def test_the_json_has_the_promised_keys(pacas: Any) -> None:
 def test_for_people_it_draws_the_margins_and_lists_the_sales(pacas: Any) -> None:
     pacas(*BUY, "--as", "ann")
     lines = pacas(*AUDIT).lines
-    assert lines[:8] == [
+    assert lines[:10] == [
+        f"warning: {PAPER}",
         f"warning: {SEED}",
+        "warning: free quotes tell the MED of 66.7% more of the people than public columns do (95 %: -30.1% to "
+        "+100.0%); see pacas leak",
         "6 rows, 60 neighbours, 6 credits in all",
         "",
         "policy 1: (GEN, AGE, ZIP) linked to at least 3 of MED at level 0: holds",
@@ -118,10 +138,10 @@ def test_what_its_owner_has_allowed_is_a_warning(pacas: Any, folder: Path, warni
     edit(folder, old, new)
     result = pacas(*AUDIT, "--json")
     assert result.code == 0
-    seed, found = result.document["warnings"]
-    assert seed == SEED
+    paper, seed, found = result.document["warnings"]
+    assert (paper, seed) == (PAPER, SEED)
     assert said in found
-    assert pacas(*AUDIT).lines[1] == f"warning: {found}"
+    assert pacas(*AUDIT).lines[2] == f"warning: {found}"
 
 
 def test_a_provider_without_policies_is_a_warning(pacas: Any, folder: Path) -> None:
@@ -130,7 +150,7 @@ def test_a_provider_without_policies_is_a_warning(pacas: Any, folder: Path) -> N
     result = pacas(*AUDIT, "--json")
     assert result.code == 0
     assert result.document["policies"] == []
-    assert result.document["warnings"] == [SEED, "there is no policy: everything is safe to sell"]
+    assert result.document["warnings"] == [PAPER, SEED, "there is no policy: everything is safe to sell"]
 
 
 def test_warnings_are_red_on_a_terminal(pacas: Any, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

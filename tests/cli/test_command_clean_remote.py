@@ -97,7 +97,8 @@ def test_values_of_an_attribute_without_a_hierarchy_repair_as_in_process(
 ) -> None:
     monkeypatch.setenv("PACAS_TOKEN", TOKEN)
     (folder / "p.csv").write_text("ID,CITY\n1,Ulm\n2,Aachen\n3,Kiel\n")
-    (folder / "provider.toml").write_text('[relation]\ndata = "p.csv"\n[match]\nCITY = "ID = ID"\n')
+    provider = '[relation]\ndata = "p.csv"\n[match]\nCITY = "ID = ID"\n[pricing]\nquotes = "paper"\n'
+    (folder / "provider.toml").write_text(provider)
     (folder / "c.csv").write_text("ID,CITY\n1,Ulm\n1,Bonn\n2,Köln\n2,Trier\n3,Kiel\n3,\n")
     (folder / "client.toml").write_text('data = "c.csv"\nfds = ["ID -> CITY"]\n')
     expected, table = in_process(pacas, folder)

@@ -10,11 +10,21 @@ from typing import Any
 
 import pytest
 
-from pacas import Refusal, check, example, read_hierarchy, read_relation
-from pacas.cli.demo.files import COMMANDS
+from pacas import Quote, Refusal, check, example, read_hierarchy, read_relation
+from pacas.cli.demo.exchange import sealed_provider
+from pacas.cli.demo.files import COMMANDS, write_files
 from pacas.cli.demo.large import FD, make_tables
-from pacas.cli.demo.market import POLICY, possible, trade
+from pacas.cli.demo.market import POLICY, paper_provider, possible, trade
 from pacas.engine.duck.engine import DuckEngine
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current folder, with the files as they are written."""
+    write_files(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("COLUMNS", raising=False)
+    return tmp_path
 
 
 def test_the_json_has_the_example_s_numbers(pacas: Any) -> None:
@@ -36,6 +46,22 @@ def test_the_json_has_the_example_s_numbers(pacas: Any) -> None:
     ]
 
 
+def test_the_papers_quotes_tell_who_exchanged_medications_and_sealed_ones_do_not(pacas: Any) -> None:
+    document = pacas("demo", "--json").document
+    assert all(one["before"] != one["after"] for one in document["exchanged"]["paper"])
+    assert all(one["before"] == one["after"] for one in document["exchanged"]["sealed"])
+    quoted = document["synthetic"]["quotes"]
+    assert quoted["sealed"]["changed"] == 0 and abs(quoted["sealed"]["leak"]) < 0.005
+    assert quoted["paper"]["changed"] > 0.1 and quoted["paper"]["leak"] > 0.01
+
+
+def test_at_sealed_quotes_the_same_client_buys_what_is_not_kept_back(pacas: Any) -> None:
+    sealed = pacas("demo", "--json").document["sealed"]
+    refused = [one["row"] for one in sealed["quotes"] if one["levels"][2] == {"refused": "unsafe"}]
+    assert refused == [1] and sealed["cleaning"]["violations_after"] == 0
+    assert [(p["value"], p["price"]) for p in sealed["cleaning"]["purchases"]] == [("ibuprofen", 0.9), ("tylenol", 0.9)]
+
+
 def test_a_larger_table_is_cleaned_and_reported(pacas: Any, folder: Path) -> None:
     document = pacas("demo", "--report", "larger.html", "--json").document
     found = document["synthetic"]
@@ -55,7 +81,8 @@ def test_its_synthetic_table_follows_from_the_seed() -> None:
 
 
 def test_what_is_said_of_refusals_is_what_the_provider_does() -> None:
-    ladders = trade(DuckEngine()).ladders
+    engine = DuckEngine()
+    ladders = trade(paper_provider(example.provider, engine), engine).ladders
     for row, value in ((0, "ibuprofen"), (1, "ibuprofen"), (3, "naproxen"), (4, "tylenol")):
         for level, told in enumerate(ladders[row]):
             assert isinstance(told, Refusal) == (possible(value, level)[1] < POLICY.k), (row, level)
@@ -65,7 +92,7 @@ def test_for_people_it_walks_through_the_example(pacas: Any, folder: Path) -> No
     result = pacas("demo")
     assert result.code == 0
     titles = [line.strip("─ ") for line in result.lines if line.endswith("──")]
-    assert [title[:2] for title in titles] == [f"{n}." for n in range(1, 9)]
+    assert [title[:2] for title in titles] == [*(f"{n}." for n in range(1, 10)), "10"]
     assert all(len(line) <= 80 for line in result.lines)
     for shown in (
         "t7  female  32   pylorospasm     appaprtin",
@@ -77,6 +104,9 @@ def test_for_people_it_walks_through_the_example(pacas: Any, folder: Path) -> No
         "  bought   NSAID (level 1) for 0.7",
         "t2  male    79   osteoarthritis  ibuprofen",
         "Look at t5: its own quotes were others than t4's",
+        "the paper's  m4       unsafe unsafe    0.4   unsafe    0.7    0.4",
+        "sealed       m4          0.9   0.65    0.4      0.9   0.65    0.4",
+        "  bought   tylenol (level 0) for 0.9",
         "pacas-demo-report.html written",
     ):
         assert shown in result.out
@@ -91,7 +121,7 @@ def test_a_report_that_cannot_be_written_is_found_before_anything_else(pacas: An
 def test_files_writes_what_the_example_holds(pacas: Any, folder: Path) -> None:
     result = pacas("demo", "--files", "new/deep", "--json")
     tables = ["client.csv", "sp.csv", "public.csv", "med.csv", "age.csv"]
-    files = [*tables, "client.toml", "provider.toml", "requests.jsonl", "ladders.jsonl"]
+    files = [*tables, "client.toml", "provider.toml", "paper.toml", "requests.jsonl", "ladders.jsonl"]
     assert result.document == {"folder": "new/deep", "files": files, "commands": list(COMMANDS)}
     made = folder / "new" / "deep"
     assert sorted(path.name for path in made.iterdir()) == sorted(files)
@@ -101,14 +131,27 @@ def test_files_writes_what_the_example_holds(pacas: Any, folder: Path) -> None:
         assert list(read_hierarchy(made / f"{name}.csv").rows()) == list(hierarchy.rows())
 
 
-def test_its_provider_file_has_every_section(folder: Path) -> None:
-    document = tomllib.loads((folder / "provider.toml").read_text())
+@pytest.mark.parametrize("name", ["provider.toml", "paper.toml"])
+def test_its_provider_files_have_every_section(folder: Path, name: str) -> None:
+    document = tomllib.loads((folder / name).read_text())
     assert set(document) == {"relation", "hierarchies", "match", "policy", "pricing"}
     assert document["match"] == {"MED": str(example.md)}
     (policy,) = document["policy"]
-    assert set(policy) == {"x", "y", "levels", "k"}
+    assert set(policy) >= {"x", "y", "levels", "k"}
     assert len(example.med.at_level(policy["levels"]["MED"])) >= policy["k"], "a policy that can never hold"
-    assert {clause.client for clause in example.md.clauses} <= set(policy["x"]), "a buyer could single out a person"
+    beyond = {clause.provider for clause in example.md.clauses} - set(policy["x"])
+    assert bool(beyond) == policy.get("allow_linkage", False), "a buyer could single out a person"
+
+
+@pytest.mark.parametrize(("name", "made"), [("provider.toml", sealed_provider), ("paper.toml", paper_provider)])
+def test_its_provider_files_quote_as_the_demonstration_does(pacas: Any, name: str, made: Any) -> None:
+    quoted = pacas("quote", name, "--requests", "ladders.jsonl", "--json").document["quotes"]
+    engine = DuckEngine()
+    tuples = {"GEN": ["male", "female", "female"], "AGE": ["51", "45", "67"]}
+    ladders = made(example.provider, engine).quote_batch("MED", tuples)
+    for said, ladder in zip(quoted, (ladders[row] for row in range(3)), strict=False):
+        prices = [one.price / 10**9 if isinstance(one, Quote) else None for one in ladder]
+        assert [level.get("price") for level in said["levels"]] == prices
 
 
 @pytest.mark.parametrize("command", COMMANDS)

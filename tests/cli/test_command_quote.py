@@ -146,7 +146,7 @@ def test_sensitive_values_cost_more_and_price_points_are_met(pacas: Any, folder:
     asked = ask(folder, diagnosis, med("male", "51", level=1))
     prices = {}
     for name, pricing in {"even": "", "odd": "sensitivity = { DIAG = 2.5 }"}.items():
-        (folder / f"{name}.toml").write_text(f"{head}[pricing]\n{pricing}\n")
+        (folder / f"{name}.toml").write_text(f'{head}[pricing]\nquotes = "paper"\n{pricing}\n')
         quoted = pacas("quote", f"{name}.toml", *asked, "--json").document["quotes"]
         prices[name] = quoted[0]["price"] / quoted[1]["price"]
     assert prices["odd"] == pytest.approx(2.5 * prices["even"])

@@ -19,6 +19,7 @@ import httpx
 import pytest
 from certificates import Authority
 
+from pacas.cli.demo.files import write_files
 from pacas.cli.provider.serve import ServedExample, program
 from pacas.provider.ledger.accounts import MemoryAccounts
 from pacas.storage.sqlite.ledger import SqliteLedger
@@ -91,9 +92,13 @@ def test_it_serves_until_it_is_told_to_stop_and_ends_well(pacas: Any, serve: Ser
     bought = call(url, "/v1/purchases", token, {"request": MED, "ceiling": 10**9}).json()["purchase"]
     assert bought["answer"] == "NSAID"
     assert served.end() == (0, "")
-    warning, *log = served.stderr.read_text().splitlines()
-    assert warning.startswith("pacas: provider.toml gives a seed")
-    lines = [json.loads(line) for line in log]
+    said = served.stderr.read_text().splitlines()
+    warnings = [line.removeprefix("pacas: ") for line in said if line.startswith("pacas: ")]
+    assert warnings[0].startswith("free quotes tell the MED of ") and warnings[0].endswith("see pacas leak")
+    assert warnings[1:3] == [f"warning: {rule}: MED" for rule in ("groups-of-one", "small-families")]
+    assert warnings[3] == "pacas lint provider.toml says more of these, and what mends them"
+    assert warnings[5].startswith("provider.toml gives a seed")
+    lines = [json.loads(line) for line in said[len(warnings) :]]
     assert [line["status"] for line in lines] == [200, 200]
     assert token not in served.stderr.read_text() and "NSAID" not in served.stderr.read_text()
     assert (folder / "provider.key.pem").stat().st_mode & 0o777 == 0o600
@@ -202,6 +207,21 @@ def test_a_hierarchy_made_from_the_data_is_published_only_if_that_is_wanted(
     served = serve("provider.toml", "--port", "0")
     (offer,) = call(served.line.split()[-1], "/v1/catalogue", token).json()["attributes"]
     assert "ibuprofen" in {path[0] for path in offer["hierarchy"]["levels"]}
+    assert served.end()[0] == 0
+
+
+@pytest.mark.parametrize(("more", "keys"), [("", 6), ("[service]\npublish_prices = false\n", None)])
+def test_prices_are_published_unless_the_file_says_otherwise(
+    pacas: Any, serve: Serve, folder: Path, more: str, keys: int | None
+) -> None:
+    (folder / "provider.toml").unlink()
+    write_files(folder)  # with a provider whose quotes are sealed
+    with (folder / "provider.toml").open("a") as file:
+        file.write(more)
+    token = pacas("account", "add", "ann", "provider.toml", "--json").document["token"]
+    served = serve("provider.toml", "--port", "0")
+    (offer,) = call(served.line.split()[-1], "/v1/catalogue", token).json()["attributes"]
+    assert (offer["prices"] and offer["prices"]["keys"]) == keys
     assert served.end()[0] == 0
 
 

@@ -19,7 +19,7 @@ from pacas.core.hierarchy import Hierarchy
 from pacas.engine.duck.engine import DuckEngine
 from pacas.errors import InputError, SchemaError
 from pacas.protocol.marketplace import Columns
-from pacas.protocol.messages import Answer, Ladders, Offer, Quote, Refusal, Request
+from pacas.protocol.messages import Answer, Ladders, Offer, Quote, Reason, Refusal, Request, refused
 from pacas.provider.provider import Provider
 
 ENGINE = DuckEngine(threads=1)
@@ -109,19 +109,27 @@ def test_plain_values_for_json() -> None:
 
 
 class Shop:
-    """Sells `truth[key]` at level 0; the ladder of a key is [price, 0]."""
+    """Sells `truth[key]` at level 0; the ladder of a key is [price, 0], unless its root is refused."""
 
-    def __init__(self, truth: Mapping[str, str], prices: Mapping[str, int], attributes: str = "B") -> None:
-        self.truth, self.prices, self.attributes = truth, prices, attributes
+    def __init__(
+        self, truth: Mapping[str, str], prices: Mapping[str, int], attributes: str = "B", is_sealed: bool = False
+    ) -> None:
+        self.truth, self.prices, self.attributes, self.is_sealed = truth, prices, attributes, is_sealed
+        self.roots: Mapping[str, int] = {}
 
     def catalogue(self) -> Mapping[str, Offer]:
-        return {a: Offer(a, ("K",), Hierarchy.flat(self.truth.values())) for a in self.attributes}
+        tree = Hierarchy.flat(self.truth.values())
+        return {a: Offer(a, ("K",), tree, is_sealed=self.is_sealed) for a in self.attributes}
 
     def quote(self, request: Request) -> Quote | Refusal:
         return Quote(self.prices.get(str(request.tuple["K"]), 1))
 
+    def _ladder(self, key: str) -> list[int]:
+        root = self.roots.get(key, 0)
+        return [root if root < 0 else self.prices.get(key, 1), root]
+
     def quote_batch(self, attribute: str, tuples: Columns) -> Ladders:
-        return Ladders(np.array([[self.prices.get(str(k), 1), 0] for k in tuples["K"]], dtype=np.int64))
+        return Ladders(np.array([self._ladder(str(k)) for k in tuples["K"]], dtype=np.int64))
 
     def pay(self, request: Request, ceiling: int, key: str) -> Answer | Refusal:
         return Answer(self.truth[str(request.tuple["K"])], request.level, ceiling)
@@ -138,6 +146,16 @@ def test_prices_that_differ_by_rounding_only_flag_nobody() -> None:
         for m in (1010, 1011)
     )
     assert (near, far) == ([[]], [[1]])
+
+
+def test_sealed_quotes_flag_who_is_not_found_and_nobody_who_is_kept_back() -> None:
+    table = {"K": ["k", "m", "n"], "A": ["a"] * 3, "B": ["x", "y", "z"]}
+    shop = Shop({"k": "x", "m": "y", "n": "z"}, {"k": 5, "m": refused(Reason.UNSAFE)}, is_sealed=True)
+    assert [purchase.differing.tolist() for purchase in clean(table, shop).purchases] == [[]]
+    shop.roots = {"n": refused(Reason.NO_MATCH)}
+    assert [purchase.differing.tolist() for purchase in clean(table, shop).purchases] == [[2]]
+    shop.is_sealed = False
+    assert [purchase.differing.tolist() for purchase in clean(table, shop).purchases] == [[1, 2]]
 
 
 def test_tuples_that_look_alike_to_the_provider_are_flagged_together() -> None:

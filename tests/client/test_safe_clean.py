@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -365,6 +366,20 @@ def test_of_several_reasons_the_one_nearest_to_a_sale_is_told() -> None:
 def test_a_refusal_at_the_counter_is_told_and_the_loop_goes_on() -> None:
     result = clean(TABLE, Shop(TRUTH, charge=Reason.CREDIT))
     assert left(result) == [("B", [0, 1, 2], "credit"), ("B", [3, 4], "credit")]
+
+
+def test_that_somebody_is_absent_is_paid_for_and_nothing_is_written() -> None:
+    """In a registry's hierarchy no value is called so; elsewhere `absent` is a value like any other."""
+    registered = replace(KEYED, may_be_absent=True)
+
+    class Registry(Shop):
+        def pay(self, request: Request, ceiling: int, key: str) -> Answer | Refusal:
+            return Answer("absent", request.level, 7)
+
+    result = clean(TABLE, Registry(TRUTH, offers={"B": registered}))
+    assert left(result) == [("B", [0, 1, 2], "absent"), ("B", [3, 4], "absent")]
+    assert (nanocredits(result.spent, ""), column(result), result.purchases) == (14, TABLE["B"], ())
+    assert [one.price for one in result.unrepaired] == [7, 7]
 
 
 def test_what_nobody_sells_is_left() -> None:

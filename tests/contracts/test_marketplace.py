@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from threading import Barrier, Thread
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -21,6 +22,8 @@ from pacas.errors import HierarchyError, InputError, KeyReusedError
 from pacas.protocol.marketplace import Marketplace
 from pacas.protocol.messages import Answer, Quote, Reason, Refusal, Request
 from pacas.provider.provider import Provider
+from pacas.provider.quoter.declared import Sealing
+from pacas.provider.quoter.public_view import Reserve
 from pacas.provider.support.edits import Neighbour
 from pacas.provider.support.support_set import GivenSupport
 from pacas.remote.remote_provider import RemoteProvider
@@ -35,8 +38,9 @@ class Shop:
     relation: Relation = field(default_factory=lambda: example.provider)
     match: Mapping[str, str] = field(default_factory=lambda: {"MED": "GEN = GEN, AGE = AGE"})
     policies: tuple[Policy, ...] = ()
-    support: GivenSupport | None = None
     max_matches: int = 1000
+    how: Mapping[str, Any] = field(default_factory=lambda: {"seed": 7})
+    """What makes it give the paper's quotes, or sealed ones."""
 
     def open(self) -> Provider:
         hierarchies = {a: h for a, h in example.hierarchies.items() if a in self.relation.columns}
@@ -45,9 +49,8 @@ class Shop:
             match=self.match,
             policies=self.policies,
             hierarchies=hierarchies,
-            support=self.support,
             max_matches=self.max_matches,
-            seed=7,
+            **self.how,
         )
 
 
@@ -77,9 +80,18 @@ def open_(request: pytest.FixtureRequest) -> Open:
     return opened
 
 
+QUOTES: dict[str, Mapping[str, Any]] = {"paper": {"seed": 7}, "sealed": {"quotes": "sealed"}}
+
+
+@pytest.fixture(params=QUOTES.values(), ids=list(QUOTES))
+def quotes(request: pytest.FixtureRequest) -> Mapping[str, Any]:
+    how: Mapping[str, Any] = request.param
+    return how
+
+
 @pytest.fixture
-def market(open_: Open) -> Iterator[Marketplace]:
-    with open_(Shop(), "local") as marketplace:
+def market(open_: Open, quotes: Mapping[str, Any]) -> Iterator[Marketplace]:
+    with open_(Shop(how=quotes), "local") as marketplace:
         yield marketplace
 
 
@@ -180,8 +192,15 @@ def test_a_request_with_several_answers_is_ambiguous_up_to_the_level_where_they_
         assert isinstance(market.pay(Request({"GEN": "female"}, "MED", 2), CREDIT, "a"), Answer)
 
 
-def test_too_many_matches_are_ambiguous_at_every_level(open_: Open) -> None:
-    with open_(Shop(match={"MED": "GEN = GEN"}, max_matches=2), "local") as market:
+def test_sealed_a_request_that_finds_several_is_ambiguous_whatever_they_have(open_: Open) -> None:
+    with open_(Shop(match={"MED": "GEN = GEN"}, how=QUOTES["sealed"]), "local") as market:
+        ambiguous = Refusal(Reason.AMBIGUOUS)
+        assert market.quote_batch("MED", {"GEN": ["female"]})[0] == [ambiguous, ambiguous, ambiguous, Quote(0)]
+        assert market.pay(Request({"GEN": "female"}, "MED", 2), CREDIT, "a") == ambiguous
+
+
+def test_too_many_matches_are_ambiguous_at_every_level(open_: Open, quotes: Mapping[str, Any]) -> None:
+    with open_(Shop(match={"MED": "GEN = GEN"}, max_matches=2, how=quotes), "local") as market:
         assert market.quote_batch("MED", {"GEN": ["male"]})[0] == [Refusal(Reason.AMBIGUOUS)] * 4
         assert market.quote(Request({"GEN": "male"}, "MED", 3)) == Refusal(Reason.AMBIGUOUS)
 
@@ -219,21 +238,25 @@ def test_an_idempotency_key_is_a_short_printable_text(market: Marketplace, key: 
 # ---- safety -------------------------------------------------------------------------------------------------------
 
 TWO = Relation.of({"ID": ["1", "2"], "GEN": ["f", "f"], "MED": ["dolex", "dolex"]})
-FRAGILE = Shop(
-    TWO,
-    {"MED": "ID = ID"},
-    (Policy(("GEN",), ("MED",), {}, 2, allow_linkage=True),),
-    GivenSupport([Neighbour({row: {"MED": "ibuprofen"}}) for row in (0, 1)]),
-)
-"""Either medication may be sold; after it, the other must not be."""
+EITHER: dict[str, Mapping[str, Any]] = {
+    "paper": {"support": GivenSupport([Neighbour({row: {"MED": "ibuprofen"}}) for row in (0, 1)])},
+    "sealed": {"sealing": Sealing(reserve=Reserve.LAST)},
+}
+
+
+@pytest.fixture(params=EITHER.values(), ids=list(EITHER))
+def fragile(request: pytest.FixtureRequest) -> Shop:
+    """Either medication may be sold; after it, the other must not be."""
+    policy = Policy(("GEN",), ("MED",), {}, 2, allow_linkage=True)
+    return Shop(TWO, {"MED": "ID = ID"}, (policy,), how=request.param)
 
 
 def of(patient: str) -> Request:
     return Request({"ID": patient}, "MED", 0)
 
 
-def test_what_would_break_a_policy_is_refused(open_: Open) -> None:
-    with open_(FRAGILE, "local") as market:
+def test_what_would_break_a_policy_is_refused(open_: Open, fragile: Shop) -> None:
+    with open_(fragile, "local") as market:
         assert isinstance(market.pay(of("1"), CREDIT, "a"), Answer)
         assert market.quote(of("2")) == Refusal(Reason.UNSAFE)
         assert market.pay(of("2"), CREDIT, "b") == Refusal(Reason.UNSAFE)
@@ -260,15 +283,15 @@ def race(market: Marketplace) -> list[Answer | Refusal]:
     return outcomes
 
 
-def test_of_two_threads_that_race_for_the_last_safe_sale_one_is_refused(open_: Open) -> None:
+def test_of_two_threads_that_race_for_the_last_safe_sale_one_is_refused(open_: Open, fragile: Shop) -> None:
     for _ in range(RACES[open_]):
-        with open_(FRAGILE, "local") as market:
+        with open_(fragile, "local") as market:
             outcomes = race(market)
         assert sorted(type(outcome).__name__ for outcome in outcomes) == ["Answer", "Refusal"]
         assert Refusal(Reason.UNSAFE) in outcomes
 
 
-def test_a_buyer_of_another_name_is_served_alike(open_: Open) -> None:
-    with open_(Shop(), "ann") as market:
+def test_a_buyer_of_another_name_is_served_alike(open_: Open, quotes: Mapping[str, Any]) -> None:
+    with open_(Shop(how=quotes), "ann") as market:
         assert isinstance(market.pay(FIRST, CREDIT, "a"), Answer)
         assert market.quote(FIRST) == Quote(0)

@@ -112,6 +112,7 @@ def test_a_resumed_evaluation_reports_all_its_runs(tmp_path: Path) -> None:
     [
         (["buget"], "no figure 'buget'; did you mean 'budget'"),
         (["budget", "--scale", "medium"], "no scale 'medium'"),
+        (["budget", "--quotes", "seald"], "no kind of quotes 'seald'; did you mean 'sealed'?"),
         (["budget", "--data", "nowhere"], "nowhere is not a directory"),
         (["budget", "--jobs", "0"], "--jobs"),
     ],

@@ -40,7 +40,7 @@ def test_a_relation_is_enough(path: Path) -> None:
     assert file.generated_support() == Generated(per_cell=10)
     assert file.seed() is None
     assert file.pricing.total is None
-    assert (file.history, file.reasons, file.max_matches) == ("pooled", False, 1000)
+    assert (file.history, file.reasons, file.max_matches) == ("pooled", None, 1000)
     assert (file.dependencies(), file.policies(), file.price_points()) == ({}, (), ())
 
 
@@ -55,6 +55,7 @@ def test_the_service_has_limits_and_a_key_beside_the_file(path: Path) -> None:
     file = read(path, RELATION)
     service = file.service
     assert (service.quotes_per_minute, service.max_body_bytes, service.max_batch) == (600_000, 16 * 2**20, 100_000)
+    assert (service.publish_built, service.publish_prices) == (False, True)
     assert file.signing_key == path.parent / "shop.key.pem"
     text = '[service]\nquotes_per_minute = 5\nmax_body_bytes = 2000\nmax_batch = 7\nsigning_key = "keys/k.pem"\n'
     file = read(path, RELATION + text)
@@ -81,7 +82,7 @@ def test_limits_that_are_none(path: Path, text: str, said: str) -> None:
 
 def test_hierarchies_that_are_made_from_sold_columns_are_known(path: Path) -> None:
     text = '[match]\nA = "B = B"\nB = "C = C"\n[hierarchies]\nA = { build = "prefix" }\nC = { build = "prefix" }\n'
-    assert read(path, RELATION + text).built_hierarchies == ["A"]
+    assert read(path, RELATION + text).built_among(["A", "B"]) == ["A"]
 
 
 def test_keys_at_the_top(path: Path) -> None:
@@ -261,6 +262,36 @@ BAD: dict[str, tuple[str, str]] = {
     ),
     "a policy without X": ('[[policy]]\nx = []\ny = ["B"]\nk = 1\n', "policy 1: a policy needs at least one attribute"),
     "a match that is none": ('[match]\nA = "B"\n', "match.A: "),
+    "a prior of a number": (
+        "[pricing]\nprior = 3\n",
+        """'pricing.prior': give "uniform", a file such as "prior.csv", or { dp_epsilon = 0.1 }""",
+    ),
+    "a prior that is no number": (
+        "[pricing]\nprior = { dp_epsilon = nan }\n",
+        "'pricing.prior.dp_epsilon': give a number, such as",
+    ),
+    "a prior that is text": (
+        '[pricing]\nprior = { dp_epsilon = "a" }\n',
+        "'pricing.prior.dp_epsilon': give a number, such as",
+    ),
+    "an unknown key of a prior": (
+        "[pricing]\nprior = { epsilon = 0.1 }\n",
+        "unknown key 'pricing.prior.epsilon'; did you mean 'dp_epsilon'?",
+    ),
+    "members that are neither": (
+        '[pricing]\nmembers = "private"\n',
+        """'pricing.members': give "public", or { registry = "people.csv" }""",
+    ),
+    "members of a list": ("[pricing]\nmembers = []\n", "'pricing.members': give \"public\", or { registry"),
+    "an unknown key of members": (
+        '[pricing]\nmembers = { regisry = "no.csv" }\n',
+        "unknown key 'pricing.members.regisry'; did you mean 'registry'?",
+    ),
+    "members without a registry": ("[pricing]\nmembers = {}\n", "'pricing.members.registry' is missing"),
+    "an earlier ledger of a number": (
+        "[ledger]\nsold_before = [3]\n",
+        "'ledger.sold_before': give the earlier ledger, such as \"sqlite:///old.db\", or a list of them",
+    ),
     "a url of a number": ("[ledger]\nurl = 3\n", "'ledger.url': input should be a valid string"),
 }
 

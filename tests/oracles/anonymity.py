@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from math import exp, log
 
 from oracles.cleaning import Row, tree_of
+from oracles.criteria import distance
 from oracles.tree import Tree, Value
 
 
@@ -66,29 +69,8 @@ def entropy_diversity(
     return exp(smallest)
 
 
-def closeness(rows: Sequence[Row], x: Sequence[str], y: str, level: int, trees: Mapping[str, Tree]) -> float:
+def closeness(rows: Sequence[Row], x: Sequence[str], y: str, level: int, trees: Mapping[str, Tree]) -> Fraction | None:
     """The smallest t: the largest earth mover's distance between an X-group's values and all tuples' values."""
-    furthest = 0.0
-    overall = [v for (v,) in answers(rows, {y: level}, trees)]
-    for t in linked_tuples(rows, x):
-        group = [v for (v,) in answers(x_group(rows, t, x, trees), {y: level}, trees)]
-        furthest = max(furthest, _earth_movers(group, overall))
-    return furthest
-
-
-def _earth_movers(group: Sequence[Value], overall: Sequence[Value]) -> float:
-    values = sorted(set(overall), key=str)
-    try:
-        values.sort(key=lambda v: float(str(v)))
-    except ValueError:
-        return sum(abs(_share(group, v) - _share(overall, v)) for v in values) / 2
-    if len(values) < 2:
-        return 0.0
-    moved = 0.0
-    for i in range(len(values)):
-        moved += abs(sum(_share(group, v) - _share(overall, v) for v in values[: i + 1]))
-    return moved / (len(values) - 1)
-
-
-def _share(values: Sequence[Value], v: Value) -> float:
-    return sum(w == v for w in values) / len(values)
+    overall = Counter(answers(rows, {y: level}, trees))
+    groups = [Counter(answers(x_group(rows, t, x, trees), {y: level}, trees)) for t in linked_tuples(rows, x)]
+    return max((distance(group, overall) for group in groups), default=None)

@@ -80,20 +80,21 @@ def answers(trees: Sequence[Tree], t: Tuple, levels: Vector) -> Tuple:
     return tuple(str(tree.generalize(v, level)) for tree, v, level in zip(trees, t, levels, strict=True))
 
 
-def least_left(
+def blocks(
     trees: Sequence[Tree],
     tuples: Sequence[Tuple],
     prior: Sequence[int],
     protected: Sequence[int | None],
     levels: Vector,
-) -> int:
-    """N[λ]: the fewest Y-values at L that stay possible, over all answers that tuples can give."""
-    possible = [t for t, weight in zip(tuples, prior, strict=True) if weight]
-    at = tuple(tree.height if level is None else level for tree, level in zip(trees, protected, strict=True))
-    return min(
-        len({answers(trees, t, at) for t in possible if answers(trees, t, levels) == told})
-        for told in {answers(trees, t, levels) for t in possible}
-    )
+) -> list[dict[tuple[str | None, ...], int]]:
+    """Per answer that tuples can give: the Y-values at L that it leaves possible, and how likely each is."""
+    left: dict[Tuple, dict[tuple[str | None, ...], int]] = {}
+    for t, weight in zip(tuples, prior, strict=True):
+        if weight:
+            y = tuple(tree.generalize(v, at) for tree, v, at in zip(trees, t, protected, strict=True) if at is not None)
+            block = left.setdefault(answers(trees, t, levels), {})
+            block[y] = block.get(y, 0) + weight
+    return list(left.values())
 
 
 def vectors(trees: Sequence[Tree]) -> list[Vector]:

@@ -40,6 +40,26 @@ def tree_rows(draw: st.DrawFn, max_height: int = 4, branching: int = 3) -> list[
     return rows if any(row[0] != "*" for row in rows) else [*rows, [f"v{next(number)}"] * height + ["*"]]
 
 
+def numbered_rows(max_height: int = 4) -> st.SearchStrategy[list[list[str]]]:
+    """The same, with numbers for names below the root."""
+    return tree_rows(max_height).map(lambda rows: [[label.removeprefix("v") for label in row] for row in rows])
+
+
+def criteria() -> st.SearchStrategy[tuple[str, dict[str, str]]]:
+    """A privacy criterion's name, and its parameters as they are written."""
+    written = {
+        "distinct": {"k": ["1", "2", "3", "4"]},
+        "entropy": {"l": ["1", "1.5", "2", "2.5", "3"]},
+        "recursive": {"c": ["0.5", "1", "2", "3.5"], "l": ["1", "2", "3"]},
+        "closeness": {"t": ["0", "0.1", "0.25", "0.3", "0.5", "1"]},
+    }
+    return st.sampled_from(sorted(written)).flatmap(
+        lambda name: st.tuples(
+            st.just(name), st.fixed_dictionaries({key: st.sampled_from(v) for key, v in written[name].items()})
+        )
+    )
+
+
 @st.composite
 def uniform_rows(draw: st.DrawFn, max_height: int = 4) -> list[list[str]]:
     """The rows of a tree in which each label stands on one level only."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import replace
+from fractions import Fraction
 from math import inf
 
 import numpy as np
@@ -10,19 +13,19 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from lanes import examples
 from oracles import anonymity as literal
+from oracles import criteria as definitions
 from oracles.bridge import to_hierarchies, to_relation
-from oracles.strategies import relations
+from oracles.cleaning import tree_of
+from oracles.strategies import criteria, relations
 from oracles.tree import Tree, Value
 from scipy.optimize import linprog
 
-from pacas.core.anonymity import (
-    Anonymity,
-    Policy,
-    check_anonymity,
-    closeness,
-    distinct_diversity,
-    entropy_diversity,
-)
+from pacas.core.anonymity import Anonymity, Policy, check_anonymity
+from pacas.core.criteria.closeness import Closeness
+from pacas.core.criteria.distinct import DistinctValues
+from pacas.core.criteria.entropy import EntropyDiversity
+from pacas.core.criteria.named import criterion_named
+from pacas.core.criteria.recursive import RecursiveDiversity
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.histogram import GroupHistogram
 from pacas.core.relation import Relation
@@ -70,15 +73,34 @@ def test_anonymity_agrees_with_the_definitions(case: tuple[Rows, Trees, Policy])
     assert found.groups == literal.failing_groups(rows, policy.x, policy.y_levels, 10**9, trees)
 
 
+@examples(80)
+@given(policies(), criteria())
+def test_every_criterion_agrees_with_its_definition(
+    case: tuple[Rows, Trees, Policy], written: tuple[str, dict[str, str]]
+) -> None:
+    rows, trees, asked = case
+    assume(asked.y)
+    policy = Policy(asked.x, asked.y, asked.levels, criterion=criterion_named(*written))
+    must, overall = policy.must_hold, Counter(literal.answers(rows, policy.y_levels, trees))
+    groups = {}
+    for t in literal.linked_tuples(rows, policy.x):
+        group = literal.answers(literal.x_group(rows, t, policy.x, trees), policy.y_levels, trees)
+        key = tuple(tree_of(a, trees).key(t[a]) for a in policy.x)
+        groups[key] = definitions.holds(must.name, must.parameters, Counter(group), overall)
+    found = anonymity(rows, policy, trees)
+    assert (found.groups, found.failing_groups) == (len(groups), list(groups.values()).count(False))
+    assert found.holds == all(groups.values())
+
+
 @examples(40)
 @given(policies())
 def test_diversity_agrees_with_the_definitions(case: tuple[Rows, Trees, Policy]) -> None:
     rows, trees, policy = case
     assume(policy.y and literal.linked_tuples(rows, policy.x))
     histogram = group_histogram(rows, policy.x, policy.y_levels, trees)
-    assert distinct_diversity(histogram) == literal.xyl_anonymity(rows, policy.x, policy.y_levels, trees)
+    assert DistinctValues(1).strictest(histogram) == literal.xyl_anonymity(rows, policy.x, policy.y_levels, trees)
     expected = literal.entropy_diversity(rows, policy.x, policy.y_levels, trees)
-    by_entropy, by_count = entropy_diversity(histogram), distinct_diversity(histogram)
+    by_entropy, by_count = EntropyDiversity(1).strictest(histogram), DistinctValues(1).strictest(histogram)
     assert by_entropy == pytest.approx(expected, abs=1e-9)
     assert by_entropy is not None and by_count is not None and by_entropy <= by_count + 1e-9
 
@@ -99,8 +121,9 @@ def closeness_cases(draw: st.DrawFn) -> Rows:
 @examples(50)
 @given(closeness_cases(), st.sampled_from([("A",), ("A", "B")]))
 def test_closeness_agrees_with_the_definition(rows: Rows, x: tuple[str, ...]) -> None:
-    found = closeness(group_histogram(rows, x, {"S": 0}, {}))
-    assert found == pytest.approx(literal.closeness(rows, x, "S", 0, {}), abs=1e-9)
+    expected = literal.closeness(rows, x, "S", 0, {})
+    found = Closeness(1).strictest(group_histogram(rows, x, {"S": 0}, {}))
+    assert found == (None if expected is None else float(expected))
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -121,14 +144,14 @@ def test_ordered_closeness_is_the_cost_of_the_best_transport(seed: int) -> None:
         arriving = [np.kron(np.ones(m), np.eye(m)[i]) for i in range(m)]
         best = linprog(cost.ravel(), A_eq=np.array(leaving + arriving), b_eq=np.concatenate([share, whole]))
         worst = max(worst, best.fun)
-    assert closeness(group_histogram(rows, ("A",), {"S": 0}, {})) == pytest.approx(worst, abs=1e-9)
+    assert Closeness(1).strictest(group_histogram(rows, ("A",), {"S": 0}, {})) == pytest.approx(worst, abs=1e-9)
 
 
 def test_closeness_compares_groups_with_the_whole_relation() -> None:
     """A tuple with a null in X is in no group, but it is in the relation that groups are compared with."""
     rows: Rows = [{"A": "a", "S": "x"}, {"A": "a", "S": "x"}, {"A": None, "S": "y"}, {"A": None, "S": "y"}]
-    assert literal.closeness(rows, ("A",), "S", 0, {}) == pytest.approx(0.5)
-    assert closeness(group_histogram(rows, ("A",), {"S": 0}, {})) == pytest.approx(0.5)
+    assert literal.closeness(rows, ("A",), "S", 0, {}) == Fraction(1, 2)
+    assert Closeness(1).strictest(group_histogram(rows, ("A",), {"S": 0}, {})) == 0.5
 
 
 # ---- Theorem 1 -------------------------------------------------------------------------------------------------------
@@ -172,9 +195,9 @@ def test_without_an_x_group_any_policy_holds() -> None:
     found = anonymity(rows, Policy(("A",), ("S",), k=5), {})
     assert (found.k, found.holds, found.groups, found.unlinked_rows) == (None, True, 0, 1)
     histogram = group_histogram(rows, ("A",), {"S": 0}, {})
-    assert closeness(histogram) == 0
-    assert entropy_diversity(histogram) is None
-    assert distinct_diversity(histogram) is None
+    assert Closeness(1).strictest(histogram) is None
+    assert EntropyDiversity(1).strictest(histogram) is None
+    assert DistinctValues(1).strictest(histogram) is None
 
 
 def test_numbers_in_x_are_one_group_however_they_are_written() -> None:
@@ -192,8 +215,22 @@ def test_numbers_in_x_are_one_group_however_they_are_written() -> None:
         ({"x": ("A",), "k": 0}, "k must be at least 1, not 0"),
         ({"x": ("A", "B"), "y": ("B",)}, "'B' stands both in X and in Y"),
         ({"x": ("A",), "y": ("B",), "levels": {"C": 1}}, "a level is given for 'C', which is not in Y"),
+        ({"x": ("A",), "criterion": Closeness(0)}, "closeness t = 0 needs an attribute in Y"),
+        (
+            {"x": ("A",), "y": ("B",), "k": 5, "criterion": EntropyDiversity(2)},
+            "k = 5 and entropy l = 2 are both given",
+        ),
     ],
 )
 def test_a_policy_that_makes_no_sense_is_refused(arguments: dict[str, object], message: str) -> None:
     with pytest.raises(InputError, match=message):
         Policy(**arguments)  # type: ignore[arg-type]
+
+
+def test_k_follows_from_another_criterion() -> None:
+    asked = [DistinctValues(3), EntropyDiversity("2.1"), RecursiveDiversity("0.5", 2), Closeness("0.2")]
+    made = [Policy(("A",), ("B",), criterion=criterion) for criterion in asked]
+    assert [policy.k for policy in made] == [3, 3, 4, 1]
+    assert made[0] == Policy(("A",), ("B",), k=3)
+    assert [replace(policy, keep=2).must_hold for policy in made] == asked
+    assert replace(made[0], k=5).must_hold == DistinctValues(5)

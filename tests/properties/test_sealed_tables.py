@@ -10,15 +10,22 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from lanes import many_examples
+from oracles import criteria as literal
 from oracles import sealed
 from oracles.bridge import to_hierarchy
-from oracles.strategies import tree_rows
+from oracles.strategies import criteria, numbered_rows, tree_rows
 from oracles.tree import Tree
 
 from pacas.core.component import Component
 from pacas.core.coverage import NeighbourSpread, apportion, price_table
+from pacas.core.criteria.closeness import Closeness
+from pacas.core.criteria.distinct import DistinctValues
+from pacas.core.criteria.named import criterion_named
 from pacas.core.possible import dearest_safe, least_left, values_left
 from pacas.errors import InputError
+
+Written = tuple[str, dict[str, str]]
 
 
 class World(NamedTuple):
@@ -41,6 +48,13 @@ class World(NamedTuple):
         return Component.of_tuples(hierarchies, self.tuples, self.prior)
 
     @property
+    def levels(self) -> dict[str, int]:
+        return {name: at for name, at in zip(self.names, self.protected, strict=True) if at is not None}
+
+    def blocks(self, vector: tuple[int, ...]) -> list[dict[tuple[str | None, ...], int]]:
+        return sealed.blocks(self.trees, self.tuples, self.prior, self.protected, vector)
+
+    @property
     def table(self) -> np.ndarray:
         return price_table(
             self.component, dict(zip(self.names, self.weights, strict=True)), NeighbourSpread(self.spread)
@@ -49,7 +63,8 @@ class World(NamedTuple):
 
 @st.composite
 def worlds(draw: st.DrawFn) -> World:
-    trees = [Tree(draw(tree_rows(max_height=3))) for _ in range(draw(st.integers(1, 2)))]
+    rows = tree_rows(max_height=3) | numbered_rows(max_height=3)
+    trees = [Tree(draw(rows)) for _ in range(draw(st.integers(1, 2)))]
     ground = [to_hierarchy(tree).ground_labels for tree in trees]
     every = [*product(*ground)]
     tuples = every if len(trees) == 1 else draw(st.lists(st.sampled_from(every), min_size=1, max_size=7, unique=True))
@@ -59,6 +74,7 @@ def worlds(draw: st.DrawFn) -> World:
     return World(trees, tuples, prior, weights, draw(st.sampled_from(["even", "domain"])), protected)
 
 
+@many_examples(2000)
 @given(worlds())
 def test_prices_are_what_listing_all_pairs_gives(world: World) -> None:
     for vector in sealed.vectors(world.trees):
@@ -66,14 +82,40 @@ def test_prices_are_what_listing_all_pairs_gives(world: World) -> None:
         assert world.table[vector] == literal
 
 
-@given(worlds())
-def test_what_stays_possible_is_what_listing_all_answers_gives(world: World) -> None:
-    protected = {name: at for name, at in zip(world.names, world.protected, strict=True) if at is not None}
-    least = least_left(world.component, protected)
+@many_examples(2000)
+@given(worlds(), criteria())
+def test_levels_are_safe_iff_every_answer_leaves_enough(world: World, written: Written) -> None:
+    criterion = criterion_named(*written)
+    least = least_left(world.component, world.levels, criterion)
+    (overall,) = world.blocks(tuple(tree.height for tree in world.trees))
     for vector in sealed.vectors(world.trees):
-        assert least[vector] == sealed.least_left(world.trees, world.tuples, world.prior, world.protected, vector)
+        left = world.blocks(vector)
+        safe = all(literal.holds(criterion.name, criterion.parameters, block, overall) for block in left)
+        assert (least[vector] >= criterion.enough) == safe
+        if isinstance(criterion, DistinctValues):
+            assert least[vector] == min(map(len, left))
 
 
+@given(worlds(), st.integers(1, 3), st.integers(0, 3))
+def test_a_row_that_may_be_absent_is_one_with_a_value_beside_the_root(world: World, present: int, absent: int) -> None:
+    """A registry: every tree has a level above its root, under which absent stands alone, in all attributes at once."""
+    component = world.component.or_absent(present, absent)
+    higher = [
+        Tree([*([*row, "any"] for row in tree.rows), [*(f"absent {n}" for n in range(tree.height + 1)), "any"]])
+        for tree in world.trees
+    ]
+    tuples = [*world.tuples, ("absent 0",) * len(higher)]
+    prior = [*(weight * present for weight in world.prior), absent * sum(world.prior)]
+    table = price_table(component, dict(zip(world.names, world.weights, strict=True)), NeighbourSpread(world.spread))
+    least = least_left(component, world.levels, DistinctValues(1))
+    for vector in sealed.vectors(higher):
+        assert table[vector] == sealed.price(higher, tuples, prior, world.weights, world.spread, vector)
+        told = any(level < tree.height for level, tree in zip(vector, higher, strict=True))
+        at_most_the_roots = tuple(min(level, tree.height) for level, tree in zip(vector, world.trees, strict=True))
+        assert least[vector] == (0 if absent and told else min(map(len, world.blocks(at_most_the_roots))))
+
+
+@many_examples(2000)
 @given(worlds(), st.data())
 def test_the_laws_of_prices(world: World, data: st.DataObject) -> None:
     """Whole, 0 at the root, coarser never dearer, a bundle at most its parts; a price never rises with purchases."""
@@ -86,6 +128,7 @@ def test_the_laws_of_prices(world: World, data: st.DataObject) -> None:
     assert table[all_three] - table[both] <= table[more] - table[one]
 
 
+@many_examples(2000)
 @given(worlds(), st.data())
 def test_what_tells_more_tuples_apart_costs_at_least_as_much(world: World, data: st.DataObject) -> None:
     """Dependencies included: where one answer determines another, whatever the levels are called."""
@@ -95,6 +138,7 @@ def test_what_tells_more_tuples_apart_costs_at_least_as_much(world: World, data:
         assert world.table[other] <= world.table[one]
 
 
+@many_examples(2000)
 @given(worlds())
 def test_the_finest_levels_cost_all_that_can_be_told_apart(world: World) -> None:
     linked = [any(a != b for a in column for b in column) for column in zip(*_possible(world), strict=True)]
@@ -108,10 +152,10 @@ def _possible(world: World) -> list[tuple[str, ...]]:
     return [t for t, weight in zip(world.tuples, world.prior, strict=True) if weight]
 
 
+@many_examples(2000)
 @given(worlds(), st.integers(1, 4))
 def test_the_dearest_safe_levels_are_safe_and_nothing_safe_is_dearer(world: World, k: int) -> None:
-    protected = {name: at for name, at in zip(world.names, world.protected, strict=True) if at is not None}
-    least, table = least_left(world.component, protected), world.table
+    least, table = least_left(world.component, world.levels, DistinctValues(k)), world.table
     found = dearest_safe(lambda vectors: values_left([least], vectors) >= k, [table])
     safe = [vector for vector in sealed.vectors(world.trees) if least[vector] >= k]
     if found is None:
@@ -121,12 +165,22 @@ def test_the_dearest_safe_levels_are_safe_and_nothing_safe_is_dearer(world: Worl
         assert table[found[0]] == max(table[vector] for vector in safe)
 
 
-@given(worlds(), st.data())
-def test_coarser_answers_leave_at_least_as_much(world: World, data: st.DataObject) -> None:
-    protected = {name: at for name, at in zip(world.names, world.protected, strict=True) if at is not None}
-    least = least_left(world.component, protected)
+@many_examples(2000)
+@given(worlds(), criteria(), st.data())
+def test_coarser_answers_leave_at_least_as_much(world: World, written: Written, data: st.DataObject) -> None:
+    least = least_left(world.component, world.levels, criterion_named(*written))
     one, other = (data.draw(st.sampled_from(sealed.vectors(world.trees))) for _ in range(2))
     assert least[tuple(map(max, one, other))] >= max(least[one], least[other])
+
+
+@pytest.mark.parametrize(("values", "t"), [("1234", "1/3"), ("abcd", "1/2")])
+def test_numbers_are_as_far_apart_as_their_order_says(values: str, t: str) -> None:
+    """The halves of four numbers are a third away from all of them, those of four names a half."""
+    tree = Tree([[value, half, "*"] for value, half in zip(values, ["low", "low", "high", "high"], strict=True)])
+    component = Component.of_attribute("A", to_hierarchy(tree))
+    edge = Fraction(t)
+    assert least_left(component, {"A": 0}, Closeness(edge)).tolist() == [0, 1, 1]
+    assert least_left(component, {"A": 0}, Closeness(edge - Fraction(1, 10**9))).tolist() == [0, 0, 1]
 
 
 @pytest.mark.parametrize(("total", "shares"), [(-1, [Fraction(1)]), (5, []), (5, [Fraction(0), Fraction(0)])])
@@ -135,7 +189,8 @@ def test_nothing_to_apportion_is_an_error(total: int, shares: list[Fraction]) ->
         apportion(total, shares)
 
 
-def test_a_prior_without_a_possible_value_is_an_error() -> None:
-    hierarchy = to_hierarchy(Tree([["a", "*"], ["b", "*"]]))
+def test_a_prior_makes_nothing_impossible_and_something_must_be_possible() -> None:
+    hierarchy = to_hierarchy(Tree([["a", "*"], ["b", "*"], ["c", "*"]]))
+    assert Component.of_attribute("A", hierarchy, {"a": 7, "b": -2}).prior.tolist() == [7, 1, 1]
     with pytest.raises(InputError, match="A: a prior needs a value that is possible"):
-        Component.of_attribute("A", hierarchy, {"c": 1})
+        Component.of_tuples({"A": hierarchy}, [("a",), ("b",)], [0, 0])

@@ -234,3 +234,9 @@ def test_a_tuple_without_a_needed_column_is_an_input_error_that_tells_no_value(m
 def test_a_dependency_without_clauses_is_an_input_error() -> None:
     with pytest.raises(InputError, match="without clauses"):
         Matcher(MatchingDependency(()), {})
+
+
+def test_many_tuples_whose_first_value_nobody_has_find_nothing() -> None:
+    found = matcher("a = a, b = b, c = c", a=["x"], b=[None], c=["z"])
+    nobody = {"a": ["nobody"] * 20, "b": ["y"] * 20, "c": ["other"] * 20}
+    assert found.slots(nobody).tolist() == [-1] * 20

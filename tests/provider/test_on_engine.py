@@ -9,7 +9,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from engines import ENGINES
+from engines import ENGINES, Roomless
 from hypothesis import HealthCheck, event, given
 from hypothesis import strategies as st
 from lanes import examples
@@ -30,10 +30,11 @@ from pacas.errors import InputError, LedgerChangedError
 from pacas.protocol.messages import Answer, Reason, Refusal, Request, refused
 from pacas.provider.audit import audit
 from pacas.provider.ledger.ledger import MemoryLedger
+from pacas.provider.matching import index_matcher, row_lookup
+from pacas.provider.matching.row_lookup import FoundLately
 from pacas.provider.on_engine import audit as audit_on_engine
-from pacas.provider.on_engine import covering, memory_limit, row_lookup
-from pacas.provider.on_engine import shop as on_engine
-from pacas.provider.on_engine.row_lookup import FoundLately
+from pacas.provider.on_engine import covering, memory_limit
+from pacas.provider.on_engine import shop as engine_shop
 from pacas.provider.on_engine.shop import EngineShop
 from pacas.provider.provider import Provider
 from pacas.provider.support.edits import Neighbour
@@ -48,14 +49,6 @@ HIGH = 10**18
 BUYERS = ("ann", "bob", "cyd")
 
 
-class Roomless(DuckEngine):
-    """DuckDB, for a caller that may hold nothing."""
-
-    def __init__(self) -> None:
-        super().__init__(threads=1)
-        self.holdable_bytes = 0
-
-
 ROOMLESS, ROOMY = Roomless(), DuckEngine(threads=1)
 
 
@@ -65,9 +58,9 @@ def little_at_a_time() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(covering, "AT_A_TIME", 7)
         patch.setattr(audit_on_engine, "AT_A_TIME", 7)
-        patch.setattr(on_engine, "FIRST_KEYS", 2)
-        patch.setattr(on_engine, "MOST_ROWS", 20)
-        patch.setattr(row_lookup, "WIDE", 2)
+        patch.setattr(row_lookup, "FIRST_KEYS", 2)
+        patch.setattr(row_lookup, "MOST_ROWS", 20)
+        patch.setattr(index_matcher, "WIDE", 2)
         yield
 
 
@@ -237,7 +230,7 @@ def test_a_small_cache_changes_nothing(world: World, most: int) -> None:
 @given(large_worlds(), st.integers(1, 5))
 def test_groups_that_are_judged_by_some_of_their_rows_err_on_the_safe_side(world: World, most: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(row_lookup, "MOST_OF_A_GROUP", most)
+        patch.setattr(engine_shop, "MOST_OF_A_GROUP", most)
         apart, held = pair(world)
         for attribute in world.matches:
             asked = [to_request(r) for _, r in world.requests if r.attribute == attribute]
@@ -366,9 +359,10 @@ TWENTY = [
 
 
 def broker(engine: DuckEngine, **options: Any) -> Provider:
-    """The running example's provider."""
+    """The running example's provider, with the paper's quotes."""
     policy = Policy(("GEN", "AGE", "ZIP"), ("MED",), {"MED": 0}, 2)
-    given = {"match": {"MED": "GEN = GEN, AGE = AGE"}, "hierarchies": example.hierarchies, "policies": [policy]}
+    given: dict[str, Any] = {"match": {"MED": "GEN = GEN, AGE = AGE"}, "policies": [policy], "quotes": "paper"}
+    given |= {"hierarchies": example.hierarchies}
     return Provider(options.pop("relation", example.provider), engine=engine, **(given | options))
 
 

@@ -20,6 +20,7 @@ from pacas.provider.audit import audit
 from pacas.provider.ledger.entry import Opening
 from pacas.provider.ledger.ledger import MemoryLedger
 from pacas.provider.provider import Provider
+from pacas.provider.quote_mode import PAPER_QUOTES
 from pacas.provider.support.edits import Neighbour
 from pacas.provider.support.mix import Mix
 from pacas.provider.support.support_set import Generated, GivenSupport
@@ -31,8 +32,9 @@ POLICY = Policy(("GEN", "AGE", "ZIP"), ("MED",), {"MED": 0}, 2)
 
 
 def broker(**options: Any) -> Provider:
-    """The running example's provider."""
-    given = {"match": {"MED": "GEN = GEN, AGE = AGE"}, "hierarchies": example.hierarchies, "policies": [POLICY]}
+    """The running example's provider, with the paper's quotes."""
+    given: dict[str, Any] = {"match": {"MED": "GEN = GEN, AGE = AGE"}, "policies": [POLICY], "quotes": "paper"}
+    given |= {"hierarchies": example.hierarchies}
     return Provider(options.pop("relation", example.provider), **(given | options))
 
 
@@ -170,7 +172,7 @@ def test_a_value_that_only_neighbours_have_matches_nothing() -> None:
 
 
 def test_a_match_column_of_nulls_matches_nothing() -> None:
-    provider = Provider(Relation.of({"G": [None, None], "M": ["x", "y"]}), match={"M": "G = G"})
+    provider = Provider(Relation.of({"G": [None, None], "M": ["x", "y"]}), match={"M": "G = G"}, quotes="paper")
     asked = Request({"G": "a"}, "M", 0)
     assert provider.quote(asked) == provider.pay(asked, CREDIT, "a") == Refusal(Reason.NO_MATCH)
     assert provider.quote_batch("M", {"G": ["a", None]})[1] == [Refusal(Reason.NO_MATCH)] * 2
@@ -285,7 +287,7 @@ SECRET = Relation.of(
 )
 def test_terms_that_cannot_be_are_one_clear_line_without_values(options: dict[str, Any], says: str) -> None:
     with pytest.raises(PacasError, match=says) as caught:
-        Provider(SECRET, **({"hierarchies": {"MED": example.med}} | options))
+        Provider(SECRET, quotes="paper", **({"hierarchies": {"MED": example.med}} | options))
     message = str(caught.value)
     assert "secret-drug" not in message and "dolex" not in message and "\n" not in message
 
@@ -375,7 +377,8 @@ def test_an_audit_says_in_red_what_its_owner_has_allowed() -> None:
     assert any("no policy" in w for w in audit(broker(policies=[])).warnings)
     assert any("linkage" in w and "AGE" in w for w in audit(broker(policies=[linked])).warnings)
     assert any("per_buyer" in w for w in audit(broker(history="per_buyer")).warnings)
-    assert audit(broker()).warnings == ()
+    assert audit(broker()).warnings == (PAPER_QUOTES,)
+    assert audit(broker(quotes="sealed")).warnings == ()
 
 
 def test_a_relation_without_rows_is_nothing_to_sell() -> None:

@@ -6,9 +6,14 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pacas.provider.quoter.reserving import drawn, reserved_units
+from pacas.provider.quoter.public_draw import Draw
+from pacas.provider.quoter.reserving import reserved_units
 
 ROWS = st.lists(st.tuples(st.integers(-1, 3), st.integers(0, 6), st.booleans()), max_size=14)
+
+
+def lots(seed: int, units: int) -> Draw:
+    return np.random.default_rng(seed).integers(0, 2**64, units, dtype=np.uint64).take
 
 
 def arrays(rows: list[tuple[int, int, bool]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -25,10 +30,10 @@ def open_rows(group: np.ndarray, unit: np.ndarray, unsold: np.ndarray, chosen: n
 
 
 @given(ROWS, st.integers(1, 3), st.integers(0, 5))
-def test_every_group_keeps_enough_rows(rows: list[tuple[int, int, bool]], keep: int, salt: int) -> None:
+def test_every_group_keeps_enough_rows(rows: list[tuple[int, int, bool]], keep: int, seed: int) -> None:
     group, unit, unsold = arrays(rows)
     units = int(unit.max(initial=-1)) + 1
-    chosen = reserved_units(group, unit, keep, drawn(bytes([salt]), "test", units), unsold)
+    chosen = reserved_units(group, unit, keep, lots(seed, units), unsold)
     for g, count in open_rows(group, unit, unsold, chosen).items():
         assert count >= min(keep, int((group == g).sum()))
     for number in np.flatnonzero(chosen):  # and none of the units is there for nothing
@@ -42,19 +47,19 @@ def test_every_group_keeps_enough_rows(rows: list[tuple[int, int, bool]], keep: 
 def test_with_one_row_a_request_no_fewer_would_do(groups: list[int], keep: int) -> None:
     group = np.array(groups, dtype=np.int64)
     unit, nobody = np.arange(len(group)), np.zeros(len(group), dtype=bool)
-    chosen = reserved_units(group, unit, keep, drawn(b"salt", "test", len(group)), nobody)
+    chosen = reserved_units(group, unit, keep, lots(0, len(group)), nobody)
     assert chosen.sum() == sum(min(keep, groups.count(g)) for g in set(groups))
 
 
 def test_a_row_that_nobody_can_buy_keeps_its_groups_secret() -> None:
     group, unit = np.array([0, 0, 1, 1]), np.arange(4)
-    chosen = reserved_units(group, unit, 1, drawn(b"salt", "test", 4), np.array([True, False, False, False]))
+    chosen = reserved_units(group, unit, 1, lots(0, 4), np.array([True, False, False, False]))
     assert chosen.tolist()[:2] == [False, False] and chosen.sum() == 1
 
 
 @given(st.permutations(range(8)))
 def test_who_is_drawn_does_not_depend_on_the_order_of_rows(order: list[int]) -> None:
     group, unit = np.array([0, 0, 1, 1, 2, 2, 2, 0]), np.array([0, 1, 2, 3, 4, 5, 5, 6])
-    draws, nobody = drawn(b"salt", "test", 7), np.zeros(8, dtype=bool)
-    whole = reserved_units(group, unit, 1, draws, nobody)
-    assert (reserved_units(group[order], unit[order], 1, draws, nobody) == whole).all()
+    draw, nobody = lots(0, 7), np.zeros(8, dtype=bool)
+    whole = reserved_units(group, unit, 1, draw, nobody)
+    assert (reserved_units(group[order], unit[order], 1, draw, nobody) == whole).all()

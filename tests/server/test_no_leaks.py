@@ -265,7 +265,7 @@ def test_reprs_tell_nothing() -> None:
 
 
 BREAKING = """
-from pacas.provider.in_memory.shop import InMemoryShop
+from pacas.provider.sealed.shop import SealedShop
 from pacas.server.serving import HttpProtocol
 
 def broken(self, sale, request, buyer, key):
@@ -278,7 +278,7 @@ def hung_up(self, error):
     hang_up(self, error)
     raise RuntimeError("zq-2-secret")
 
-InMemoryShop.purchase = broken
+SealedShop.purchase = broken
 HttpProtocol.connection_lost = hung_up
 from pacas.cli.main import main
 main()
@@ -286,6 +286,9 @@ main()
 FILE = """
 [relation]
 data = "shop.csv"
+
+[hierarchies]
+SOLD = "sold.csv"
 
 [match]
 SOLD = "CODE = CODE"
@@ -298,6 +301,7 @@ url = "sqlite:///shop.db"
 def test_a_process_writes_nothing_of_it_to_its_log(tmp_path: Path) -> None:
     lines = [",".join(COLUMNS), *(",".join(CELLS[name][row] for name in COLUMNS) for row in range(ROWS))]
     (tmp_path / "shop.csv").write_text("\n".join(lines) + "\n")
+    (tmp_path / "sold.csv").write_text("".join(f"{value},*\n" for value in CELLS["SOLD"]))
     (tmp_path / "provider.toml").write_text(FILE)
     with closing(open_accounts("sqlite:///shop.db", tmp_path)) as accounts:
         token = with_account(accounts, "ann")
@@ -312,7 +316,7 @@ def test_a_process_writes_nothing_of_it_to_its_log(tmp_path: Path) -> None:
             connection.sendall(f"GET /{MARKERS[3]} {token} zq\r\n\r\n".encode())
             assert connection.recv(65536).startswith(b"HTTP/1.1 400 ")
     log = server.log
-    told = [json.loads(line) for line in log.splitlines()]
+    told = [json.loads(line) for line in log.splitlines() if not line.startswith("pacas: ")]  # before the first call
     errors = {(line["event"], line["error"]) for line in told if "error" in line}
     assert errors == {("failed", "RuntimeError"), ("server", "RuntimeError")}, "the event loop's own, too"
     assert not MARKER.findall(log)

@@ -14,6 +14,7 @@ PATHS = {
     "/v1/catalogue": ["get"],
     "/v1/quotes": ["post"],
     "/v1/quotes/{attribute}": ["post"],
+    "/v1/prices/{attribute}": ["get"],
     "/v1/purchases": ["post"],
     "/v1/purchases/{id}": ["get"],
     "/v1/account": ["get"],

@@ -13,7 +13,7 @@ from postgres import POSTGRES
 from running_service import with_account
 from served_process import ServedProcess, served_process
 
-from pacas.cli.demo.files import write_files
+from pacas.cli.demo.files import PAPER, write_files
 from pacas.provider.ledger.accounts import Role
 from pacas.storage.url import open_accounts, open_ledger
 
@@ -32,11 +32,10 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 @pytest.fixture
 def servers(tmp_path: Path, url: str) -> Iterator[tuple[ServedProcess, ServedProcess]]:
-    """Two processes that sell the running example from one ledger."""
+    """Two processes that sell the running example, at the paper's quotes, from one ledger."""
     write_files(tmp_path)
     file = tmp_path / "provider.toml"
-    text, count = re.subn(r'(?m)^url = ".*"$', f'url = "{url}"', file.read_text())
-    file.write_text(text if count else f'{text}\n[ledger]\nurl = "{url}"\n')
+    file.write_text(f'{PAPER}\n[ledger]\nurl = "{url}"\n')
     with closing(open_accounts(url, tmp_path)) as accounts:
         for name in ("ann", "bob", "eve"):
             with_account(accounts, name, credit=10**9)

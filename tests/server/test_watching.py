@@ -141,10 +141,15 @@ def test_the_catalogue_tells_the_terms(open_shop: OpenShop) -> None:
 
 
 def test_values_that_stand_in_no_hierarchy_are_not_published(open_shop: OpenShop) -> None:
-    provider = Provider(example.provider, match={"DIAG": "GEN = GEN, AGE = AGE"}, hierarchies={"AGE": example.age})
+    match = {"DIAG": "GEN = GEN, AGE = AGE"}
+    provider = Provider(example.provider, match=match, hierarchies={"AGE": example.age}, quotes="paper")
     answer = open_shop(provider).call("GET", "/v1/catalogue")
     (offer,) = answer.json()["attributes"]
-    assert offer == {"attribute": "DIAG", "columns": ["GEN", "AGE"], "height": 1, "hierarchy": None}
+    assert offer == {"attribute": "DIAG", "columns": ["GEN", "AGE"], "height": 1, "hierarchy": None} | {
+        "may_be_absent": False,
+        "prices": None,
+        "is_sealed": False,
+    }
     assert not [value for value in VALUES if value in answer.text]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,7 +21,12 @@ from pacas.cli.data_options import (
     read_hierarchies,
 )
 from pacas.cli.options import Json, names, out, print_json, printable, progress
-from pacas.core.anonymity import Policy, check_anonymity, closeness, distinct_diversity, entropy_diversity
+from pacas.core.anonymity import Anonymity, Policy, check_anonymity
+from pacas.core.criteria.closeness import Closeness
+from pacas.core.criteria.criterion import Number
+from pacas.core.criteria.distinct import DistinctValues
+from pacas.core.criteria.entropy import EntropyDiversity
+from pacas.core.criteria.named import CRITERIA, criterion_named
 from pacas.engine.choosing import EngineChoice
 from pacas.engine.questions import group_histogram
 from pacas.errors import InputError
@@ -32,7 +38,26 @@ def command(
     x: Annotated[str, typer.Option(metavar="A,B", help="X: the attributes that identify a group of people.")],
     y: Annotated[str, typer.Option(metavar="C", help="Y: the sensitive attributes. Without: k tuples a group.")] = "",
     level: Annotated[list[str] | None, typer.Option(metavar="C=1", help="A level of Y (0 is ground); repeat.")] = None,
-    k: Annotated[int, typer.Option(min=1, metavar="K", help="How many values each group must be linked to.")] = 1,
+    k: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="K", help="How many values each group must be linked to; 1 if nothing is said."),
+    ] = None,
+    criterion: Annotated[
+        str, typer.Option(metavar="NAME", help=f"What the values must be like: {', '.join(CRITERIA)}.")
+    ] = DistinctValues.name,
+    l: Annotated[  # noqa: E741  # the literature's letter
+        str | None,
+        typer.Option(
+            "--l", metavar="L", help="entropy: as uncertain as L even values. recursive: rare from the L-th on."
+        ),
+    ] = None,
+    c: Annotated[
+        str | None,
+        typer.Option("--c", metavar="C", help="recursive: the most frequent is below C times all rare ones."),
+    ] = None,
+    t: Annotated[
+        str | None, typer.Option("--t", metavar="T", help="closeness: distributed at most T away from the whole table.")
+    ] = None,
     hierarchy: HierarchyOption = None,
     measures: Annotated[bool, typer.Option("--measures", help="Also measure l-diversity and t-closeness.")] = False,
     key: KeyOption = None,
@@ -41,15 +66,19 @@ def command(
     memory: MemoryOption = None,
     json: Json = False,
 ) -> None:
-    """Check k-, (X,Y)- and (X,Y,L)-anonymity, and say the largest k that holds.
+    """Check k-, (X,Y)- and (X,Y,L)-anonymity, or another criterion, and say the strictest that holds.
 
-    Exit code 0: it holds for the k given; 1: it does not.
+    Exit code 0: it holds for the k or the criterion given; 1: it does not.
 
-    JSON: holds, k (the largest that holds), groups, failing_groups, unlinked_rows; l_diversity, t_closeness (measures)
+    JSON: holds, k (the largest that holds), groups, failing_groups, unlinked_rows, criterion (name, its parameters),
+    strictest (its parameter, as strict as holds; null: none does, or any); l_diversity, t_closeness (measures)
 
     Example: pacas anonymity public.csv --x GEN,AGE,ZIP --y MED --level MED=1 --k 3 --hierarchy MED=med.csv
     """
-    policy = Policy(names(x), names(y), _levels(level or ()), k)
+    given: dict[str, Number | None] = {"k": k, "l": l, "c": c, "t": t}
+    if criterion == DistinctValues.name and k is None:
+        given["k"] = 1
+    policy = Policy(names(x), names(y), _levels(level or ()), criterion=criterion_named(criterion, given))
     with opened_engine(EngineChoice(engine, master, memory)) as asked, progress() as tell:
         source = locate(data, Path(), key or (), asked)
         tell(f"grouping by {', '.join(policy.x)}")
@@ -61,14 +90,16 @@ def command(
         "groups": found.groups,
         "failing_groups": found.failing_groups,
         "unlinked_rows": found.unlinked_rows,
+        "criterion": policy.must_hold.written,
+        "strictest": {policy.must_hold.strictest_of: None if found.strictest == inf else found.strictest},
     }
     if measures and policy.y and found.groups:
-        document["l_diversity"] = {"distinct": distinct_diversity(histogram), "entropy": entropy_diversity(histogram)}
-        document["t_closeness"] = closeness(histogram)
+        document["l_diversity"] = {"distinct": found.k, "entropy": EntropyDiversity(1).strictest(histogram)}
+        document["t_closeness"] = Closeness(1).strictest(histogram)
     if json:
         print_json(document)
     else:
-        _print(policy, document)
+        _print(found, document)
     raise typer.Exit(0 if found.holds else 1)
 
 
@@ -84,13 +115,12 @@ def _levels(options: Sequence[str]) -> dict[str, int]:
     return levels
 
 
-def _print(policy: Policy, found: dict[str, Any]) -> None:
-    y = ", ".join(f"{a} at level {level}" for a, level in policy.y_levels.items()) or "tuples"
+def _print(checked: Anonymity, found: dict[str, Any]) -> None:
     verdict = ("holds", "green") if found["holds"] else ("does not hold", "red")
-    out.print(Text.assemble(printable(f"({', '.join(policy.x)}) linked to at least {policy.k} of {y}: "), verdict))
-    out.print(
-        f"largest k that holds: {found['k']}; {found['failing_groups']:,} of {found['groups']:,} groups fall short"
-    )
+    out.print(Text.assemble(printable(f"{checked.policy.asks}: "), verdict))
+    edge = f"{checked.strictest:.4g}" if isinstance(checked.strictest, float) else str(checked.strictest)
+    short = f"{found['failing_groups']:,} of {found['groups']:,} groups fall short"
+    out.print(f"{checked.policy.must_hold.strictest_is}: {edge}; {short}")
     if found["unlinked_rows"]:
         out.print(f"{found['unlinked_rows']:,} rows have a null in X and belong to no group")
     if "l_diversity" in found:

@@ -20,6 +20,7 @@ from pacas.experiments.claims import Judged
 from pacas.experiments.datasets.load import check_directory
 from pacas.experiments.evaluation import SYNTHETIC, Evaluation, EvaluationPlan, evaluate
 from pacas.experiments.runs.running import EvaluationProgress
+from pacas.experiments.runs.setting import PAPER
 
 app = typer.Typer()
 
@@ -43,6 +44,9 @@ def run(
         str, typer.Option(metavar="DIR|synthetic", help="Where the real data sets lie; or made ones, without files.")
     ] = SYNTHETIC,
     scale: Annotated[str, typer.Option(metavar="small|full", help="How much of the data sets is taken.")] = "small",
+    quotes: Annotated[
+        str, typer.Option(metavar="paper|sealed", help="Whose quotes the provider gives; the figure quotes has both.")
+    ] = PAPER,
     jobs: Annotated[
         int, typer.Option(min=1, metavar="N", help="Runs at a time; by default as many as there are cores.")
     ] = os.cpu_count() or 1,
@@ -50,15 +54,15 @@ def run(
 ) -> None:
     """Run one figure of the evaluation, or all: tidy results, plots, a report, and a verdict on each claim.
 
-    The figures: distance, general, support, k, level, errors, budget, privateclean, baselines, declined, max_level,
-    allocation, quasi_identifiers, side, rows, modules. Every setting is run with four seeds. What was run is kept: the
-    same command with the same output goes on where it was stopped.
+    The figures: distance, general, support, k, level, errors, budget, privateclean, baselines, declined, quotes,
+    max_level, allocation, quasi_identifiers, side, rows, modules. Every setting is run with four seeds. What was run is
+    kept: the same command with the same output goes on where it was stopped.
 
     JSON: results (a file), claims (claim, agrees, figure, measured, in_paper), plots, report, runs
 
     Example: pacas experiment run declined --data synthetic --scale small --output evaluation
     """
-    plan = EvaluationPlan.of(figure, data, scale, output)
+    plan = EvaluationPlan.of(figure, data, scale, output, quotes)
     if plan.data is not None:
         check_directory(plan.data)
     _make_folder(output)

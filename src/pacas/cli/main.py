@@ -33,7 +33,7 @@ COMMANDS = {
     ),
     "anonymity": (
         "pacas.cli.anonymity",
-        "Check k-, (X,Y)- and (X,Y,L)-anonymity, and say the largest k that holds.",
+        "Check k-, (X,Y)- and (X,Y,L)-anonymity, or another criterion, and say the strictest that holds.",
     ),
     "query": (
         "pacas.cli.provider.query",
@@ -54,6 +54,11 @@ COMMANDS = {
     "audit": (
         "pacas.cli.provider.audit",
         "Check the policies, the sales and the ledger, everything derived anew from the ledger's entries.",
+    ),
+    "lint": (
+        "pacas.cli.provider.lint",
+        "Find what to mend before selling: columns that tell protected ones, policies and hierarchies that protect "
+        "little.",
     ),
     "leak": (
         "pacas.cli.provider.leak",

@@ -11,11 +11,13 @@ from pacas.cli.data_options import opened_engine
 from pacas.cli.options import Tell, is_url, progress
 from pacas.engine.choosing import EngineChoice
 from pacas.engine.contract import Engine
-from pacas.errors import InputError
+from pacas.errors import ConfigError, InputError
 from pacas.formats.provider.make_provider import make_provider
 from pacas.formats.provider.provider_file import ProviderFile, read_provider_file
-from pacas.provider.ledger.ledger import Ledger
+from pacas.formats.provider.sections import RegistrySection
+from pacas.provider.ledger.ledger import Ledger, MemoryLedger
 from pacas.provider.provider import Provider
+from pacas.provider.quoter.declared import EarlierSales
 from pacas.storage.url import ledger_path, open_ledger
 
 
@@ -41,7 +43,7 @@ def open_provider(file: ProviderFile, engine: Engine[Any], tell: Tell = lambda w
         return opened[0]
 
     try:
-        return make_provider(file, engine, open_file, tell)
+        return make_provider(file, engine, open_file, _sold_before(file), tell)
     except BaseException as error:
         for unused in opened:
             for_nothing = isinstance(error, InputError) and makes_a_file and unused.opening() is None
@@ -59,13 +61,32 @@ def opened_provider(
 
     The engine is the one that is given, else the file's; one that runs beside it may serve both.
     """
+    with opened_with_engine(file, given, beside=beside) as (provider, _):
+        yield provider
+
+
+@contextmanager
+def opened_with_engine(
+    file: ProviderFile, given: EngineChoice | None = None, *, beside: Engine[Any] | None = None
+) -> Iterator[tuple[Provider, Engine[Any]]]:
+    """A provider for one command, and the engine that it sells from, for its owner's own questions."""
     choice = file.engine_choice if given is None else given.over(file.engine_choice)
     with opened_engine(choice, beside) as engine:
         with progress() as tell:
             tell(f"reading {file.path.name}")
             provider = open_provider(file, engine, tell)
         with closing(provider.ledger):
-            yield provider
+            yield provider, engine
+
+
+@contextmanager
+def opened_unsold(file: ProviderFile, given: EngineChoice) -> Iterator[tuple[Provider, Engine[Any]]]:
+    """A provider as if nothing had been sold, and its engine. No ledger is opened: its terms may still change."""
+    with opened_engine(given.over(file.engine_choice)) as engine:
+        with progress() as tell:
+            tell(f"reading {file.path.name}")
+            provider = make_provider(file, engine, MemoryLedger, [], tell)
+        yield provider, engine
 
 
 def files_of(file: ProviderFile) -> Iterator[Path]:
@@ -75,11 +96,32 @@ def files_of(file: ProviderFile) -> Iterator[Path]:
     yield from (file.folder / source for source in file.hierarchies.values() if isinstance(source, str))
     if file.pricing.support.file is not None:
         yield file.folder / file.pricing.support.file
-    if file.pricing.prior not in (None, "uniform"):
-        yield file.folder / str(file.pricing.prior)
+    if isinstance(file.pricing.prior, str) and file.pricing.prior != "uniform":
+        yield file.folder / file.pricing.prior
+    if isinstance(file.pricing.members, RegistrySection):
+        yield file.folder / file.pricing.members.registry
     yield from (file.folder / section.dictionary for section in file.dependency if section.dictionary is not None)
     yield file.signing_key
     yield from _ledger_files(file)
+
+
+def _sold_before(file: ProviderFile) -> list[EarlierSales]:
+    """What was sold from the earlier ledgers that a file names."""
+    try:
+        return [_earlier_sales(file, url) for url in file.ledger.sold_before]
+    except InputError as error:
+        raise ConfigError(f"ledger.sold_before: {str(error).removeprefix('ledger.url: ')}") from None
+
+
+def _earlier_sales(file: ProviderFile, url: str) -> EarlierSales:
+    path = ledger_path(url, file.folder)
+    if url == file.ledger_url or (path is not None and not path.exists()):
+        raise InputError("there is no earlier ledger of that name; give another, or none")
+    with closing(open_ledger(url, file.folder)) as before:
+        opening = before.opening()
+        if opening is None:
+            raise InputError("nothing was sold from the ledger; leave it out")
+        return EarlierSales(before.requests(), opening.fingerprint)
 
 
 def _ledger_files(file: ProviderFile) -> list[Path]:

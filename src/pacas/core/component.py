@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacas.core.hierarchy import Hierarchy
+from pacas.core.histogram import Values
 from pacas.errors import InputError
 
 Ints = NDArray[np.int64]
@@ -35,6 +36,10 @@ class Component:
     attributes: tuple[str, ...]
     paths: tuple[Ints, ...]
     prior: Ints
+    last_is_absent: bool = False
+    """Whether the last tuple stands for a row that is not there at all; the roots are then one level below the top."""
+    labels: tuple[Sequence[str | None], ...] = ()
+    """What codes stand for, per attribute; where nothing is said, values have no names."""
 
     def __post_init__(self) -> None:
         if not len(self.prior) or (self.prior < 0).any() or not self.prior.any():
@@ -42,7 +47,10 @@ class Component:
 
     @classmethod
     def of_attribute(cls, attribute: str, hierarchy: Hierarchy, prior: Mapping[str, int] | None = None) -> Component:
-        """One attribute alone, any ground value possible, all alike unless a prior is given."""
+        """One attribute alone, any ground value possible, all alike unless a prior is given.
+
+        A prior makes values rare, and none impossible: what it leaves out, or says never occurs, counts as one.
+        """
         values = hierarchy.ground_labels
         return cls.of_tuples({attribute: hierarchy}, [(value,) for value in values], _weights(values, prior))
 
@@ -52,17 +60,36 @@ class Component:
     ) -> Component:
         """Several attributes that a dictionary links: each tuple once, in any order."""
         paths = []
+        labels = tuple(hierarchy.labels for hierarchy in hierarchies.values())
         for place, hierarchy in enumerate(hierarchies.values()):
             codes = hierarchy.encode(values[place] for values in tuples)
             paths.append(hierarchy.ancestors[:, codes].astype(np.int64))
-        return cls(tuple(hierarchies), tuple(paths), np.asarray(prior or [1] * len(tuples), dtype=np.int64))
+        weights = np.asarray(prior or [1] * len(tuples), dtype=np.int64)
+        return cls(tuple(hierarchies), tuple(paths), weights, labels=labels)
+
+    def or_absent(self, present: int, absent: int) -> Component:
+        """The component of rows that may not be there: so many are, so many are not.
+
+        What is absent differs from every value up to the root, and a level above the root tells nothing of either.
+
+        >>> med = Hierarchy.from_rows([("ibuprofen", "*"), ("naproxen", "*")])
+        >>> one = Component.of_attribute("MED", med).or_absent(3, 1)
+        >>> one.prior.tolist(), one.blocks((1,)).tolist(), one.blocks((2,)).tolist()
+        ([3, 3, 2], [0, 0, 1], [0, 0, 0])
+        """
+        paths = []
+        for path in self.paths:
+            beside = np.full((len(path), 1), path.max() + 1)
+            paths.append(np.vstack([np.hstack([path, beside]), np.zeros((1, len(self) + 1), dtype=np.int64)]))
+        prior = np.append(self.prior * present, self.prior.sum() * absent)
+        return Component(self.attributes, tuple(paths), prior, True, self.labels)
 
     def __len__(self) -> int:
         return len(self.prior)
 
     @property
     def heights(self) -> LevelVector:
-        """The level vector of the roots: nothing is told."""
+        """The level vector at which nothing is told: the roots', or what is above them."""
         return tuple(len(path) - 1 for path in self.paths)
 
     @property
@@ -82,6 +109,14 @@ class Component:
             _, block = np.unique(block * len(found) + value, return_inverse=True)
         return block
 
+    def values(self, tuples: Ints, levels: Mapping[str, int]) -> list[Values]:
+        """Some tuples in some attributes, each at a level, as they are called."""
+        named: list[Sequence[str | None]] = []
+        for attribute, path, labels in zip(self.attributes, self.paths, self.labels, strict=False):
+            if attribute in levels:
+                named.append([labels[code] for code in path[levels[attribute], tuples].tolist()])
+        return list(zip(*named, strict=True)) if named else [(None,)] * len(tuples)
+
 
 def lowered(levels: LevelVector, place: int, level: int) -> LevelVector:
     """A level vector, with one attribute at a level if that is lower.
@@ -93,4 +128,4 @@ def lowered(levels: LevelVector, place: int, level: int) -> LevelVector:
 
 
 def _weights(values: Sequence[str], prior: Mapping[str, int] | None) -> list[int] | None:
-    return None if prior is None else [prior.get(value, 0) for value in values]
+    return None if prior is None else [max(1, prior.get(value, 0)) for value in values]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,9 +51,19 @@ class GroupHistogram:
     overall: Ints
     unlinked: int = 0
 
+    @cached_property
+    def sizes(self) -> Ints:
+        """Rows per group."""
+        return sum_by(self.group, self.n, self.groups)
 
-def sum_by(group: Ints, values: Ints, groups: int = 0) -> Ints:
+
+Whole = NDArray[Any]
+"""Whole numbers: of 64 bits, or Python's own (objects) where these do not suffice."""
+
+
+def sum_by(group: Ints, values: Whole, groups: int = 0) -> Whole:
     """Exact integer sums per group (a float bincount would round beyond 2⁵³)."""
-    sums = np.zeros(max(groups, int(group.max()) + 1 if len(group) else 0), dtype=np.int64)
+    kind = np.object_ if values.dtype == np.object_ else np.int64
+    sums: Whole = np.zeros(max(groups, int(group.max()) + 1 if len(group) else 0), dtype=kind)
     np.add.at(sums, group, values)
     return sums

@@ -14,40 +14,45 @@ from math import prod
 import numpy as np
 
 from pacas.core.component import Component, Ints, LevelVector
-from pacas.core.histogram import GroupHistogram, Values
+from pacas.core.criteria.criterion import Criterion
+from pacas.core.histogram import GroupHistogram, sum_by
 
 
 def blocks_left(component: Component, levels: Sequence[int], protected: Mapping[str, int]) -> GroupHistogram:
     """Per block that answers at some levels can leave: the Y-values at L that are possible in it, and their prior.
 
-    Tuples whose prior is 0 are impossible, and in no block.
+    Tuples whose prior is 0 are impossible, and in no block. What is absent has no Y-value: the block that answers leave
+    it is empty.
     """
     possible = np.flatnonzero(component.prior)
-    y = component.blocks([protected.get(a, h) for a, h in zip(component.attributes, component.heights, strict=True)])
-    y_values, y = np.unique(y[possible], return_inverse=True)
     _, block = np.unique(component.blocks(levels)[possible], return_inverse=True)
     blocks = int(block.max()) + 1
-    pair, of = np.unique(block * len(y_values) + y, return_inverse=True)
+    if component.last_is_absent:
+        possible = possible[possible < len(component) - 1]
+        block = block[: len(possible)]
+    y = component.blocks([protected.get(a, h) for a, h in zip(component.attributes, component.heights, strict=True)])
+    _, first, y = np.unique(y[possible], return_index=True, return_inverse=True)
+    pair, of = np.unique(block * len(first) + y, return_inverse=True)
     weight = component.prior[possible]
-    n, overall = np.zeros(len(pair), dtype=np.int64), np.zeros(len(y_values), dtype=np.int64)
-    np.add.at(n, of, weight)
-    np.add.at(overall, y, weight)
-    values: list[Values] = [(str(number),) for number in range(len(y_values))]
-    return GroupHistogram(pair // len(y_values), pair % len(y_values), n, blocks, values, overall)
+    values = component.values(possible[first], protected)
+    n, overall = sum_by(of, weight, len(pair)), sum_by(y, weight, len(first))
+    return GroupHistogram(pair // len(first), pair % len(first), n, blocks, values, overall)
 
 
-def least_left(component: Component, protected: Mapping[str, int]) -> Ints:
-    """N[λ]: the fewest Y-values at L that any answers at each level vector leave possible.
+def least_left(component: Component, protected: Mapping[str, int], criterion: Criterion) -> Ints:
+    """N[λ]: what any answers at each level vector leave, in the worst block, of what a criterion asks for.
 
+    >>> from pacas.core.criteria.distinct import DistinctValues
     >>> from pacas.core.hierarchy import Hierarchy
     >>> med = Hierarchy.from_rows([("ibuprofen", "NSAID", "*"), ("naproxen", "NSAID", "*"), ("dolex", "other", "*")])
-    >>> least_left(Component.of_attribute("MED", med), {"MED": 0}).tolist()  # "other" leaves one
+    >>> one = Component.of_attribute("MED", med)
+    >>> least_left(one, {"MED": 0}, DistinctValues(2)).tolist()  # "other" leaves one value
     [1, 1, 3]
     """
     least = np.ones(component.shape, dtype=np.int64)
     for vector in component.vectors():
         left = blocks_left(component, vector, protected)
-        least[vector] = np.bincount(left.group, minlength=left.groups).min()
+        least[vector] = criterion.left(left) if len(np.unique(left.group)) == left.groups else 0
     return least
 
 
@@ -67,5 +72,5 @@ def dearest_safe(
 
 
 def values_left(least: Sequence[Ints], vectors: Sequence[LevelVector]) -> int:
-    """How many Y-values at L stay possible at least: components are independent, so that their numbers multiply."""
+    """What stays possible of Y at L at least: components are independent, so that numbers of values multiply."""
     return prod(int(table[vector]) for table, vector in zip(least, vectors, strict=True))

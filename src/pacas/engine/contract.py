@@ -25,6 +25,7 @@ from pacas.core.histogram import GroupHistogram, Histogram
 from pacas.core.query import GeneralizedQuery
 from pacas.core.relation import Relation
 from pacas.engine.codes import CodedColumn
+from pacas.engine.kept_rows import Agreement, Choose, KeptRows
 from pacas.engine.new_cells import NewCells
 from pacas.errors import InputError, SchemaError
 
@@ -258,6 +259,30 @@ class Engine(Protocol[T]):
         """Rows by their values in some columns, with further columns of theirs, as text.
 
         Values are equal as in X-groups: as texts, by number where a hierarchy is numeric; a null is in no entry.
+        """
+        ...
+
+    def first_row(self, table: T, columns: Sequence[str]) -> int:
+        """The number of the row that comes first by its texts in some columns, nulls last."""
+        ...
+
+    def lacking(self, table: T, other: T, columns: Sequence[str]) -> int:
+        """How many rows of a relation another one does not have, by their texts in some columns; copies count."""
+        ...
+
+    def numbered(self, table: T, groups: Mapping[str, Agreement]) -> T:
+        """A relation with two columns more for each name: of the row's group the number, and how many rows it has.
+
+        The number is that of the group's first row. Both are texts, and null where a row is in no group. The second
+        column is called as `size_of` says.
+        """
+        ...
+
+    def kept_back(self, table: T, kept: Mapping[str, KeptRows], choose: Choose) -> T:
+        """A relation with one column more for each name: "1" in the rows that are kept back, else null.
+
+        Of each group the smallest units are kept back, among those the ones with the least lots; `choose` is asked
+        where some units are in several groups.
         """
         ...
 

@@ -108,7 +108,13 @@ def gather(groups: Keys, chosen: Array) -> tuple[Array, Array]:
 
 def count_pairs(group: Array, value: Array, values: int) -> tuple[Array, Array, Array]:
     """The (group, value) pairs that occur, sorted, and how often each does."""
-    keys, n = np.unique(group.astype(np.int64) * values + value, return_counts=True)
+    key = group.astype(np.int64) * values + value
+    if int(key.max(initial=-1)) < _roomy(len(key)):
+        counts = np.bincount(key)
+        keys = np.flatnonzero(counts)
+        n = counts[keys]
+    else:
+        keys, n = np.unique(key, return_counts=True)
     return keys // values, keys % values, n.astype(np.int64)
 
 

@@ -25,6 +25,7 @@ from pacas.experiments.runs.figures import (
 )
 from pacas.experiments.runs.results import Results, Runs, write_table
 from pacas.experiments.runs.running import EvaluationProgress, run_missing
+from pacas.experiments.runs.setting import PAPER
 
 SYNTHETIC = "synthetic"
 
@@ -38,17 +39,19 @@ class EvaluationPlan:
     scale: Scale
     data: Path | None
     output: Path
+    quotes: str = PAPER
 
     @classmethod
-    def of(cls, figure: str, data: str, scale: str, output: Path) -> EvaluationPlan:
+    def of(cls, figure: str, data: str, scale: str, output: Path, quotes: str = PAPER) -> EvaluationPlan:
         """A plan by the names that the command line takes; `data` is a directory, or `synthetic`."""
         synthetic = data == SYNTHETIC
         return cls(
-            find_figures(figure),
+            find_figures(figure, quotes),
             SYNTHETIC_DATA if synthetic else REAL_DATA,
             find_scale(scale),
             None if synthetic else Path(data),
             output,
+            quotes,
         )
 
 
@@ -74,7 +77,7 @@ def evaluate(
     made = run_missing(settings, results, plan.data, jobs=jobs, progress=progress)
     table = results.table(settings)
     parquet, _ = write_table(table, plan.output)
-    runs = Runs.of(table, plan.collection, plan.scale)
+    runs = Runs.of(table, plan.collection, plan.scale, plan.quotes)
     claims = tuple(judged for judged in judge_all(runs) if judged.figure in {f.name for f in plan.figures})
     document = [judged.as_dict() | {"why": judged.why} for judged in claims]
     (plan.output / "claims.json").write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n", "utf-8")

@@ -6,7 +6,7 @@ Times are the least of them: whatever else the machine did made the others longe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from math import log
@@ -14,7 +14,18 @@ from statistics import fmean
 from typing import Any
 
 from pacas.experiments.runs.results import Curve, Runs
-from pacas.experiments.runs.setting import GUARDED, GUARDS, LINKED, NO_PRIVACY, NO_PURCHASE, PRIVATE, REFINE, REPLACE
+from pacas.experiments.runs.setting import (
+    GUARDED,
+    GUARDS,
+    LINKED,
+    NO_PRIVACY,
+    NO_PURCHASE,
+    PRIVATE,
+    QUOTES,
+    REFINE,
+    REPLACE,
+    Setting,
+)
 
 SLIGHT = 0.02
 """A change by less than this share of the largest value is none."""
@@ -90,6 +101,10 @@ def number(value: float) -> str:
 PAPERS: Mapping[str, Any] = {"method": REPLACE, "guard": LINKED}
 HEADLINE = 0.41
 """How much lower than PrivateClean's the paper's repair error is."""
+DEARER = 1.1
+"""How many times the paper's repair error sealed quotes may leave."""
+NEXT_TO_NOTHING = 0.01
+"""A share of the dirty table's error below which ratios say nothing: it may be that of one class."""
 LINEAR = (2 / 3, 4 / 3)
 """The growth exponents that still count as linear."""
 
@@ -231,8 +246,7 @@ def more_than_a_vote(runs: Runs) -> Verdict:
 
 def _left(runs: Runs, guard: str) -> dict[str, Curve]:
     """The share of the dirty table's error that each method leaves, per data set."""
-    datasets = (*runs.collection.main, *runs.collection.others)
-    return {d: runs.curve("baselines", "relative_error", dataset=d, guard=guard) for d in datasets}
+    return {d: runs.curve("baselines", "relative_error", dataset=d, guard=guard) for d in runs.collection.all}
 
 
 def slower_than_private(runs: Runs) -> Verdict:
@@ -245,6 +259,35 @@ def slower_than_private(runs: Runs) -> Verdict:
         ratios[dataset] = {e: mine[e] / theirs[e] for e in mine}
     agrees = all(ratio > 1 for curve in ratios.values() for ratio in curve.values())
     return Verdict(agrees, f"in PrivateClean's times, over e: {_line(ratios)}")
+
+
+def as_good_sealed(runs: Runs) -> Verdict:
+    """At the default budget, does refine leave at most 1.1 × the error on every data set, or next to nothing?"""
+    left = {
+        method: {d: tuple(_quoted(runs, "relative_error", d, method=method)) for d in runs.collection.all}
+        for method in (REFINE, REPLACE)
+    }
+    said = "; ".join(
+        f"{method}: " + ", ".join(f"{d} {number(paper)} and {number(sealed)}" for d, (paper, sealed) in of.items())
+        for method, of in left.items()
+    )
+    close = all(sealed <= max(DEARER * paper, NEXT_TO_NOTHING) for paper, sealed in left[REFINE].values())
+    return Verdict(close, f"share of the dirty error left, with the paper's quotes and with sealed ones, by {said}")
+
+
+def few_more_declined(runs: Runs) -> Verdict:
+    """Before any sale, are at most twice as many classes declined at level 0 with sealed quotes?"""
+    shares = {d: tuple(_quoted(runs, "declined_0", d, method=REFINE)) for d in runs.collection.all}
+    said = ", ".join(f"{d} {paper:.1%} and {sealed:.1%}" for d, (paper, sealed) in shares.items())
+    few = all(sealed <= 2 * paper for paper, sealed in shares.values())
+    return Verdict(few, f"of the classes, with the paper's quotes and with sealed ones: {said}")
+
+
+def _quoted(runs: Runs, shows: str, dataset: str, **where: Any) -> Iterator[float]:
+    """At the default budget, with the paper's quotes and with sealed ones."""
+    default = Setting(dataset=dataset).budget
+    for quotes in QUOTES:
+        yield runs.curve("quotes", shows, dataset=dataset, quotes=quotes, **where)[default]
 
 
 # ---- policies, harm, size ---------------------------------------------------------------------------------------

@@ -92,9 +92,10 @@ class SettledUnrepaired(JournalLine):
     attribute: str
     rows: list[int]
     reason: str
+    price: int = Field(default=0, ge=0)
 
     def unrepaired(self) -> Unrepaired:
-        return Unrepaired(self.attribute, np.array(self.rows, dtype=np.int64), self.reason)
+        return Unrepaired(self.attribute, np.array(self.rows, dtype=np.int64), self.reason, self.price)
 
 
 class Done(JournalLine):
@@ -110,7 +111,9 @@ def settled_line(step: int, outcome: Outcome) -> SettledPurchase | SettledUnrepa
     rows = outcome.rows.tolist()
     if isinstance(outcome, BoughtValue):
         return SettledPurchase(settled=step, rows=rows, level=outcome.level, value=outcome.value, price=outcome.price)
-    return SettledUnrepaired(settled=step, attribute=outcome.attribute, rows=rows, reason=outcome.reason)
+    return SettledUnrepaired(
+        settled=step, attribute=outcome.attribute, rows=rows, reason=outcome.reason, price=outcome.price
+    )
 
 
 class Recorded(NamedTuple):

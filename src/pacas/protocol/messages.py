@@ -22,6 +22,10 @@ LARGEST = 2**63 - 1
 """The largest amount, level or other number in a message: every store keeps it exactly."""
 
 
+ABSENT = "absent"
+"""What is answered at any level about a person who is in a provider's registry and not in its relation."""
+
+
 class Reason(Enum):
     """Why a request is refused, in the order in which the provider checks (D4)."""
 
@@ -72,12 +76,39 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
+class ListedLadder:
+    """What so many keys cost who has bought nothing, from ground to root; below level `floor` they are not sold."""
+
+    prices: tuple[int, ...]
+    floor: int
+    keys: int
+
+
+@dataclass(frozen=True, slots=True)
+class ListedPrices:
+    """What a price list holds: how many keys, and the ladders that most of them have.
+
+    A buyer's prices for an attribute follow from what it has bought of those that are `linked` with it.
+    """
+
+    keys: int
+    linked: tuple[str, ...]
+    ladders: tuple[ListedLadder, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Offer:
     """An attribute that is for sale: the columns that a client's tuple must have, and the attribute's levels."""
 
     attribute: str
     columns: tuple[str, ...]
     hierarchy: Hierarchy
+    may_be_absent: bool = False
+    """Whether quotes are about a registry, so that the answer may be `ABSENT`, and the root's price is not 0."""
+    prices: ListedPrices | None = field(default=None, repr=False)
+    """What it costs, where that is public and a price list can be had."""
+    is_sealed: bool = False
+    """Whether quotes tell nothing of values: where two differ, the rows may still hold the same."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

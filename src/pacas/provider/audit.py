@@ -14,6 +14,7 @@ from pacas.core.anonymity import Policy
 from pacas.provider.ledger.chain import Head, Verification
 from pacas.provider.ledger.entry import Entry, Purchase
 from pacas.provider.provider import Provider
+from pacas.provider.quote_mode import PAPER_QUOTES, QuoteMode
 from pacas.provider.shop.contract import CountedGroups, CountedSales, CountedShop
 from pacas.provider.terms import HistoryScope, Terms, linking_columns
 
@@ -26,8 +27,9 @@ class PolicyAudit:
     groups: int
     unlinked_rows: int
     margins: Mapping[int, int]
-    """0 is a group that shows k values and no more. With what all buyers' purchases together have left; with
-    `history = "per_buyer"`, with what those of each buyer alone have left, whoever has left least."""
+    """0 is a group that shows k values and no more; −1 also one that another criterion does not hold for. With what all
+    buyers' purchases together have left; with `history = "per_buyer"`, with what those of each buyer alone have left,
+    whoever has left least."""
     linkage: Mapping[str, tuple[str, ...]]
     """AuditedSales attributes of Y that are found by columns outside X (D5), and those columns."""
 
@@ -130,6 +132,8 @@ def _policy(terms: Terms, number: int, found: CountedGroups) -> PolicyAudit:
 
 def _warnings(provider: Provider, counted: CountedShop) -> Iterator[str]:
     terms = provider.shop.terms
+    if terms.quotes is QuoteMode.PAPER:
+        yield PAPER_QUOTES
     if provider.seed_is_given:
         yield "the seed is given, and whoever guesses it knows the support set; leave it out, and it is a random secret"
     if not terms.policies:

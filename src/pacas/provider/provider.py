@@ -17,7 +17,7 @@ from pacas.core.money import nanocredits
 from pacas.core.query import MAIN, GeneralizedQuery
 from pacas.engine.contract import Engine, Hierarchies, Source
 from pacas.engine.questions import Data, as_source, engine_for
-from pacas.errors import InputError, LedgerBrokenError, did_you_mean
+from pacas.errors import InputError, LedgerBrokenError, LedgerModeError, did_you_mean
 from pacas.protocol.marketplace import Columns
 from pacas.protocol.messages import Answer, Ladders, Offer, Quote, Reason, Refusal, Request
 from pacas.protocol.names import LOCAL, check_buyer
@@ -27,15 +27,16 @@ from pacas.provider.ledger.entry import Entry, Purchase
 from pacas.provider.ledger.ledger import Ledger, MemoryLedger
 from pacas.provider.on_engine.memory_limit import too_large
 from pacas.provider.on_engine.shop import EngineShop
+from pacas.provider.quote_mode import QuoteMode, quote_mode, sealed_keys
 from pacas.provider.quoter.declared import Sealing
+from pacas.provider.sealed.noisy_prior import with_prior
 from pacas.provider.sealed.opening import open_sealed
 from pacas.provider.shop.contract import Shop, Tell
-from pacas.provider.shop.fingerprint import relation_digests
+from pacas.provider.shop.fingerprint import ledger_mode, relation_digests
 from pacas.provider.support.support_set import Generated, GivenSupport
 from pacas.provider.support.weights import Factor
 from pacas.provider.terms import HistoryScope, Terms, ViewPrice
 
-"""The buyer, where none is named."""
 Credit = int | None | Callable[[], int | None]
 """What a buyer may spend in all, in nanocredits; None is as much as it likes."""
 
@@ -44,7 +45,10 @@ class Provider:
     """A curated relation, for sale cell by cell. It satisfies `Marketplace` for the buyer `local`.
 
     `match` says what is sold and how a client's tuple finds it; `policies` what must stay hidden. Without a `ledger`
-    purchases are remembered as long as the process runs. The `seed` is for reproducible experiments only.
+    purchases are remembered as long as the process runs.
+
+    Its quotes are sealed: what is free follows from public columns alone. With a `support` set, price `points`, a
+    `seed` (for reproducible experiments only) or `history = "per_buyer"` they are the paper's; `quotes` says which.
     """
 
     def __init__(
@@ -55,6 +59,7 @@ class Provider:
         policies: Sequence[Policy] = (),
         hierarchies: Hierarchies | None = None,
         relations: Mapping[str, Data] | None = None,
+        quotes: QuoteMode | str | None = None,
         support: Generated | GivenSupport | None = None,
         total: float | str | None = None,
         sensitivity: Mapping[str, Factor] | None = None,
@@ -67,6 +72,15 @@ class Provider:
         engine: Engine[Any] | None = None,
         tell: Callable[[str], None] = lambda what: None,
     ) -> None:
+        scope = _history(history)
+        only_paper = {
+            "support": support is not None,
+            "points": bool(points),
+            "seed": seed is not None,
+            "history": scope is HistoryScope.PER_BUYER,
+        }
+        of_sealed = [*["sealing"] * (sealing is not None), *sealed_keys(policies)]
+        mode = quote_mode(quotes, [name for name, is_given in only_paper.items() if is_given], of_sealed)
         terms = Terms(
             hierarchies=dict(hierarchies or {}),
             match={a: _dependency(text) for a, text in match.items()},
@@ -75,9 +89,9 @@ class Provider:
             total=None if total is None else nanocredits(total, "total"),
             sensitivity=dict(sensitivity or {}),
             points=tuple(points),
-            history=_history(history),
+            history=scope,
             max_matches=max_matches,
-            sealing=sealing,
+            sealing=sealing or Sealing() if mode is QuoteMode.SEALED else None,
         )
         sources = {MAIN: as_source(relation)} | {name: as_source(data) for name, data in (relations or {}).items()}
         terms.check_names(sources[MAIN].columns, sources[MAIN].name)
@@ -113,7 +127,9 @@ class Provider:
         """Whether the support set's secret can be guessed."""
         self._selling, self._state = Lock(), Lock()
         chosen = engine_for(sources[MAIN], engine, *sources.values())
-        self._shop = self._open(chosen, sources, lambda secret: self._ready(chosen, sources, terms, secret, tell), seed)
+        self._shop = self._open(
+            chosen, sources, terms.quotes, lambda secret: self._ready(chosen, sources, terms, secret, tell), seed
+        )
         tell("reading the ledger")
         self._sales = self._shop.sales
         self._catch_up()
@@ -127,7 +143,8 @@ class Provider:
     ) -> Shop[Any]:
         """The relation made ready to sell from: at sealed quotes; in memory, if there is room; or on the engine."""
         if terms.sealing is not None:
-            return open_sealed(engine, sources[MAIN], terms, terms.sealing, self._state, tell)
+            sealing = with_prior(engine, sources[MAIN], terms, terms.sealing, secret)
+            return open_sealed(engine, sources[MAIN], terms, sealing, self._state, tell)
         table = too_large(engine, sources[MAIN], terms)
         if table is None:
             return InMemoryShop(take_stock(engine, sources, terms, secret, tell), secret, self._state)
@@ -137,6 +154,7 @@ class Provider:
         self,
         engine: Engine[Any],
         sources: Mapping[str, Source],
+        mode: QuoteMode,
         ready: Callable[[bytes], Shop[Any]],
         seed: int | None,
     ) -> Shop[Any]:
@@ -146,6 +164,8 @@ class Provider:
                 if self._ledger.opening() is None:
                     return self._compared(engine, sources, ready(secret := _secret(seed)), secret)
         opening = self._ledger.opening()
+        if opening and (kept := ledger_mode(opening.fingerprint)) is not mode:
+            raise LedgerModeError(kept.value, mode.value)
         secret = opening.seed if opening and seed is None else _secret(seed)
         return self._compared(engine, sources, ready(secret), secret)
 

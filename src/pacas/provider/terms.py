@@ -6,7 +6,7 @@ An error names attributes, levels and counts, never a value (D1, D3, D5).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from math import prod
 
@@ -19,6 +19,7 @@ from pacas.core.query import GeneralizedQuery
 from pacas.engine.contract import Hierarchies
 from pacas.errors import HierarchyError, InputError, SchemaError
 from pacas.provider.column import Column
+from pacas.provider.quote_mode import QuoteMode
 from pacas.provider.quoter.declared import Sealing
 from pacas.provider.support.support_set import Generated, GivenSupport
 from pacas.provider.support.weights import Factor
@@ -58,6 +59,16 @@ class Terms:
     max_matches: int = 1000
     sealing: Sealing | None = None
     """How quotes are sealed; None where they are the paper's."""
+
+    def __post_init__(self) -> None:
+        """A policy that protects every row need name no X: everybody who is found by other values is a group."""
+        found_by = tuple(sorted(self.found_by))
+        named = tuple(policy if policy.x else replace(policy, x=found_by) for policy in self.policies)
+        object.__setattr__(self, "policies", named)
+
+    @property
+    def quotes(self) -> QuoteMode:
+        return QuoteMode.PAPER if self.sealing is None else QuoteMode.SEALED
 
     @property
     def sold(self) -> tuple[str, ...]:
@@ -122,7 +133,7 @@ class Terms:
             if not 0 <= level <= height:
                 raise HierarchyError.no_such_level(level, height, f"the hierarchy of {attribute!r} (policy {number})")
         for attribute in policy.y:
-            if attribute in self.match and not policy.allow_linkage:
+            if attribute in self.match and not policy.allow_linkage and policy.scope != "row":
                 self._check_linkage(number, policy, attribute)
 
     def _check_linkage(self, number: int, policy: Policy, attribute: str) -> None:
@@ -141,8 +152,13 @@ class Terms:
                 f"sold and policy-protected columns must hold ground values that the hierarchy knows: "
                 f"{'; '.join(problems)}; clean these rows or complete the hierarchy"
             )
+        if len(next(iter(columns.values()))):
+            self.check_can_hold({a: columns[a].domain for a in self.protected})
+
+    def check_can_hold(self, domains: Hierarchies) -> None:
+        """D3: for every policy the hierarchies have k values at levels L."""
         for number, policy in enumerate(self.policies, start=1):
-            _check_can_hold(number, policy, columns)
+            _check_can_hold(number, policy, domains)
 
 
 def linking_columns(dependency: MatchingDependency, policy: Policy) -> list[str]:
@@ -172,13 +188,12 @@ def _unusable(column: Column) -> str | None:
     return f"{column.attribute!r} has {', '.join(found)}" if found else None
 
 
-def _check_can_hold(number: int, policy: Policy, columns: Mapping[str, Column]) -> None:
-    """D3: the hierarchies have k values at levels L."""
+def _check_can_hold(number: int, policy: Policy, domains: Hierarchies) -> None:
     sizes = {}
     for attribute, level in policy.y_levels.items():
-        domain = columns[attribute].domain
+        domain = domains[attribute]
         sizes[attribute] = len(np.unique(domain.ancestors[level, domain.is_ground]))
-    if not len(next(iter(columns.values()))) or prod(sizes.values()) >= policy.k:
+    if prod(sizes.values()) >= policy.k:
         return
     found = " and ".join(f"level {policy.y_levels[a]} of {a!r} has {n} value{'s' * (n != 1)}" for a, n in sizes.items())
-    raise InputError(f"policy {number} asks for k = {policy.k}, which can never hold: {found}")
+    raise InputError(f"policy {number} asks for {policy.must_hold}, which can never hold: {found}")

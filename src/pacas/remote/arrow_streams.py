@@ -21,6 +21,15 @@ def table_of(tuples: Columns) -> pa.Table:
         raise InputError("a batch must have columns of one length, with texts and nulls") from None
 
 
+def texts_of(tuples: Columns) -> dict[str, list[str | None]]:
+    """Tuples by column, as lists of texts and nulls, all of one length."""
+    listed = {name: values for name, values in tuples.items() if type(values) is list}
+    if len(listed) == len(tuples) and len(set(map(len, listed.values()))) == 1:
+        return listed
+    table = table_of(tuples)
+    return {name: table[name].to_pylist() for name in table.column_names}
+
+
 def bodies(table: pa.Table, most_rows: int, most_bytes: int) -> Iterator[tuple[int, bytes]]:
     """The tuples in parts that are small enough, in number and in size: how many they are, and the part."""
     waiting = [table.slice(at, most_rows) for at in range(0, len(table), most_rows)][::-1]

@@ -18,13 +18,19 @@ from pydantic_core import PydanticSerializationError
 from pacas.core.hierarchy import Hierarchy
 from pacas.errors import HierarchyError, InputError, RemoteError, did_you_mean
 from pacas.protocol.marketplace import Columns
-from pacas.protocol.messages import LARGEST, Answer, Ladders, Offer, Quote, Reason, Refusal, Request
+from pacas.protocol.messages import LARGEST, Answer, Ladders, Offer, Quote, Reason, Refusal, Request, refused
 from pacas.protocol.names import check_key
+from pacas.protocol.order_of_checks import REASON_OF
+from pacas.protocol.price_list import PriceList
 from pacas.remote.address import Address
-from pacas.remote.arrow_streams import bodies, prices_of, table_of
+from pacas.remote.arrow_streams import bodies, prices_of, table_of, texts_of
 from pacas.remote.connection import TIMEOUT, Certificate, Connection, no_provider
+from pacas.remote.local_prices import LocalPrices
 from pacas.wire import shapes as wire
+from pacas.wire.price_list_stream import read_price_list
 
+PRICES = "/v1/prices/"
+"""Where price lists are."""
 PATIENCE = 90.0
 """Seconds for which a request is tried again while a server that has answered before does not."""
 
@@ -57,8 +63,9 @@ class RemoteProvider:
     """A provider's server, and the account that a token opens there. It satisfies `Marketplace`.
 
     Certificates are always verified; `ca` names a file with those of a private authority. What is lost on the way is
-    asked for again, `patience` seconds long: a purchase is charged once under its key. Use it in a `with`, or `close`
-    it. `insecure` allows plain HTTP to another machine.
+    asked for again, `patience` seconds long: a purchase is charged once under its key. Where the provider publishes its
+    prices, quotes are worked out here. Use it in a `with`, or `close` it. `insecure` allows plain HTTP to another
+    machine.
     """
 
     def __init__(
@@ -80,6 +87,10 @@ class RemoteProvider:
         self._lock = Lock()
         self._offers: Mapping[str, Offer] | None = None
         self._limits: wire.Limits
+        self._reasons: bool
+        self._paths: dict[str, str] = {}
+        """Of each attribute that has a price list, where it is."""
+        self._prices: LocalPrices
 
     def __repr__(self) -> str:
         return f"RemoteProvider({self.url!r})"
@@ -104,12 +115,19 @@ class RemoteProvider:
                     offers = {one.attribute: _offer(one) for one in told.attributes}
                 except HierarchyError:
                     raise no_provider(self.url) from None
-                self._limits, self._offers = told.limits, MappingProxyType(offers)
+                self._limits, self._reasons = told.limits, told.reasons
+                self._paths = {one.attribute: one.prices.path for one in told.attributes if one.prices}
+                if not all(path.startswith(PRICES) for path in self._paths.values()):  # a token goes nowhere else
+                    raise no_provider(self.url)
+                self._prices = LocalPrices(offers, self._price_list, self._bought)
+                self._offers = MappingProxyType(offers)
             return self._offers
 
     def quote(self, request: Request) -> Quote | Refusal:
         """AskPrice: what a request costs this account now, or that it is refused."""
         asked = self._request(request)
+        if request.attribute in self._prices:
+            return self._told(self._prices.quote(request))
         body = _json(wire.QuotesBody(requests=[wire.QuoteRequest(**asked.model_dump())]))
         match self._ask(wire.QuotesAnswer, "POST", "/v1/quotes", body).quotes:
             case [wire.Price() as told]:
@@ -122,6 +140,9 @@ class RemoteProvider:
         """AskPrice for many tuples at all levels, in as many calls as the server's limits ask for."""
         offer = self._offer(attribute)
         _check_columns(offer, tuples)
+        if attribute in self._prices:
+            quoted = self._prices.ladders(attribute, texts_of({column: tuples[column] for column in offer.columns}))
+            return Ladders(quoted if self._reasons else np.where(quoted < 0, refused(Reason.REFUSED), quoted))
         table = table_of({column: tuples[column] for column in offer.columns})
         levels = offer.hierarchy.height + 1
         ladders = [np.empty((0, levels), dtype=np.int64)]
@@ -144,6 +165,7 @@ class RemoteProvider:
         if isinstance(told, wire.Refused):
             return Refusal(Reason(told.refused))
         self._check_bought(told, asked, key)
+        self._prices.learn(request)
         return _answer(told)
 
     def account_name(self) -> str:
@@ -156,6 +178,31 @@ class RemoteProvider:
         now = pages[-1]
         purchases = (StatementLine(one.id, one.request.request(), _answer(one)) for p in pages for one in p.purchases)
         return Statement(now.account, now.role, now.credit, now.spent, now.remaining, tuple(purchases))
+
+    # ---- quoting by the provider's own prices -----------------------------------------------------------------
+
+    def _price_list(self, attribute: str, most: int) -> PriceList:
+        """The price list of an attribute, if it is one of what is offered, and has at most so many units."""
+        content = self._connection.ask("GET", self._paths[attribute], None, {"Accept": wire.ARROW}).content
+        listed = read_price_list(content, most)
+        if listed is None or not _is_of(listed, self._offer(attribute)):
+            raise RemoteError(f"{self.url} publishes a price list of {attribute} that is none; tell its keeper")
+        return listed
+
+    def _bought(self) -> Iterator[Request]:
+        """What this account has bought so far."""
+        for page in self._pages():
+            for one in page.purchases:
+                request = one.request.request()
+                offer = self.catalogue().get(request.attribute)
+                if offer is None or not request.tuple.keys() >= {*offer.columns}:
+                    raise no_provider(self.url)
+                yield request
+
+    def _told(self, price: int) -> Quote | Refusal:
+        if price >= 0:
+            return Quote(price)
+        return Refusal(REASON_OF[price] if self._reasons else Reason.REFUSED)
 
     # ---- asking -----------------------------------------------------------------------------------------------
 
@@ -189,14 +236,16 @@ class RemoteProvider:
 
     def _pages(self) -> Iterator[wire.AccountAnswer]:
         after: str | None = None
+        seen: set[str] = set()
         while True:
             query = "" if after is None else "?" + urlencode({"after": after})
             page = self._ask(wire.AccountAnswer, "GET", f"/v1/account{query}")
             yield page
             if page.next is None:
                 return
-            if page.next == after:
+            if page.next in seen or not page.purchases:
                 raise no_provider(self.url)
+            seen.add(page.next)
             after = page.next
 
     def _check_bought(self, bought: wire.Bought, asked: wire.PurchaseRequest, key: str) -> None:
@@ -218,7 +267,20 @@ def _offer(told: wire.OfferedAttribute) -> Offer:
     hierarchy = Hierarchy.flat([]) if shown is None else Hierarchy.from_rows(shown.levels, numeric=shown.numeric)
     if hierarchy.height != told.height:
         raise HierarchyError.no_such_level(told.height, hierarchy.height)
-    return Offer(told.attribute, tuple(told.columns), hierarchy)
+    prices = None if told.prices is None else told.prices.listed()
+    return Offer(told.attribute, tuple(told.columns), hierarchy, told.may_be_absent, prices, told.is_sealed)
+
+
+def _is_of(listed: PriceList, offer: Offer) -> bool:
+    """Does a list price what is offered, by the columns that are asked for?"""
+    return (
+        listed.attribute == offer.attribute
+        and listed.height == offer.hierarchy.height
+        and {column.name for column in listed.key.columns} == set(offer.columns)
+        and (listed.prices.presence is not None) == offer.may_be_absent
+        and offer.prices is not None
+        and set(listed.prices.attributes) <= set(offer.prices.linked)
+    )
 
 
 def _answer(bought: wire.Bought) -> Answer:

@@ -1,19 +1,38 @@
-"""How quotes, refusals and purchases read on the wire."""
+"""How quotes, refusals and purchases read on the wire.
+
+Where quotes are sealed, what is told of a request has one length, whatever is told: JSON's white space makes it up. Who
+sees only the sizes of encrypted answers learns what was asked from them, and no more.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic_core import to_json
 
-from pacas.protocol.messages import REASONS, Quote, Reason, Refusal, Request, refused
-from pacas.protocol.receipt import Receipt
-from pacas.provider.ledger.entry import Entry
+from pacas.protocol.messages import ABSENT, LARGEST, REASONS, Offer, Quote, Reason, Refusal, Request, refused
+from pacas.protocol.receipt import Receipt, SignedReceipt
+from pacas.provider.ledger.entry import GENESIS, Entry, Purchase
 from pacas.server.signing_key import SigningKey
 from pacas.wire.shapes import ReceiptDocument
 
 Prices = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Widest:
+    """What takes most room in an answer: the highest price, and of each attribute the longest label."""
+
+    price: int
+    labels: Mapping[str, str]
+
+    @classmethod
+    def of(cls, price: int, offers: Mapping[str, Offer]) -> Widest:
+        return cls(price, {attribute: max(_answers(offer), key=_length_in_json) for attribute, offer in offers.items()})
 
 
 class QuoteWriter:
@@ -22,21 +41,28 @@ class QuoteWriter:
     Without, `ceiling` and `credit` read `refused` as well: they are judged after safety, and so would tell of it.
     """
 
-    def __init__(self, reasons: bool) -> None:
+    def __init__(self, reasons: bool, widest: Widest | None = None) -> None:
         self._reasons = reasons
-        words = {reason: reason.value if reasons else Reason.REFUSED.value for reason in REASONS}
-        self._refusals = {reason: {"refused": word} for reason, word in words.items()}
+        words = {reason: reason if reasons else Reason.REFUSED for reason in REASONS}
+        plain = {reason: to_json({"refused": word.value}) for reason, word in words.items()}
+        length = 0 if widest is None else max(len(b'{"price":%d}' % widest.price), *map(len, plain.values()))
+        self._price = b'{"price":%%-%dd}' % max(1, length - len(b'{"price":}'))
+        self._refusals = {reason: _padded(refusal, length) for reason, refusal in plain.items()}
         self._coded = {refused(reason): self._refusals[reason] for reason in REASONS}
 
-    def quote(self, quote: Quote | Refusal) -> dict[str, Any]:
-        return self._refusals[quote.reason] if isinstance(quote, Refusal) else {"price": quote.price}
+    def quote(self, quote: Quote | Refusal) -> bytes:
+        return self._refusals[quote.reason] if isinstance(quote, Refusal) else self._price % quote.price
 
-    def refusal(self, refusal: Refusal) -> dict[str, Any]:
+    def refusal(self, refusal: Refusal) -> bytes:
         return self._refusals[refusal.reason]
 
-    def price(self, price: int) -> dict[str, Any]:
+    def price(self, price: int) -> bytes:
         """A price or refusal as `Ladders` holds it."""
-        return {"price": price} if price >= 0 else self._coded[price]
+        return self._price % price if price >= 0 else self._coded[price]
+
+    def ladder(self, prices: Iterable[int]) -> bytes:
+        """One tuple's prices and refusals at all levels."""
+        return b'{"levels":[%b]}' % b",".join(map(self.price, prices))
 
     def prices(self, prices: Prices) -> Prices:
         """Prices and refusals of many requests, as they are sent in Arrow."""
@@ -44,24 +70,50 @@ class QuoteWriter:
 
 
 class PurchaseWriter:
-    """Ledger entries as a buyer gets them: with a signed receipt."""
+    """Ledger entries as a buyer gets them, with a signed receipt; and refusals, as long as they where that is asked."""
 
-    def __init__(self, signing: SigningKey) -> None:
-        self._signing = signing
+    def __init__(self, signing: SigningKey, quotes: QuoteWriter, widest: Widest | None = None) -> None:
+        self._signing, self._quotes, self._widest = signing, quotes, widest
 
-    def bought(self, entry: Entry) -> dict[str, Any]:
-        purchase = entry.purchase
+    def bought(self, entry: Entry) -> bytes:
         signed = self._signing.sign(_receipt(entry))
-        return {
+        return _padded(_document(entry.purchase, signed), self._length(entry.purchase))
+
+    def with_request(self, entry: Entry) -> bytes:
+        return b'%b,"request":%b}' % (self.bought(entry)[:-1], to_json(_request(entry.purchase.request)))
+
+    def refused(self, refusal: Refusal, request: Request, buyer: str, key: str) -> bytes:
+        return _padded(self._quotes.refusal(refusal), self._length(Purchase(buyer, key, request, 0, "")))
+
+    def _length(self, asked: Purchase) -> int:
+        """How long the answer to a purchase is at most, whatever it tells; 0 where its own length may be seen."""
+        if self._widest is None:
+            return 0
+        label = self._widest.labels[asked.request.attribute]
+        widest = Purchase(asked.buyer, asked.idempotency_key, asked.request, self._widest.price, label)
+        receipt = _receipt(Entry(LARGEST, GENESIS, GENESIS, widest))
+        return len(_document(widest, SignedReceipt(receipt, self._signing.key_id, UNSIGNED)))
+
+
+UNSIGNED = "=" * 88
+"""As long as any signature is in base64."""
+
+
+def _padded(document: bytes, length: int) -> bytes:
+    """A JSON object made longer with white space."""
+    return document[:-1].ljust(length - 1) + document[-1:]
+
+
+def _document(purchase: Purchase, signed: SignedReceipt) -> bytes:
+    return to_json(
+        {
             "id": purchase.idempotency_key,
             "price": purchase.price,
             "level": purchase.request.level,
             "answer": purchase.answer,
             "receipt": ReceiptDocument.of(signed),
         }
-
-    def with_request(self, entry: Entry) -> dict[str, Any]:
-        return self.bought(entry) | {"request": _request(entry.purchase.request)}
+    )
 
 
 def _receipt(entry: Entry) -> Receipt:
@@ -81,3 +133,14 @@ def _receipt(entry: Entry) -> Receipt:
 
 def _request(request: Request) -> dict[str, Any]:
     return {"tuple": dict(request.tuple), "attribute": request.attribute, "level": request.level}
+
+
+def _answers(offer: Offer) -> Iterator[str]:
+    """All that a purchase can be answered."""
+    yield from filter(None, offer.hierarchy.labels)
+    if offer.may_be_absent:
+        yield ABSENT
+
+
+def _length_in_json(label: str) -> int:
+    return len(to_json(label))

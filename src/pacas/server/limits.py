@@ -32,8 +32,10 @@ class ServiceSettings:
     max_body_bytes: int = 16 * MEBIBYTE
     max_batch: int = 100_000
     """Requests in one call."""
-    reasons: bool = False
-    """Whether a refusal says why."""
+    reasons: bool | None = None
+    """Whether a refusal says why; if nothing is said, where quotes are sealed: their reasons are public."""
+    publish_prices: bool = True
+    """Whether clients get price lists, where there are any: they need not ask, and no limit holds."""
 
     @property
     def batch(self) -> int:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -141,6 +142,7 @@ def _parameter(name: str, where: str, what: str, required: bool = True, **schema
 
 
 _ATTRIBUTE = _parameter("attribute", "path", "What is asked about.")
+_VERSION = _parameter("version", "query", "As the catalogue names it: such a list never changes.", False)
 _ID = _parameter("id", "path", "The idempotency key of the purchase.", minLength=1)
 _IDEMPOTENCY = _parameter(
     "Idempotency-Key",
@@ -184,6 +186,16 @@ OPERATIONS = (
         (_ATTRIBUTE,),
     ),
     Operation(
+        "GET",
+        "/v1/prices/{attribute:path}",
+        "prices",
+        "The price list of an attribute, by which clients quote themselves: a row for each key.",
+        {ARROW: _BINARY},
+        (*_FOR_A_ROLE, ErrorCode.NOT_FOUND),
+        None,
+        (_ATTRIBUTE, _VERSION),
+    ),
+    Operation(
         "POST",
         "/v1/purchases",
         "buy",
@@ -225,7 +237,7 @@ OPERATIONS = (
 
 def routes_of(routes: Routes, version: str) -> list[WireRoute]:
     """The service's paths, and the one of the document that describes them."""
-    document = to_json(_document(version))
+    document = _document(version)
 
     async def openapi(call: HttpCall) -> Response:
         return Response(document, media_type=JSON)
@@ -234,7 +246,8 @@ def routes_of(routes: Routes, version: str) -> list[WireRoute]:
     return [*found, WireRoute("GET", DOCUMENT, openapi)]
 
 
-def _document(version: str) -> dict[str, Any]:
+@cache
+def _document(version: str) -> bytes:
     """The OpenAPI document: what each operation takes and gives, by the shapes that both sides know."""
     answers = {one.name: TypeAdapter(one.answer) for one in OPERATIONS if not isinstance(one.answer, dict)}
     asked: list[tuple[str, Any, TypeAdapter[Any]]] = [(name, "serialization", answers[name]) for name in answers]
@@ -250,7 +263,7 @@ def _document(version: str) -> dict[str, Any]:
             content = {JSON: {"schema": _in_order(titled)}}
         paths[one.path.replace(":path}", "}")] = {one.method.lower(): one.document(content)}
     schemas = bodies["$defs"] | {name: _in_order(schema) for name, schema in answered["$defs"].items()}
-    return {
+    document = {
         "openapi": "3.1.0",
         "info": {"title": "PACAS", "description": DESCRIPTION, "version": version},
         "paths": paths,
@@ -259,6 +272,7 @@ def _document(version: str) -> dict[str, Any]:
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
         },
     }
+    return to_json(document)
 
 
 def _in_order(schema: Any, name: str = "") -> Any:

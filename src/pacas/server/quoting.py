@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from pydantic_core import to_json
 
 from pacas.protocol.messages import Refusal
 from pacas.provider.provider import Provider
@@ -38,17 +37,17 @@ class Quoting:
         requests = self._read(body).requests
         if len(requests) == 1 and (level := requests[0].level) is not None:  # as most are; one is never too many
             self._limit.take(buyer, 1)
-            return to_json({"quotes": [self._at_level(requests[0], level, buyer)]})
+            return _quotes([self._at_level(requests[0], level, buyer)])
         self._limit.take(buyer, len(requests))
         by_attribute: dict[str, list[int]] = {}
         for i, request in enumerate(requests):
             by_attribute.setdefault(request.attribute, []).append(i)
-        quotes: list[Any] = [None] * len(requests)
+        quotes = [b""] * len(requests)
         for attribute, places in by_attribute.items():
             told = self._some(attribute, [requests[i] for i in places], buyer)
             for i, quote in zip(places, told, strict=True):
                 quotes[i] = quote
-        return to_json({"quotes": quotes})
+        return _quotes(quotes)
 
     def arrow(self, attribute: str, body: bytes, buyer: str) -> bytes:
         """Quotes at all levels for tuples in Arrow's IPC stream."""
@@ -61,14 +60,14 @@ class Quoting:
         self._note(prices)
         return ladders_stream(self._quotes.prices(prices))
 
-    def _at_level(self, asked: QuoteRequest, level: int, buyer: str) -> dict[str, Any]:
+    def _at_level(self, asked: QuoteRequest, level: int, buyer: str) -> bytes:
         self._needed.check(asked.attribute, asked.tuple.keys())
         quote = self._provider.quote(asked.request(level), buyer=buyer)
         refused = isinstance(quote, Refusal)
         self._metrics.quoted(not refused, refused)
         return self._quotes.quote(quote)
 
-    def _some(self, attribute: str, asked: Sequence[QuoteRequest], buyer: str) -> list[dict[str, Any]]:
+    def _some(self, attribute: str, asked: Sequence[QuoteRequest], buyer: str) -> list[bytes]:
         """The quotes of requests for one attribute; one that is none is asked alone, to say what is wrong with it."""
         offer = self._offers.get(attribute)
         height = -1 if offer is None else offer.hierarchy.height
@@ -79,12 +78,16 @@ class Quoting:
         prices = self._provider.quote_batch(attribute, columns, buyer=buyer).prices
         levels = np.array([[-1 if one.level is None else one.level] for one in asked])
         self._note(prices[(levels < 0) | (levels == np.arange(height + 1))])
-        price = self._quotes.price
+        write = self._quotes
         return [
-            {"levels": [price(p) for p in ladder]} if one.level is None else price(ladder[one.level])
+            write.ladder(ladder) if one.level is None else write.price(ladder[one.level])
             for one, ladder in zip(asked, prices.tolist(), strict=True)
         ]
 
     def _note(self, prices: np.ndarray[Any, np.dtype[np.int64]]) -> None:
         refusals = int((prices < 0).sum())
         self._metrics.quoted(prices.size - refusals, refusals)
+
+
+def _quotes(quotes: Iterable[bytes]) -> bytes:
+    return b'{"quotes":[%b]}' % b",".join(quotes)

@@ -25,6 +25,8 @@ PAGE_BYTES = 4 * MEBIBYTE
 """A page of purchases ends before it is larger than this, unless it has but one."""
 DOTS = (".", "..")
 """What stands in a path for something else, so that no purchase could be asked about under such a key."""
+FOR_EVER = "private, max-age=31536000, immutable"
+"""What caches are told of what never changes."""
 _CURSOR = re.compile(r"[0-9]{1,18}", re.ASCII)
 
 
@@ -61,6 +63,19 @@ class Routes:
             await self._service.pools.quotes.run(quoting.arrow, attribute, body, account.name), media_type=ARROW
         )
 
+    async def prices(self, call: HttpCall) -> Response:
+        await self._client(call)
+        lists, attribute = self._service.price_lists, call.parameter("attribute")
+        if attribute not in lists:
+            raise Failure(ErrorCode.NOT_FOUND, "no price list of this attribute is published; ask for quotes")
+        etag = f'"{lists.version}"'
+        keep = FOR_EVER if call.query("version", "") == lists.version else "private, no-cache"
+        headers = {"ETag": etag, "Cache-Control": keep}
+        if call.header(b"if-none-match").decode("latin-1") == etag:
+            return Response(status_code=304, headers=headers)
+        content = await self._service.pools.quotes.run(lists.stream, attribute)
+        return Response(content, media_type=ARROW, headers=headers)
+
     async def buy(self, call: HttpCall) -> Response:
         account = await self._client(call)
         key = call.header(b"idempotency-key").decode("latin-1")
@@ -73,7 +88,7 @@ class Routes:
             raise Failure(ErrorCode.UNPROCESSABLE, f"the header Idempotency-Key must not be {key!r}: no path ends so")
         body = await self._body(call, JSON)
         try:
-            return _json(to_json(await self._service.selling.answer(body, key, account)))
+            return _json(await self._service.selling.answer(body, key, account))
         except ValidationError as error:
             raise Failure.of(error) from None
 
@@ -122,32 +137,31 @@ class Routes:
             entry = None
         if entry is None:
             raise Failure(ErrorCode.NOT_FOUND, "this account has no purchase with this id")
-        return to_json(self._service.purchases.with_request(entry))
+        return self._service.purchases.with_request(entry)
 
     def _account(self, account: Account, after: int, limit: int) -> bytes:
         ledger = self._service.provider.ledger
         total = ledger.total(account.name)
         entries = ledger.bought_by(account.name, after, limit + 1)
         purchases = self._first(entries[:limit])
-        return to_json(
-            {
-                "account": account.name,
-                "role": account.role.value,
-                "credit": account.credit,
-                "spent": total.spent,
-                "remaining": None if account.credit is None else max(0, account.credit - total.spent),
-                "purchases": purchases,
-                "next": str(entries[len(purchases) - 1].sequence) if len(entries) > len(purchases) else None,
-            }
-        )
+        head = {
+            "account": account.name,
+            "role": account.role.value,
+            "credit": account.credit,
+            "spent": total.spent,
+            "remaining": None if account.credit is None else max(0, account.credit - total.spent),
+        }
+        following = str(entries[len(purchases) - 1].sequence) if len(entries) > len(purchases) else None
+        told = (to_json(head)[:-1], b",".join(purchases), to_json(following))
+        return b'%b,"purchases":[%b],"next":%b}' % told
 
-    def _first(self, entries: Sequence[Entry]) -> list[dict[str, Any]]:
+    def _first(self, entries: Sequence[Entry]) -> list[bytes]:
         """The first of an account's purchases, as many as go on a page."""
-        purchases: list[dict[str, Any]] = []
+        purchases: list[bytes] = []
         size = 0
         for entry in entries:
             purchase = self._service.purchases.with_request(entry)
-            size += len(to_json(purchase))
+            size += len(purchase)
             if purchases and size > PAGE_BYTES:
                 break
             purchases.append(purchase)

@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from time import monotonic
-from typing import Any
 
 from pacas.protocol.messages import Refusal
 from pacas.protocol.names import check_key
 from pacas.provider.ledger.accounts import Account, Role
 from pacas.provider.provider import Provider
-from pacas.server.answer_writers import PurchaseWriter, QuoteWriter
+from pacas.server.answer_writers import PurchaseWriter
 from pacas.server.authentication import Authentication
 from pacas.server.failures import Failure
 from pacas.server.limits import NeededColumns, QuoteLimit, ServiceSettings, check_requests
@@ -35,7 +34,6 @@ class Selling:
         self,
         provider: Provider,
         settings: ServiceSettings,
-        quotes: QuoteWriter,
         purchases: PurchaseWriter,
         metrics: Metrics,
         limit: QuoteLimit,
@@ -43,7 +41,7 @@ class Selling:
         pools: ThreadPools,
     ) -> None:
         self._provider, self._authentication = provider, authentication
-        self._quotes, self._purchases, self._metrics, self._pools = quotes, purchases, metrics, pools
+        self._purchases, self._metrics, self._pools = purchases, metrics, pools
         self._limit, self._most, self._read = limit, settings.batch, purchases_reader(settings.batch)
         self._needed = NeededColumns(provider.catalogue())
         self._deadline = math.inf
@@ -52,14 +50,15 @@ class Selling:
         """The service ends in so many seconds; a call of many begins no further purchase that could outlast it."""
         self._deadline = monotonic() + seconds - LAST
 
-    async def answer(self, body: bytes, key: str, account: Account) -> dict[str, Any]:
+    async def answer(self, body: bytes, key: str, account: Account) -> bytes:
         """Pay for one purchase, or for many in their order."""
         asked = await self._pools.read(self._asked, body)
         if isinstance(asked, PurchaseBody):
             check_key(key)
-            return {"purchase": await self._pools.sales.run(self._one, asked, key, account)}
+            return b'{"purchase":%b}' % await self._pools.sales.run(self._one, asked, key, account)
         check_key(f"{key}/{len(asked.purchases)}")
-        return {"purchases": await self._many([(one, f"{key}/{i}") for i, one in enumerate(asked.purchases)], account)}
+        told = await self._many([(one, f"{key}/{i}") for i, one in enumerate(asked.purchases)], account)
+        return b'{"purchases":[%b]}' % b",".join(told)
 
     def _asked(self, body: bytes) -> PurchaseBody | PurchasesBody:
         check_requests(body, self._most)
@@ -68,11 +67,11 @@ class Selling:
             self._needed.check(one.request.attribute, one.request.tuple.keys())
         return asked
 
-    def _one(self, asked: PurchaseBody, key: str, account: Account) -> dict[str, Any]:
+    def _one(self, asked: PurchaseBody, key: str, account: Account) -> bytes:
         self._limit.take(account.name, len(self._new([(asked, key)], account)))
         return self._sell(asked, key, account)
 
-    async def _many(self, asked: Sequence[Keyed], account: Account) -> list[dict[str, Any]]:
+    async def _many(self, asked: Sequence[Keyed], account: Account) -> list[bytes]:
         """Pay for all, or for none where the limit or a mistake in one of them is known to be in the way."""
         new: list[Keyed] = []
         for part in self._parts(asked):
@@ -105,7 +104,7 @@ class Selling:
         for one, _ in asked:
             self._provider.quote(one.request.request(), buyer=account.name)
 
-    def _sell(self, asked: PurchaseBody, key: str, account: Account) -> dict[str, Any]:
+    def _sell(self, asked: PurchaseBody, key: str, account: Account) -> bytes:
         now = self._buyer(account)
 
         def credit() -> int | None:
@@ -115,7 +114,7 @@ class Selling:
         sold = self._provider.sell(asked.request.request(), asked.ceiling, key, buyer=now.name, credit=credit)
         if isinstance(sold, Refusal):
             self._metrics.refused_to_sell()
-            return self._quotes.refusal(sold)
+            return self._purchases.refused(sold, asked.request.request(), now.name, key)
         self._metrics.sold()
         return self._purchases.bought(sold)
 

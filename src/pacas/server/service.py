@@ -13,11 +13,12 @@ from structlog.typing import FilteringBoundLogger
 from pacas.errors import StorageError
 from pacas.provider.ledger.accounts import Accounts
 from pacas.provider.provider import Provider
-from pacas.server.answer_writers import PurchaseWriter, QuoteWriter
+from pacas.server.answer_writers import PurchaseWriter, QuoteWriter, Widest
 from pacas.server.authentication import Authentication
 from pacas.server.limits import QuoteLimit, ServiceSettings
 from pacas.server.logs import place
 from pacas.server.metrics import Metrics
+from pacas.server.price_lists import PublishedLists
 from pacas.server.quoting import Quoting
 from pacas.server.selling import Selling
 from pacas.server.signing_key import SigningKey
@@ -44,13 +45,15 @@ class Service:
         self.provider, self.accounts, self.settings, self.signing, self.log = provider, accounts, settings, signing, log
         self.metrics, self.pools = Metrics(), ThreadPools()
         self.authentication = Authentication(accounts, self.pools.store)
-        self.purchases = PurchaseWriter(signing)
-        quotes = QuoteWriter(settings.reasons)
+        is_sealed = provider.shop.terms.sealing is not None
+        self._reasons = is_sealed if settings.reasons is None else settings.reasons
+        widest = Widest.of(provider.shop.total, provider.catalogue()) if is_sealed else None
+        quotes = QuoteWriter(self._reasons, widest)
+        self.purchases = PurchaseWriter(signing, quotes, widest)
+        self.price_lists = PublishedLists(provider, settings.publish_prices)
         limit = QuoteLimit(settings.quotes_per_minute)
         self.quoting = Quoting(provider, settings, quotes, self.metrics, limit)
-        self.selling = Selling(
-            provider, settings, quotes, self.purchases, self.metrics, limit, self.authentication, self.pools
-        )
+        self.selling = Selling(provider, settings, self.purchases, self.metrics, limit, self.authentication, self.pools)
         self._entries = provider.ledger.head().entries
         self._heard: float | None = monotonic()
 
@@ -72,6 +75,9 @@ class Service:
                 columns=list(offer.columns),
                 height=offer.hierarchy.height,
                 hierarchy=PublishedHierarchy.of(own[attribute]) if attribute in own else None,
+                may_be_absent=offer.may_be_absent,
+                prices=self.price_lists.offered(attribute),
+                is_sealed=offer.is_sealed,
             )
             for attribute, offer in self.provider.catalogue().items()
         ]
@@ -80,7 +86,7 @@ class Service:
             max_batch=self.settings.batch,
             quotes_per_minute=self.settings.quotes_per_minute,
         )
-        return Catalogue(attributes=attributes, limits=limits, reasons=self.settings.reasons)
+        return Catalogue(attributes=attributes, limits=limits, reasons=self._reasons)
 
     @asynccontextmanager
     async def running(self, app: Any) -> AsyncIterator[None]:

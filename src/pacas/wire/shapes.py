@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import Enum
+from math import prod
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Discriminator, FailFast, Field, StringConstraints, Tag, TypeAdapter
 from pydantic import create_model as model_of
 
-from pacas.protocol.messages import LARGEST, Request
+from pacas.protocol.messages import LARGEST, ListedLadder, ListedPrices, Request
 from pacas.protocol.receipt import Receipt, SignedReceipt
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 LONGEST_NAME = 1000
 LONGEST_TEXT = 10_000
 MOST_COLUMNS = 1000
+MOST_LINKED, MOST_VECTORS = 32, 10**7
+"""The attributes of a price list, and the level vectors that they have together: more are not read."""
 
 JSON = "application/json"
 ARROW = "application/vnd.apache.arrow.stream"
@@ -243,6 +246,67 @@ class PublishedHierarchy(ServerShape):
         return cls(levels=[list(row) for row in hierarchy.level_zero_rows()], numeric=hierarchy.numeric)
 
 
+class OfferedLadder(ServerShape):
+    """What so many keys cost who has bought nothing."""
+
+    prices: list[Amount] = Field(description="At each level, from ground to root.")
+    floor: Level = Field(description="Below this level they are not sold.")
+    keys: int
+
+
+class OfferedPrices(ServerShape):
+    """What an attribute costs, where quotes are sealed and a client can work them out."""
+
+    path: str = Field(description="Where the price list is: an Arrow stream that need not be fetched twice.")
+    keys: int = Field(description="How many keys are in it.")
+    linked: list[str] = Field(description="The attributes whose purchases bear on the price.")
+    ladders: list[OfferedLadder] = Field(description="Those that most keys have.")
+
+    @classmethod
+    def of(cls, prices: ListedPrices, path: str) -> OfferedPrices:
+        ladders = [OfferedLadder(prices=list(one.prices), floor=one.floor, keys=one.keys) for one in prices.ladders]
+        return cls(path=path, keys=prices.keys, linked=list(prices.linked), ladders=ladders)
+
+    def listed(self) -> ListedPrices:
+        ladders = (ListedLadder(tuple(one.prices), one.floor, one.keys) for one in self.ladders)
+        return ListedPrices(self.keys, tuple(self.linked), tuple(ladders))
+
+
+class ListedKeyColumn(ServerShape):
+    """A client's column that is part of a key."""
+
+    column: str
+    numeric: bool = Field(description="Whether its values are compared as numbers.")
+
+
+class PriceListHead(ServerShape):
+    """What the keys of a price list share; it is in the metadata of the stream's schema."""
+
+    version: int = Field(ge=1, le=1)
+    attribute: str
+    height: int = Field(ge=1)
+    salt: str = Field(pattern="^([0-9a-f]{2}){16,64}$")
+    key: list[ListedKeyColumn] = Field(min_length=1)
+    linked: list[str] = Field(description="The attributes that a level vector has levels of, in order.")
+    levels: list[Annotated[int, Field(ge=2)]]
+    tables: list[list[Amount]]
+    presence: list[Amount] | None
+
+    @property
+    def is_whole(self) -> bool:
+        """Do its parts fit each other?"""
+        dearest = max((max(table, default=0) for table in self.tables), default=0) + max(self.presence or (), default=0)
+        return (
+            self.attribute in self.linked
+            and len(set(self.linked)) == len(self.linked) == len(self.levels) <= MOST_LINKED
+            and prod(self.levels) <= MOST_VECTORS
+            and all(len(table) == prod(self.levels) and table[-1] == 0 for table in self.tables)
+            and dearest <= LARGEST
+            and (self.presence is None or len(self.presence) == len(self.tables))
+            and self.levels[self.linked.index(self.attribute)] == self.height + 1 + (self.presence is not None)
+        )
+
+
 class OfferedAttribute(ServerShape):
     """An attribute that is for sale."""
 
@@ -252,6 +316,13 @@ class OfferedAttribute(ServerShape):
     hierarchy: PublishedHierarchy | None = Field(
         description="null where it has no levels but its values, which are not told, and the root."
     )
+    may_be_absent: bool = Field(
+        default=False, description='Whether an answer may be "absent": quotes are about a registry of people.'
+    )
+    prices: OfferedPrices | None = Field(
+        default=None, description="What it costs, where a price list says so; null: ask for quotes."
+    )
+    is_sealed: bool = Field(default=False, description="Whether quotes tell nothing of the values.")
 
 
 class Limits(ServerShape):

@@ -29,6 +29,7 @@ def as_json(cleaning: Cleaning, *, dry: bool = False) -> dict[str, Any]:
         "purchases": [_purchase(p, r, dry) for p, r in zip(cleaning.purchases, cleaning.repairs, strict=True)],
         "unrepaired": [
             {"attribute": left.attribute, "rows": left.rows.tolist(), "reason": left.reason}
+            | ({"price": in_credits(left.price)} if left.price else {})
             for left in cleaning.unrepaired
         ],
         "dry_run": dry,

@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from pacas import example
+from pacas.cli.demo import exchange as demo_exchange
 from pacas.cli.demo import large as demo_large
 from pacas.cli.demo import market as demo_market
 from pacas.cli.demo import values as demo_values
@@ -30,11 +32,13 @@ def command(
 ) -> None:
     """Walk through the paper's running example: violations, classes, quotes, a refusal, purchases, the repaired table.
 
-    Then a synthetic table of 20,000 rows is cleaned, with a report to look at.
+    Then what the paper's free quotes tell, the same at sealed quotes, and a synthetic table of 20,000 rows, with a
+    report to look at.
 
     JSON: check, distance, anonymity (levels, k, holds), answers, quotes (row, levels), cleaning (as of pacas clean),
-    synthetic (rows, violations_before, violations_after, budget, spent, purchases, unrepaired, score, seconds), report;
-    with --files: folder, files, commands
+    exchanged (paper, sealed: row, before, after), sealed (quotes, cleaning), synthetic (rows, violations_before,
+    violations_after, budget, spent, purchases, unrepaired, score, seconds, quotes: changed, leak, kept_back of paper
+    and sealed), report; with --files: folder, files, commands
 
     Example: pacas demo --files example
     """
@@ -43,13 +47,16 @@ def command(
         return
     check_report(report)
     with closing(DuckEngine()) as engine:
-        values, market = demo_values.ask(engine), demo_market.trade(engine)
+        values, exchange = demo_values.ask(engine), demo_exchange.exchange(engine)
+        market = demo_market.trade(demo_market.paper_provider(example.provider, engine), engine)
         if json:
             large = demo_large.clean(report, engine)
-            print_json(values.as_json() | market.as_json() | large.as_json() | {"report": str(report)})
+            parts = values.as_json() | market.as_json() | exchange.as_json() | large.as_json()
+            print_json(parts | {"report": str(report)})
             return
         demo_values.tell(values, engine)
         demo_market.tell(market, engine)
+        demo_exchange.tell(exchange)
         demo_large.tell(demo_large.clean(report, engine), report)
     out.print("\nNext: pacas demo --files example writes files to try every command on.")
 

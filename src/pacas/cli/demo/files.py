@@ -23,19 +23,37 @@ fds = ["{example.fd}"]            # what should hold in it
 MED = "med.csv"
 """
 
-PROVIDER = f"""\
-# A provider: the paper's running example. Paths are relative to this file.
-
+_SOLD = f"""\
 [relation]
 data = "sp.csv"
 
 [hierarchies]
 MED = "med.csv"
-AGE = "age.csv"                  # or made on the spot: {{ build = "intervals", widths = [10, 30] }}
+AGE = "age.csv"
 
 [match]                          # what is sold, and how a client's tuple finds it
 MED = "{example.md}"
+"""
 
+PROVIDER = f"""\
+# A provider: the paper's running example, at sealed quotes. Paths are relative to this file.
+
+{_SOLD}
+[[policy]]                       # whoever knows a patient's X finds at least k medications possible, at level 0
+x = ["GEN"]
+y = ["MED"]
+levels = {{ MED = 0 }}
+k = 3
+allow_linkage = true             # who is found by more than X may be singled out: one of each group is kept back
+
+[pricing]                        # quotes are sealed: they follow from GEN and AGE alone
+total = 5.4                      # the price of everything, in credits
+"""
+
+PAPER = f"""\
+# The same provider at the paper's quotes, which tell of the medications. Paths are relative to this file.
+
+{_SOLD}
 [[policy]]                       # every group of X stays linked to at least k medications at level 0
 x = ["GEN", "AGE", "ZIP"]
 y = ["MED"]
@@ -43,8 +61,9 @@ levels = {{ MED = 0 }}
 k = 3
 
 [pricing]
-total = 6.0                      # the price of everything, in credits
-support = {{ per_cell = 10 }}
+quotes = "paper"
+total = 6.0
+support = {{ per_cell = 10 }}      # small variations of the table, which answers rule out
 seed = 7                         # so that you see what the pages show; leave it out, and it is a secret
 """
 
@@ -63,6 +82,7 @@ COMMANDS = (
     "pacas distance sp.csv AGE 45 51 --hierarchy AGE=age.csv",
     "pacas anonymity public.csv --x GEN,AGE,ZIP --y MED --level MED=1 --k 3 --hierarchy MED=med.csv",
     'pacas query provider.toml --select "GEN:0, MED:1" --where "DIAG = migraine"',
+    "pacas quote paper.toml --requests ladders.jsonl",
     "pacas quote provider.toml --requests ladders.jsonl",
     "pacas buy provider.toml --requests requests.jsonl --as ann",
     "pacas clean client.toml --provider provider.toml --budget 2 --dry-run",
@@ -78,6 +98,7 @@ _FILES: Mapping[str, tuple[str, Relation | Hierarchy | str]] = {
     "age.csv": ("the hierarchy of AGE (Figure 2)", example.age),
     "client.toml": ("the client's table and dependencies", CLIENT),
     "provider.toml": ("the provider's relations, hierarchies, matching, policy and prices", PROVIDER),
+    "paper.toml": ("the same with the paper's quotes and policy", PAPER),
     "requests.jsonl": ("requests to buy: medications, each at a level", REQUESTS),
     "ladders.jsonl": ("the same, to be quoted at all levels", LADDERS),
 }

@@ -1,14 +1,19 @@
-"""A synthetic table, cleaned with values bought from its truth, scored and reported."""
+"""A synthetic table, cleaned with values bought from its truth at sealed quotes, scored and reported.
+
+Beside it, what the paper's quotes would tell of the same patients.
+"""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+from rich.table import Column, Table
 
 from pacas.cli.clean.review import Review, print_review
 from pacas.cli.clean.run import Watched
@@ -24,27 +29,53 @@ from pacas.core.hierarchy import Hierarchy
 from pacas.core.histogram import Ints
 from pacas.core.relation import Relation
 from pacas.engine.duck.engine import DuckEngine
+from pacas.engine.questions import as_source
 from pacas.formats.report.report import write_report
+from pacas.provider.leak.guessing import GuessedMore
+from pacas.provider.leak.meter import LeakMeter
 from pacas.provider.provider import Provider
+from pacas.provider.quote_mode import QuoteMode
 
 FD = "GEN, DIAG -> MED"
 MATCH = "ID = ID"
-DRUGS, PER_FAMILY, PER_AREA = 96, 6, 24
+FAMILIES, AREAS = (2, 4, 6, 12), 4
+"""How many medications the families of an area have, and how many areas there are."""
+DRUGS = sum(FAMILIES) * AREAS
 ROWS_PER_GROUP = 20
 """So many patients share a gender and a diagnosis, more or less."""
 
 ROWS = 20_000
-TOTAL, BUDGET = 20_000, 400
+TOTAL, BUDGET = 60_000, 1_200
 SEED = 7
-POLICY = Policy(("ID",), ("MED",), {"MED": 0}, k=3)
+POLICY = Policy(("GEN", "AGE"), ("MED",), {"MED": 0}, k=3, allow_linkage=True)
+"""Whoever knows gender and age. Some 160 patients share both, and one of them is kept back."""
+PAPERS_POLICY = Policy(("ID",), ("MED",), {"MED": 0}, k=3)
+"""Whoever knows a patient's number; so that all found are in X, as D5 asks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What free quotes tell: whose change as patients exchange their medications, and what the meter finds."""
+
+    changed: float
+    """The share of patients with another ladder."""
+    kept_back: float
+    """The share of patients who are refused at level 1 before any sale."""
+    guessed: GuessedMore
+    """How often an attacker finds the family."""
+
+    def as_json(self) -> dict[str, Any]:
+        guessed = {"public_guess": round(self.guessed.public_guess, 6), "leak": round(self.guessed.leak, 6)}
+        return {"changed": self.changed, "kept_back": self.kept_back, **guessed}
 
 
 @dataclass(frozen=True, slots=True)
 class Large:
-    """A synthetic table's cleaning, and its score."""
+    """A synthetic table's cleaning at sealed quotes, its score, and what the paper's quotes and sealed ones tell."""
 
     cleaning: Cleaning
     score: Score
+    told: Mapping[str, Told]
     seconds: float
     """From the two tables to the repaired one: the provider made ready, and the cleaning."""
 
@@ -60,6 +91,7 @@ class Large:
             "unrepaired": len(cleaning.unrepaired),
             "score": self.score.as_dict(),
             "seconds": round(self.seconds, 3),
+            "quotes": {mode: told.as_json() for mode, told in self.told.items()},
         }
         return {"synthetic": found}
 
@@ -71,30 +103,68 @@ def clean(report: Path, engine: DuckEngine) -> Large:
         table = make_tables(ROWS)
         begun = time.perf_counter()
         tell("making its provider ready")
-        provider = Provider(
-            table.truth,
-            match={"MED": MATCH},
-            policies=[POLICY],
-            hierarchies={"MED": hierarchy()},
-            total=TOTAL,
-            seed=SEED,
-            engine=engine,
-        )
+        provider = _provider(table.truth, engine, QuoteMode.SEALED)
         cleaning = SafeClean(FD, BUDGET).clean(table.dirty, provider, observer=Watched(Observer(), tell), engine=engine)
         seconds = time.perf_counter() - begun
+        tell("asking what quotes tell")
+        told = {mode.value: _told(table.truth, engine, mode) for mode in (QuoteMode.PAPER, QuoteMode.SEALED)}
         tell("writing the report")
         score = cleaning.score(table.truth, engine=engine)
         write_report(report, cleaning, score=score, subject=f"a synthetic table of {ROWS:,} rows")
-    return Large(cleaning, score, seconds)
+    return Large(cleaning, score, told, seconds)
+
+
+def _provider(truth: Relation, engine: DuckEngine, mode: QuoteMode) -> Provider:
+    """Found by their number; at the paper's quotes everybody is an X-group."""
+    paper = mode is QuoteMode.PAPER
+    return Provider(
+        truth,
+        match={"MED": MATCH},
+        policies=[PAPERS_POLICY if paper else POLICY],
+        hierarchies={"MED": hierarchy()},
+        quotes=mode,
+        total=TOTAL,
+        seed=SEED if paper else None,
+        engine=engine,
+    )
+
+
+def _told(truth: Relation, engine: DuckEngine, mode: QuoteMode) -> Told:
+    """Ask about everybody, before and after all medications are exchanged at random."""
+    medications = truth.table["MED"].take(pa.array(np.random.default_rng(SEED).permutation(len(truth))))
+    exchanged = Relation(truth.table.set_column(truth.table.column_names.index("MED"), "MED", medications))
+    provider = _provider(truth, engine, mode)
+    before, after = (
+        p.quote_batch("MED", {"ID": truth.table["ID"]}).prices for p in (provider, _provider(exchanged, engine, mode))
+    )
+    (found,) = LeakMeter(provider, engine, as_source(truth)).attributes()
+    return Told(float((before != after).any(axis=1).mean()), float((before[:, 1] < 0).mean()), found.guessed)
 
 
 def tell(large: Large, report: Path) -> None:
-    title(f"8. The same with {ROWS:,} rows")
+    title(f"10. {ROWS:,} rows at sealed quotes")
     out.print(f"A synthetic table: {FD} should hold; a tenth of MED is wrong.\n")
     print_summary(large.cleaning)
     print_review(Review(large.score))
     out.print(f"\nCleaned in {large.seconds:.1f} seconds, the provider's preparations included.")
+    _tell_quotes(large.told)
     out.print(f"{report} written; open it in a browser.")
+
+
+def _tell_quotes(told: Mapping[str, Told]) -> None:
+    numbers = (Column(head, justify="right") for head in ("the paper's", "sealed"))
+    table = Table("free quotes, and all patients", *numbers, box=None, pad_edge=False)
+    both = told.values()
+    table.add_row("refused at level 1 before any sale", *(f"{one.kept_back:.1%}" for one in both))
+    table.add_row("quoted otherwise once they exchange medications", *(f"{one.changed:.1%}" for one in both))
+    table.add_row("family guessed right with quotes", *(f"{_with_quotes(one):.1%}" for one in both))
+    table.add_row("… and without", *(f"{one.guessed.public_guess:.1%}" for one in both))
+    out.print()
+    out.print(table)
+
+
+def _with_quotes(told: Told) -> float:
+    return told.guessed.public_guess + told.guessed.leak
 
 
 # ---- the table, made from a seed: patients, diagnoses, medications -------------------------------------------------
@@ -109,8 +179,9 @@ class Synthetic(NamedTuple):
 
 def hierarchy() -> Hierarchy:
     """Medications in families, families in areas."""
+    families = [(area, number) for area in range(AREAS) for number, size in enumerate(FAMILIES) for _ in range(size)]
     return Hierarchy.from_rows(
-        [(f"drug-{i:02}", f"family-{i // PER_FAMILY:02}", f"area-{i // PER_AREA}", "*") for i in range(DRUGS)]
+        [(f"drug-{i:02}", f"family-{area}{number}", f"area-{area}", "*") for i, (area, number) in enumerate(families)]
     )
 
 
@@ -125,6 +196,7 @@ def make_tables(rows: int, *, wrong: float = 0.1, seed: int = 7) -> Synthetic:
     left = {
         "ID": pa.array([f"p{i:05}" for i in range(rows)]),
         "GEN": _texts(["female", "male"], gender),
+        "AGE": _texts([str(age) for age in range(20, 80)], rng.integers(0, 60, rows)),
         "DIAG": _texts([f"diagnosis-{i:03}" for i in range(diagnoses)], diagnosis),
     }
     drugs = [f"drug-{i:02}" for i in range(DRUGS)]

@@ -1,4 +1,4 @@
-"""The running example, traded: quotes at each level, a refusal and why, purchases, and the repaired table.
+"""The running example, traded at the paper's quotes: a ladder of prices, a refusal and why, purchases, the table.
 
 Paper: §5 and §6, Figure 3. Both parties are seen from above here; neither sees what the other has.
 """
@@ -22,6 +22,7 @@ from pacas.client.outcome.explain import BECAUSE, explain
 from pacas.client.safe_clean import SafeClean
 from pacas.core.anonymity import Policy
 from pacas.core.money import credits_text
+from pacas.core.relation import Relation
 from pacas.engine.duck.engine import DuckEngine
 from pacas.protocol.messages import Quote, Refusal
 from pacas.provider.provider import Provider
@@ -47,9 +48,9 @@ class Trade:
         return {"quotes": quotes, "cleaning": cleaning_as_json(self.cleaning)}
 
 
-def trade(engine: DuckEngine) -> Trade:
-    provider = Provider(
-        example.provider,
+def paper_provider(relation: Relation, engine: DuckEngine) -> Provider:
+    return Provider(
+        relation,
         match={"MED": example.md},
         policies=[POLICY],
         hierarchies=example.hierarchies,
@@ -57,6 +58,10 @@ def trade(engine: DuckEngine) -> Trade:
         seed=SEED,
         engine=engine,
     )
+
+
+def trade(provider: Provider, engine: DuckEngine) -> Trade:
+    """Quotes for the tuples that a cleaning asks about, and the cleaning."""
     columns = provider.catalogue()["MED"].columns
     ladders = provider.quote_batch("MED", {c: example.client.table.column(c) for c in columns})
     quotes = {row: ladders[row] for row in range(len(ladders))}
@@ -66,14 +71,16 @@ def trade(engine: DuckEngine) -> Trade:
 
 
 def tell(market: Trade, engine: DuckEngine) -> None:
-    _quotes(market.ladders)
+    title("4. What a value costs, level by level, in the paper's market")
+    tell_quotes(market.ladders)
+    out.print(f"In credits; the whole table costs {TOTAL}. The provider has no male of 45.\n")
     _refusal()
-    _purchases(market.cleaning)
+    title(f"6. Purchases, with a budget of {BUDGET} credits")
+    tell_purchases(market.cleaning)
     _repaired(market.cleaning, engine)
 
 
-def _quotes(ladders: dict[int, list[Quote | Refusal]]) -> None:
-    title("4. What a value costs, level by level")
+def tell_quotes(ladders: dict[int, list[Quote | Refusal]]) -> None:
     out.print(f"The provider finds a client's tuple by {example.md}. Its quotes:")
     table = Table("tuple", box=None, pad_edge=False)
     for level in range(example.med.height + 1):
@@ -81,7 +88,6 @@ def _quotes(ladders: dict[int, list[Quote | Refusal]]) -> None:
     for row, ladder in ladders.items():
         table.add_row(tuples([row]), *map(shown, ladder))
     out.print(table)
-    out.print(f"In credits; the whole table costs {TOTAL}. The provider has no male of 45.\n")
 
 
 def possible(value: str, level: int) -> tuple[str, int]:
@@ -102,8 +108,7 @@ def _refusal() -> None:
     out.print("An unsafe answer has no price, however much is offered.\n")
 
 
-def _purchases(cleaning: Cleaning) -> None:
-    title(f"6. Purchases, with a budget of {BUDGET} credits")
+def tell_purchases(cleaning: Cleaning) -> None:
     for purchase, repair in zip(cleaning.purchases, cleaning.repairs, strict=True):
         price = credits_text(purchase.price)
         out.print(f"{purchase.attribute} of {tuples(purchase.rows.tolist())}, by asking about t{purchase.row + 1}:")

@@ -12,8 +12,10 @@ from rich.table import Table
 from rich.text import Text
 
 from pacas.cli.data_options import EngineOption, MasterOption, MemoryOption
-from pacas.cli.opened_provider import opened_provider, read_provider
+from pacas.cli.opened_provider import opened_with_engine, read_provider
 from pacas.cli.options import Json, ProviderArgument, out, print_json, printable
+from pacas.cli.provider.findings import COLOURS, finding_words, findings_of, leak_as_json, leak_warning, worst_leak
+from pacas.core.criteria.distinct import DistinctValues
 from pacas.core.money import credits_text, in_credits, nanocredits
 from pacas.engine.choosing import EngineChoice
 from pacas.errors import InputError
@@ -47,9 +49,12 @@ def command(
 
     Exit code 0: all holds; 1: a policy, a payment or the ledger does not.
 
-    JSON: holds, rows, neighbours, total, policies (x, y, levels, k, allow_linkage, groups, unlinked_rows, margins,
-    holds), sales (buyer, attribute, level, purchases, spent), buyers (buyer, purchases, spent, due, surviving), ledger
-    (verified, entries, head, problem, first_bad_entry), warnings
+    JSON: holds, rows, neighbours, total, policies (x, y, levels, k, criterion, asks, allow_linkage, groups,
+    unlinked_rows, margins, holds), sales (buyer, attribute, level, purchases, spent), buyers (buyer, purchases, spent,
+    due, surviving), ledger (verified, entries, head, problem, first_bad_entry), warnings, leak (as of
+    pacas leak, of the attribute that free quotes tell most of; null where they are sealed, or the relation
+    stays on the engine), findings (as of
+    pacas lint)
 
     Example: pacas audit provider.toml
     """
@@ -60,12 +65,17 @@ def command(
     if verified is not None and not verified.holds:
         document = _broken(verified)
     else:
-        with opened_provider(file, choice) as opened:
-            document = as_json(audit(opened, noted))
+        with opened_with_engine(file, choice) as (opened, asked):
+            worst = worst_leak(file, opened, asked)
+            document = {
+                **as_json(audit(opened, noted)),
+                "leak": None if worst is None else leak_as_json(worst),
+                "findings": [finding.as_json() for finding in findings_of(file, opened, asked)],
+            }
     if json:
         print_json(document)
     else:
-        print_audit(document)
+        print_audit(document, leak_warning(file, document.get("leak")))
     raise typer.Exit(0 if document["holds"] else 1)
 
 
@@ -108,6 +118,8 @@ def _policy(found: PolicyAudit) -> dict[str, Any]:
         "y": list(found.policy.y),
         "levels": found.policy.y_levels,
         "k": found.policy.k,
+        "criterion": found.policy.must_hold.written,
+        "asks": found.policy.asks,
         "allow_linkage": found.policy.allow_linkage,
         "groups": found.groups,
         "unlinked_rows": found.unlinked_rows,
@@ -151,8 +163,10 @@ def _head(text: str) -> Head:
 # ---- for people ----------------------------------------------------------------------------------------------------
 
 
-def print_audit(found: Document) -> None:
-    for warning in found["warnings"]:
+def print_audit(found: Document, leak: str | None = None) -> None:
+    """The audit, and what free quotes tell."""
+    warnings = [*found["warnings"], *([leak] if leak is not None and "rows" in found else ())]
+    for warning in warnings:
         out.print(Text(f"warning: {printable(warning)}", style="bold red"))
     if "rows" in found:
         out.print(
@@ -163,16 +177,28 @@ def print_audit(found: Document) -> None:
     if "rows" in found:
         _print_sales(found["sales"])
         _print_buyers(found["buyers"])
+        _print_findings(found["findings"])
     _print_ledger(found["ledger"])
 
 
+def _print_findings(findings: Sequence[Document]) -> None:
+    """What the linter found: a line each."""
+    if findings:
+        out.print("\nto mend, as pacas lint says in full")
+    for finding in findings:
+        out.print(Text.assemble((f"{finding['severity']:<8}", COLOURS[finding["severity"]]), finding_words(finding)))
+
+
 def _print_policy(number: int, policy: Document) -> None:
-    y = ", ".join(f"{attribute} at level {level}" for attribute, level in policy["levels"].items())
-    says = f"policy {number}: ({', '.join(policy['x'])}) linked to at least {policy['k']} of {y}: "
-    out.print(Text.assemble("\n", printable(says), _verdict(policy["holds"])))
+    out.print(Text.assemble("\n", printable(f"policy {number}: {policy['asks']}: "), _verdict(policy["holds"])))
     if policy["unlinked_rows"]:
         out.print(f"{policy['unlinked_rows']:,} rows have a null in X and belong to no group")
-    out.print(f"{_plural(policy['groups'], 'group')}, by how many values they show beyond the {policy['k']} they need:")
+    counted = _plural(policy["groups"], "group")
+    if policy["criterion"]["name"] != DistinctValues.name:
+        short = sum(margin["groups"] for margin in policy["margins"] if margin["margin"] < 0)
+        out.print(f"{counted}, {short:,} of them with too few rows that it holds for")
+        return
+    out.print(f"{counted}, by how many values they show beyond the {policy['k']} they need:")
     for label, groups, bar in bars(policy["margins"]):
         style = "red" if label.startswith("-") else "yellow" if label == "0" else "green"
         out.print(Text.assemble(f"{label:>5}  ", (bar, style), f"{' ' if bar else ''}{groups:,}"))

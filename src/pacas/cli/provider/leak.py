@@ -1,27 +1,43 @@
-"""`pacas leak`: what free quotes tell about the people in a provider's own table."""
+"""`pacas leak`: what free quotes and dependencies tell about the people in a provider's own table."""
 
 from __future__ import annotations
 
-from contextlib import closing
-from typing import Any
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 from rich.table import Table
 from rich.text import Text
 
-from pacas.cli.data_options import EngineOption, MasterOption, MemoryOption, opened_engine
-from pacas.cli.opened_provider import open_provider, read_provider
+from pacas.cli.data_options import EngineOption, MasterOption, MemoryOption
+from pacas.cli.opened_provider import opened_unsold, read_provider
 from pacas.cli.options import Json, ProviderArgument, out, print_json, printable, progress
+from pacas.cli.provider.findings import leak_as_json
 from pacas.core.query import MAIN
 from pacas.engine.choosing import EngineChoice
-from pacas.provider.leak import AttributeLeak, measure_leaks
+from pacas.experiments.plots.leaks import MeasuredLeaks, check_picture, write_picture
+from pacas.provider.leak.guessing import GuessedMore
+from pacas.provider.leak.meter import AttributeLeak, DependencyLeak, LeakMeter
+from pacas.provider.quote_mode import QuoteMode
 
 BAR = 40
 """Characters that stand for everybody."""
+SEALED = (
+    "Sealed: prices and refusals follow from public columns and the buyer's own purchases, so that quotes tell nothing."
+)
+PAPER = "The paper's prices and refusals follow from people's values, and tell them to whoever asks."
+NOT_HERE = "of these people they tell no more than chance explains, which with few people is little to go by"
+ENDS_IT = 'quotes = "sealed" in [pricing] ends what free quotes tell'
+PAID = "what a declared dependency implies is paid for and kept back with its left side, so that no X-group falls short"
+MEND = "X-groups fall short of what their policy asks for; pacas lint says what mends that"
 
 
 def command(
     provider: ProviderArgument,
+    picture: Annotated[
+        Path | None, typer.Option("--picture", metavar="FILE", help="Draw it: leak.svg, leak.png or leak.html.")
+    ] = None,
     engine: EngineOption = None,
     master: MasterOption = None,
     memory: MemoryOption = None,
@@ -29,66 +45,122 @@ def command(
 ) -> None:
     """Measure what free quotes tell of each sold attribute, beyond the best guess from public columns.
 
-    An attacker who knows half of the people learns which value goes with which quotes, and guesses the others.
+    An attacker who knows half of the people learns which value goes with which quotes, and guesses the others. The
+    same is measured for dependencies that tell a protected attribute: those that are declared, and those that pacas
+    lint finds. What was sold before does not count, and no ledger is opened.
 
     Exit code 0: quotes tell nothing that chance does not explain; 1: they do.
 
-    JSON: attributes (attribute, level, leak, interval, public_guess, ladders), quotes
+    JSON: attributes (attribute, level, leak, interval, public_guess, ladders, why), dependencies (fd, level,
+    right_level, declared, leak, interval, public_guess, groups, broken_groups), quotes, rows, why; picture, if drawn
 
     Example: pacas leak provider.toml
     """
+    if picture is not None:
+        check_picture(picture)
     file = read_provider(provider)
-    with opened_engine(EngineChoice(engine, master, memory).over(file.engine_choice)) as asked, progress() as tell:
-        opened = open_provider(file, asked, tell)
-        with closing(opened.ledger):
-            tell("guessing")
-            leaks = measure_leaks(opened, asked, file.scan_relations(asked)[MAIN])
-    document = {"attributes": [_as_json(leak) for leak in leaks], "quotes": file.pricing.quotes}
+    with opened_unsold(file, EngineChoice(engine, master, memory)) as (opened, asked), progress() as tell:
+        tell("guessing people's values")
+        meter = LeakMeter(opened, asked, file.scan_relations(asked)[MAIN])
+        quotes = opened.shop.terms.quotes
+        why = SEALED if quotes is QuoteMode.SEALED else PAPER
+        found = MeasuredLeaks(file.path.name, meter.attributes(), meter.dependencies(), why)
+    if picture is not None:
+        write_picture(picture, found)
     if json:
-        print_json(document)
+        print_json(_as_json(found, quotes, meter.rows, picture))
     else:
-        _print(leaks, file.pricing.quotes)
-    raise typer.Exit(1 if any(leak.is_told for leak in leaks) else 0)
+        _print(found, quotes)
+    raise typer.Exit(1 if any(one.guessed.is_told for one in found.attributes) else 0)
 
 
-def _as_json(leak: AttributeLeak) -> dict[str, Any]:
+def _as_json(found: MeasuredLeaks, quotes: QuoteMode, rows: int, picture: Path | None) -> dict[str, Any]:
     return {
-        "attribute": leak.attribute,
-        "level": leak.level,
-        "leak": round(leak.leak, 6),
-        "interval": [round(end, 6) for end in leak.interval],
-        "public_guess": round(leak.public_guess, 6),
-        "ladders": leak.ladders,
+        "attributes": [leak_as_json(one) for one in found.attributes],
+        "dependencies": [_dependency(one) for one in found.dependencies],
+        "quotes": quotes.value,
+        "rows": rows,
+        "why": found.why,
+        **({} if picture is None else {"picture": str(picture)}),
     }
 
 
-def _print(leaks: list[AttributeLeak], quotes: str) -> None:
-    table = Table(box=None, pad_edge=False)
-    for head in ("attribute", "level", "public guess", "with quotes", "leak", "95 %", "ladders"):
-        table.add_column(head, justify="left" if head == "attribute" else "right")
-    table.add_column("who is guessed right")
+def _dependency(found: DependencyLeak) -> dict[str, Any]:
+    dependency, guessed = found.dependency, found.guessed
+    return {
+        "fd": str(dependency.fd),
+        "level": dependency.level,
+        "right_level": dependency.right_level,
+        "declared": dependency.is_declared,
+        "leak": round(guessed.leak, 6),
+        "interval": [round(end, 6) for end in guessed.interval],
+        "public_guess": round(guessed.public_guess, 6),
+        "groups": None if found.broken is None else found.groups,
+        "broken_groups": found.broken,
+    }
+
+
+# ---- for people ----------------------------------------------------------------------------------------------------
+
+
+def _print(found: MeasuredLeaks, quotes: QuoteMode) -> None:
+    _print_attributes(found.attributes)
+    is_told = any(one.guessed.is_told for one in found.attributes)
+    out.print(Text(found.why, style="green" if quotes is QuoteMode.SEALED else "red"))
+    if is_told:
+        out.print(Text(ENDS_IT, style="red"))
+    elif quotes is QuoteMode.PAPER:
+        out.print(NOT_HERE)
+    if found.dependencies:
+        out.print()
+        _print_dependencies(found.dependencies)
+        if any(one.dependency.is_declared for one in found.dependencies):
+            out.print(PAID)
+        if any(one.broken for one in found.dependencies):
+            out.print(Text(MEND, style="red"))
+
+
+def _print_attributes(leaks: Sequence[AttributeLeak]) -> None:
+    table = _table("attribute", "level", "public guess", "with quotes", "leak", "95 %", "ladders")
     for leak in leaks:
-        low, high = leak.interval
-        table.add_row(
-            printable(leak.attribute),
-            str(leak.level),
-            f"{leak.public_guess:.1%}",
-            f"{leak.public_guess + leak.leak:.1%}",
-            Text(f"{leak.leak:+.1%}", style="red" if leak.is_told else "green"),
-            f"{low:+.1%} to {high:+.1%}",
-            f"{leak.ladders:,}",
-            _bar(leak),
-        )
+        row = _figures(leak.guessed, is_bad=leak.guessed.is_told)
+        table.add_row(printable(leak.attribute), str(leak.level), *row, f"{leak.ladders:,}", _bar(leak.guessed, "red"))
     out.print(table)
-    if quotes == "sealed":
-        out.print("sealed quotes: prices and refusals follow from public columns alone, so there is nothing to tell")
-    elif any(leak.is_told for leak in leaks):
-        out.print(Text('free quotes tell people\'s values; quotes = "sealed" in [pricing] ends that', style="red"))
 
 
-def _bar(leak: AttributeLeak) -> Text:
-    """Whom a public guess gets right, and whom quotes add."""
-    public = round(leak.public_guess * BAR)
-    more = max(round((leak.public_guess + leak.leak) * BAR) - public, 0)
+def _print_dependencies(leaks: Sequence[DependencyLeak]) -> None:
+    table = _table("dependency", "", "public guess", "with left side", "more", "95 %", "X-groups short")
+    for leak in leaks:
+        told = leak.dependency
+        declared = "declared" if told.is_declared else Text("not declared", style="red")
+        counted = "not counted" if leak.broken is None else f"{leak.broken:,} of {leak.groups:,}"
+        short = Text(counted, style="red" if leak.broken else "green")
+        row = _figures(leak.guessed, is_bad=bool(leak.broken))
+        table.add_row(printable(str(told.fd)), declared, *row, short, _bar(leak.guessed, "yellow"))
+    out.print(table)
+
+
+def _table(first: str, *heads: str) -> Table:
+    table = Table(first, box=None, pad_edge=False)
+    for head in heads:
+        table.add_column(head, justify="right")
+    table.add_column("who is guessed right")
+    return table
+
+
+def _figures(guessed: GuessedMore, *, is_bad: bool) -> tuple[str, str, Text, str]:
+    low, high = guessed.interval
+    return (
+        f"{guessed.public_guess:.1%}",
+        f"{guessed.public_guess + guessed.leak:.1%}",
+        Text(f"{guessed.leak:+.1%}", style="red" if is_bad else "green"),
+        f"{low:+.1%} to {high:+.1%}",
+    )
+
+
+def _bar(guessed: GuessedMore, colour: str) -> Text:
+    """Whom a public guess gets right, and whom the clue adds."""
+    public = round(guessed.public_guess * BAR)
+    more = max(round((guessed.public_guess + guessed.leak) * BAR) - public, 0)
     rest = BAR - public - more
-    return Text.assemble(("█" * public, "dim"), ("█" * more, "red"), ("░" * rest, "dim"))
+    return Text.assemble(("█" * public, "dim"), ("█" * more, colour), ("░" * rest, "dim"))

@@ -9,19 +9,23 @@ import sys
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from pacas.cli.data_options import EngineOption, MasterOption, MemoryOption
 from pacas.cli.demo.files import write_files
-from pacas.cli.opened_provider import opened_provider, read_provider
-from pacas.cli.options import Json, print_json
+from pacas.cli.opened_provider import opened_provider, opened_with_engine, read_provider
+from pacas.cli.options import Json, print_json, printable
+from pacas.cli.provider.findings import findings_of, leak_as_json, leak_warning, worst_leak
 from pacas.core.money import nanocredits
 from pacas.engine.choosing import EngineChoice
+from pacas.engine.contract import Engine
 from pacas.errors import ConfigError, InputError
 from pacas.formats.provider.provider_file import ProviderFile
 from pacas.provider.ledger.accounts import Account, Accounts, Role, new_token, token_hash
+from pacas.provider.provider import Provider
+from pacas.provider.quote_mode import PAPER_QUOTES, QuoteMode
 from pacas.server.app import create_app
 from pacas.server.limits import ServiceSettings
 from pacas.server.logs import make_log
@@ -31,6 +35,8 @@ from pacas.storage.url import open_accounts
 
 HOST, PORT = "127.0.0.1", 8321
 EXAMPLE = Path("pacas-example")
+LINTED = 50_000
+"""Rows that are looked at before serving begins."""
 CREDIT = 10
 """What the account of the example may spend, in credits."""
 
@@ -56,7 +62,7 @@ def command(
         bool, typer.Option("--check", help="Make everything ready, say so, and end: nothing is served.")
     ] = False,
     example: Annotated[
-        bool, typer.Option("--example", help="Serve the running example from ./pacas-example, with an account made.")
+        bool, typer.Option("--example", help="Serve the running example, at sealed quotes, from ./pacas-example.")
     ] = False,
     engine: EngineOption = None,
     master: MasterOption = None,
@@ -86,11 +92,12 @@ def command(
         return
     with (
         closing(address.bind()) as listener,
-        opened_provider(file, choice) as opened,
+        opened_with_engine(file, choice) as (opened, asked),
         closing(open_accounts(file.ledger_url, file.folder)) as accounts,
     ):
         log = make_log()
         app = create_app(opened, accounts, settings, SigningKey.load_or_create(file.signing_key), log=log)
+        warn_of_findings(file, opened, asked)
         url = address.listen(listener)
         if example:
             here = address.url_here(listener.getsockname()[1])
@@ -120,12 +127,14 @@ def _settings(file: ProviderFile) -> ServiceSettings:
     if file.ledger_url.lower().startswith("memory:"):
         raise ConfigError('ledger.url: a ledger in memory has no accounts; name a file, such as "sqlite:///shop.db"')
     section = file.service
-    if file.built_hierarchies and not section.publish_built:
+    if not section.publish_built and (built := file.built_among(file.match)):
         raise ConfigError(
-            f"hierarchies: {', '.join(file.built_hierarchies)} made from the data, and published with all values of "
+            f"hierarchies: {', '.join(built)} made from the data, and published with all values of "
             "the data; give a file with the domain, or publish_built = true in [service]"
         )
-    return ServiceSettings(section.quotes_per_minute, section.max_body_bytes, section.max_batch, file.reasons)
+    return ServiceSettings(
+        section.quotes_per_minute, section.max_body_bytes, section.max_batch, file.reasons, section.publish_prices
+    )
 
 
 def _warn_of_readers(file: ProviderFile, tls: Tls | None) -> None:
@@ -138,6 +147,8 @@ def _warn_of_readers(file: ProviderFile, tls: Tls | None) -> None:
 
 def _warn_of_terms(file: ProviderFile, accounts: Accounts) -> None:
     """What the operator should know before the first call."""
+    if file.quotes is QuoteMode.PAPER:
+        _warn(PAPER_QUOTES)
     if file.seed() is not None:
         _warn(
             f"{file.path} gives a seed, and who guesses it reads more out of prices; leave it out, but for experiments"
@@ -146,8 +157,22 @@ def _warn_of_terms(file: ProviderFile, accounts: Accounts) -> None:
         _warn(f"nobody has an account yet; add one: pacas account add NAME {file.path} --credit 10")
 
 
+def warn_of_findings(file: ProviderFile, provider: Provider, engine: Engine[Any]) -> None:
+    """What free quotes tell, and what the linter has found: rules and attributes, no more."""
+    worst = worst_leak(file, provider, engine)
+    if told := leak_warning(file, None if worst is None else leak_as_json(worst)):
+        _warn(told)
+    findings = findings_of(file, provider, engine, most=LINTED)
+    found = [one for one in findings if one.severity != "note" and one.rule != "paper-quotes"]  # which is said in full
+    for finding in found:
+        _warn(f"{finding.severity}: {finding.rule}: {printable(finding.attribute)}")
+    if found:
+        _warn(f"pacas lint {file.path} says more of these, and what mends them")
+
+
 def _warn(line: str) -> None:
-    print(f"pacas: {line}", file=sys.stderr)
+    """Say it on stderr; in red, where that is a terminal."""
+    typer.secho(f"pacas: {line}", fg="red", err=True)
 
 
 def _say(json: bool, line: str, url: str) -> None:

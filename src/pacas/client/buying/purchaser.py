@@ -16,7 +16,7 @@ from pacas.client.outcome.steps import NOT_SOLD, BoughtValue, Observer, Order, U
 from pacas.core.histogram import Ints
 from pacas.errors import ReplayError
 from pacas.protocol.marketplace import Marketplace
-from pacas.protocol.messages import Refusal
+from pacas.protocol.messages import ABSENT, Refusal
 
 
 class Purchaser:
@@ -52,8 +52,8 @@ class Purchaser:
             outcome = self._pay(recalled, rows) if isinstance(recalled, Order) else recalled
         if outcome is not recalled:
             self.observer.settled(step, outcome)
+        self.remaining -= outcome.price
         if isinstance(outcome, BoughtValue):
-            self.remaining -= outcome.price
             self.purchases.append(outcome)
         return outcome
 
@@ -80,6 +80,8 @@ class Purchaser:
             raise ReplayError(
                 f"the provider charged another price than it had quoted, for step {order.step}; nothing is written"
             )
+        if answer.value == ABSENT and self.offers[order.attribute].offer.may_be_absent:
+            return Unrepaired(order.attribute, rows, ABSENT, answer.price)
         return BoughtValue(
             order.attribute, rows, order.row, answer.level, answer.value, answer.price, order.key, order.differing
         )

@@ -19,7 +19,9 @@ from pacas.client.outcome.steps import TOO_EXPENSIVE
 from pacas.core.histogram import NO_ROWS, Ints, Values
 from pacas.engine.grouping import Keys, combine
 from pacas.protocol.marketplace import Marketplace
-from pacas.protocol.messages import REASONS, Ladders, Request
+from pacas.protocol.messages import REASONS, Ladders, Offer, Reason, Request, refused
+
+Mask = NDArray[np.bool_]
 
 
 class Choice(NamedTuple):
@@ -29,7 +31,7 @@ class Choice(NamedTuple):
     place: int
     price: int
     differing: Ints
-    """The class's rows that have other quotes than this one."""
+    """The class's rows that may not belong to it, by their quotes."""
 
 
 def classes_of_one_tuple(counts: ErrorCounts, offers: Mapping[str, Offered]) -> NDArray[np.bool_]:
@@ -67,7 +69,8 @@ def generate_request(
         return found
     at, level, price = found
     request = Request(dict(zip(offer.columns, tuples[at], strict=True)), offer.attribute, level)
-    return Choice(request, last[tuples[at]], price, _differing(ladders, at, rows, tuples, columns))
+    others = _not_found(ladders, offer) if offer.is_sealed else _unlike(ladders, at)
+    return Choice(request, last[tuples[at]], price, _rows_of(others, rows, tuples, columns))
 
 
 def _of_one_tuple(
@@ -84,13 +87,8 @@ def _of_one_tuple(
     return Choice(Request(values, offer.attribute, level), row, price, NO_ROWS)
 
 
-def _differing(
-    ladders: Ladders, at: int, rows: Ints, tuples: Sequence[Values], columns: Sequence[Sequence[str | None]]
-) -> Ints:
-    """The rows with other quotes than the tuple chosen. All cells of a class should describe one provider's value."""
-    if len(tuples) == 1:
-        return NO_ROWS
-    others = np.asarray((~_alike(ladders.prices, ladders.prices[at])).any(axis=1))
+def _rows_of(others: Mask, rows: Ints, tuples: Sequence[Values], columns: Sequence[Sequence[str | None]]) -> Ints:
+    """The rows that have some of the tuples."""
     if not others.any():
         return NO_ROWS
     if len(tuples) == len(rows):
@@ -99,13 +97,27 @@ def _differing(
     return np.compress([values in unlike for values in zip(*columns, strict=True)], rows)
 
 
-def _alike(prices: Ints, price: Ints) -> NDArray[np.bool_]:
+def _unlike(ladders: Ladders, at: int) -> Mask:
+    """The tuples with other quotes than the one chosen. All cells of a class should describe one provider's value."""
+    return np.asarray((~_alike(ladders.prices, ladders.prices[at])).any(axis=1))
+
+
+def _not_found(ladders: Ladders, offer: Offer) -> Mask:
+    """The tuples that find nobody, or several: all that sealed quotes tell beside who is kept back, as some must be.
+
+    Whoever is found is sold at the root; but for people of a registry, of whom that would say that they are there.
+    """
+    at_root = ladders.prices[:, -1]
+    return np.asarray(at_root == refused(Reason.NO_MATCH) if offer.may_be_absent else at_root < 0)
+
+
+def _alike(prices: Ints, price: Ints) -> Mask:
     """Whether quotes are as good as equal: one refusal, or nearly one price.
 
     A neighbour weighs at least 100 nanocredits and rounding moves that by one: up to one in a hundred means nothing.
     """
     near = np.abs(prices - price) * 100 <= np.minimum(prices, price)
-    alike: NDArray[np.bool_] = (prices == price) | near
+    alike: Mask = (prices == price) | near
     return alike
 
 

@@ -103,12 +103,14 @@ def is_doubtful(purchase: BoughtValue, repair: Repair) -> bool:
 class Unrepaired:
     """A class that stays as it is.
 
-    The reason is a provider's `Reason`, or not_sold, too_expensive, budget_spent.
+    The reason is a provider's `Reason`, or not_sold, too_expensive, budget_spent, or absent: that was paid for.
     """
 
     attribute: str
     rows: Ints
     reason: str
+    price: int = 0
+    """In nanocredits."""
 
 
 class Order(NamedTuple):

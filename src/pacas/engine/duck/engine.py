@@ -44,6 +44,7 @@ from pacas.engine.files.digest import source_digest
 from pacas.engine.files.folder import scan_folder
 from pacas.engine.files.watched_files import WatchedFiles
 from pacas.engine.grouping import Keys, combine, connect, count_pairs, gather, mixed
+from pacas.engine.kept_rows import Agreement, Choose, KeptRows, size_of
 from pacas.engine.new_cells import NewCells
 from pacas.engine.sql.answer_statement import Outline, Recode, answer_sql, recoding
 from pacas.engine.sql.change_statement import change_sql, changing_columns
@@ -56,6 +57,7 @@ from pacas.engine.sql.statements import (
     new_values,
     rows_sql,
 )
+from pacas.engine.sql.unit_statements import first_row_sql, kept_sql, kept_units, lacking_sql, numbered_sql, numbers_sql
 from pacas.errors import InputError
 
 DUCKDB = 0.6
@@ -150,8 +152,44 @@ class DuckEngine:
         with self._asking(table):
             for attribute, values in cells.items():
                 self._connection.register(new[attribute], new_values(values))
-            self._connection.execute(f"CREATE TEMP VIEW {name} AS {changed_sql(table, columns, new)}")
-        return DuckTable(table.name, name, columns, table.source, table.row_count, table.files)
+            return self._view(table, changed_sql(table, columns, new), columns[len(table.columns) :])
+
+    def first_row(self, table: DuckTable, columns: Sequence[str]) -> int:
+        table.check_columns(columns)
+        with self._asking(table):
+            return int(self._sql.arrow(first_row_sql(table, columns)).column(0)[0].as_py())
+
+    def lacking(self, table: DuckTable, other: DuckTable, columns: Sequence[str]) -> int:
+        for one in (table, other):
+            one.check_columns(columns)
+        with self._asking(table, other):
+            return int(self._sql.arrow(lacking_sql(table, other, columns)).column(0)[0].as_py())
+
+    def numbered(self, table: DuckTable, groups: Mapping[str, Agreement]) -> DuckTable:
+        for name, together in groups.items():
+            table.check_columns(together.columns)
+            with self._asking(table):
+                numbers = self._table(numbers_sql(table, together))
+                table = self._view(table, numbered_sql(table, together, numbers), [name, size_of(name)])
+        return table
+
+    def kept_back(self, table: DuckTable, kept: Mapping[str, KeptRows], choose: Choose) -> DuckTable:
+        for name, of_groups in kept.items():
+            with self._asking(table), kept_units(self._sql, table, of_groups, choose) as units:
+                table = self._view(table, kept_sql(table, of_groups, self._table(units)), [name])
+        return table
+
+    def _table(self, sql: str) -> str:
+        """A table that stays, on disk where there is no room for it."""
+        name = f"pacas_{next(self._names)}"
+        self._connection.execute(f"CREATE TEMP TABLE {name} AS {sql}")
+        return name
+
+    def _view(self, table: DuckTable, sql: str, more: Sequence[str]) -> DuckTable:
+        """A relation with more columns than one that is opened."""
+        name = f"pacas_{next(self._names)}"
+        self._connection.execute(f"CREATE TEMP VIEW {name} AS {sql}")
+        return DuckTable(table.name, name, (*table.columns, *more), table.source, table.row_count, table.files)
 
     def mixed_groups(
         self, table: DuckTable, lhss: Sequence[Sequence[str]], rhs: str, hierarchies: Hierarchies

@@ -25,6 +25,7 @@ from pacas.engine.codes import CodedColumn
 from pacas.engine.contract import Hierarchies, KeyedFrame, NeighbourDiffs, Source
 from pacas.engine.files.digest import source_digest
 from pacas.engine.files.folder import whole_folder
+from pacas.engine.kept_rows import Agreement, Choose, KeptRows, size_of
 from pacas.engine.new_cells import NewCells
 from pacas.engine.spark.errors import reading
 from pacas.engine.spark.index import SparkIndex
@@ -48,6 +49,7 @@ from pacas.engine.sql.statements import (
     new_values,
     rows_sql,
 )
+from pacas.engine.sql.unit_statements import first_row_sql, kept_sql, kept_units, lacking_sql, numbered_sql, numbers_sql
 from pacas.errors import InputError
 
 
@@ -158,10 +160,39 @@ class SparkEngine:
         columns = tuple(dict.fromkeys([*table.columns, *cells]))
         with self._asking(table), ExitStack() as stack:
             new = {a: stack.enter_context(self._sql.given(new_values(values))) for a, values in cells.items()}
-            frame = self._sql.frame(changed_sql(table, columns, new))
-            placed = replace(table.placed, frame=frame, forget=lambda: None)
-            view = SparkTable(table.name, self._sql.name(frame), columns, table.source, placed, of=table)
-        return self._released(view)
+            return self._view(table, changed_sql(table, columns, new), columns[len(table.columns) :])
+
+    def first_row(self, table: SparkTable, columns: Sequence[str]) -> int:
+        table.check_columns(columns)
+        with self._asking(table):
+            return int(self._sql.arrow(first_row_sql(table, columns)).column(0)[0].as_py())
+
+    def lacking(self, table: SparkTable, other: SparkTable, columns: Sequence[str]) -> int:
+        for one in (table, other):
+            one.check_columns(columns)
+        with self._asking(table, other):
+            return int(self._sql.arrow(lacking_sql(table, other, columns)).column(0)[0].as_py())
+
+    def numbered(self, table: SparkTable, groups: Mapping[str, Agreement]) -> SparkTable:
+        for name, together in groups.items():
+            table.check_columns(together.columns)
+            more = [name, size_of(name)]
+            with self._asking(table):
+                table = self._view(table, numbered_sql(table, together, f"({numbers_sql(table, together)})"), more)
+        return table
+
+    def kept_back(self, table: SparkTable, kept: Mapping[str, KeptRows], choose: Choose) -> SparkTable:
+        for name, of_groups in kept.items():
+            with self._asking(table), kept_units(self._sql, table, of_groups, choose) as units:
+                table = self._view(table, kept_sql(table, of_groups, f"({units})"), [name])
+        return table
+
+    def _view(self, table: SparkTable, sql: str, more: Sequence[str]) -> SparkTable:
+        """A relation with more columns than one that is opened; what it is made of is worked out when it is needed."""
+        frame = self._sql.frame(sql)
+        placed = replace(table.placed, frame=frame, forget=lambda: None)
+        name, columns = self._sql.name(frame), (*table.columns, *more)
+        return self._released(SparkTable(table.name, name, columns, table.source, placed, of=table))
 
     def _released(self, table: SparkTable) -> SparkTable:
         """A table that is let go of when nobody asks about it any more."""

@@ -24,6 +24,8 @@ from pacas.engine.contract import Engine
 from pacas.errors import InputError, did_you_mean
 from pacas.experiments.datasets.curation import Curation
 from pacas.provider.provider import Provider
+from pacas.provider.quote_mode import QuoteMode
+from pacas.provider.quoter.declared import DeclaredDependency, Sealing
 from pacas.provider.support.support_set import Generated
 
 K, LEVEL, PER_CELL = 3, 2, 10
@@ -85,18 +87,32 @@ class Dataset:
         per_cell: int = PER_CELL,
         seed: int = 0,
         linked: bool = False,
+        quotes: QuoteMode = QuoteMode.PAPER,
         engine: Engine[Any] | None = None,
     ) -> Provider:
         """The provider of this data set at some parameters, its support set made from the seed."""
-        return self._provider(self.policies(k, level, linked=linked), per_cell, seed, engine)
+        return self._provider(self.policies(k, level, linked=linked), self._quoting(quotes, per_cell, seed), engine)
 
     def unguarded_provider(
-        self, *, per_cell: int = PER_CELL, seed: int = 0, engine: Engine[Any] | None = None
+        self,
+        *,
+        per_cell: int = PER_CELL,
+        seed: int = 0,
+        quotes: QuoteMode = QuoteMode.PAPER,
+        engine: Engine[Any] | None = None,
     ) -> Provider:
         """A provider without policies, who has a price for everything."""
-        return self._provider((), per_cell, seed, engine)
+        return self._provider((), self._quoting(quotes, per_cell, seed), engine)
 
-    def _provider(self, policies: tuple[Policy, ...], per_cell: int, seed: int, engine: Engine[Any] | None) -> Provider:
+    def _quoting(self, quotes: QuoteMode, per_cell: int, seed: int) -> dict[str, Any]:
+        """What the quotes follow from: a support set, or that rows which agree on a left side are sold as one."""
+        if quotes is QuoteMode.SEALED:
+            return {"sealing": Sealing([DeclaredDependency(fd) for fd in self.fds])}
+        return {"support": Generated(per_cell=per_cell), "seed": seed}
+
+    def _provider(
+        self, policies: tuple[Policy, ...], quoting: Mapping[str, Any], engine: Engine[Any] | None
+    ) -> Provider:
         """A provider of the columns that requests and policies look at; others would only take time to fingerprint."""
         needed = {*self.sold, *self.quasi_identifiers, *(a for attribute in self.sold for a in self.x(attribute))}
         return Provider(
@@ -104,11 +120,10 @@ class Dataset:
             match=self.match,
             policies=policies,
             hierarchies={a: h for a, h in self.hierarchies.items() if a in self.match},
-            support=Generated(per_cell=per_cell),
             max_matches=self.max_matches,
             total=TOTAL,
-            seed=seed,
             engine=engine,
+            **quoting,
         )
 
     def __repr__(self) -> str:

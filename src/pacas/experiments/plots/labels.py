@@ -9,10 +9,12 @@ from pacas.experiments.runs.setting import (
     LINKED,
     NO_PRIVACY,
     NO_PURCHASE,
+    PAPER,
     PRIVATE,
     PRIVATE_RHS,
     REFINE,
     REPLACE,
+    SEALED,
     Setting,
 )
 
@@ -25,6 +27,7 @@ METHOD_LABELS: Mapping[str, str] = {
     NO_PRIVACY: "no privacy",
 }
 
+QUOTES_LABELS: Mapping[str, str] = {PAPER: "the paper's quotes", SEALED: "sealed quotes"}
 GUARD_LABELS: Mapping[str, str] = {LINKED: "linked", GUARDED: "guarded"}
 
 EXPLAINED: Mapping[str, str] = {
@@ -36,6 +39,8 @@ EXPLAINED: Mapping[str, str] = {
     NO_PRIVACY: "every class gets its true value, there is no policy and no budget; its time is also its provider's",
     LINKED: "X is the quasi-identifiers alone, as in the paper",
     GUARDED: "X also holds what requests are matched by",
+    PAPER: "prices and refusals by the values themselves, which free quotes then tell of",
+    SEALED: "prices and refusals from public columns alone; rows that agree on a left side are sold as one",
 }
 
 DATASET_LABELS: Mapping[str, str] = {
@@ -64,6 +69,8 @@ COLUMN_LABELS: Mapping[str, str] = {
     "allocation": "allocation",
     "dataset": "data set",
     "guard": "X",
+    "quotes": "quotes",
+    "declined_0": "declined at level 0,\nshare of the classes",
     "error": "repair error δ,\nsum over all cells",
     "relative_error": "repair error,\nshare of the dirty table's",
     "cpu_seconds": "cleaning,\nCPU seconds",
@@ -119,6 +126,7 @@ def value_words(column: str, value: object) -> str:
     known = {
         "method": METHOD_LABELS,
         "guard": GUARD_LABELS,
+        "quotes": QUOTES_LABELS,
         "dataset": DATASET_LABELS,
         "side": SIDE_LABELS,
         "allocation": ALLOCATION_LABELS,

@@ -17,11 +17,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Sheet
 
-COMPARABLE = ("relative_error", "spent_share")
+COMPARABLE = ("relative_error", "spent_share", "declined_0")
 """Shares, which mean the same on each data set; they share their axis."""
 
-NEAR = 0.13
-"""Ticks that are nearer than this share of the axis have no room for two labels."""
+USUAL = 3
+"""Panels in a row; where there are more, each has less room."""
+NEAR = 0.14
+"""Ticks that are nearer than this share of the axis have no room for two labels, where panels are so many."""
 
 
 def lines(found: Means, note: str) -> Sheet:
@@ -37,7 +39,7 @@ def lines(found: Means, note: str) -> Sheet:
         note = f"{titles[0]}. {note}"
     else:
         for panel, title in zip(grid[0], titles, strict=True):
-            panel.set_title(title, loc="left")
+            panel.set_title(title if columns <= USUAL else title.replace(", ", "\n", 1), loc="left")
     frame(drawn, figure.title, note, below=COLUMN_LABELS[figure.x], order=found.lines)
     return drawn
 
@@ -99,7 +101,7 @@ def _line(panel: Axes, points: Sequence[Point], words: str, found: Means, column
 
 def _set_ticks(panel: Axes, points: Sequence[Point], found: Means) -> None:
     """Where the parameter was set; but where it was measured, wherever the axis likes."""
-    x = found.figure.x
+    x, near = found.figure.x, NEAR * max(len(found.datasets) / USUAL, 1)
     if x == "general":
         panel.set_xlim(left=-0.03 * panel.get_xlim()[1])
         panel.xaxis.set_major_formatter(lambda value, _: tick_words(value))
@@ -107,20 +109,20 @@ def _set_ticks(panel: Axes, points: Sequence[Point], found: Means) -> None:
         panel.set_xscale("log")
         panel.set_xticks([], minor=True)
         values = sorted({point.at(x) for point in points})
-        panel.set_xticks(values, _labels([log10(value) for value in values], values))
+        panel.set_xticks(values, _labels([log10(value) for value in values], values, near))
     else:
         values = sorted({getattr(setting, x) for setting in found.asked})
-        panel.set_xticks(values, _labels(values, values))
+        panel.set_xticks(values, _labels(values, values, near))
         margin = 0.05 * (values[-1] - values[0])
         panel.set_xlim(values[0] - margin, values[-1] + margin)
 
 
-def _labels(places: Sequence[float], values: Sequence[float]) -> list[str]:
+def _labels(places: Sequence[float], values: Sequence[float], near: float) -> list[str]:
     """A label per tick, or none where the one before is near."""
     width = places[-1] - places[0] if places else 0
     labels, last = [], -float("inf")
     for place, value in zip(places, values, strict=True):
-        is_free = place - last >= NEAR * width
+        is_free = place - last >= near * width
         labels.append(tick_words(value) if is_free else "")
         last = place if is_free else last
     return labels

@@ -19,6 +19,7 @@ from pacas.experiments.plots.labels import (
     EXPLAINED,
     GUARD_LABELS,
     METHOD_LABELS,
+    QUOTES_LABELS,
     column_words,
     family_words,
     value_words,
@@ -116,8 +117,9 @@ def _claim(claim: Judged, is_shown: bool) -> str:
 
 def _words(lines: Sequence[Line]) -> str:
     """What the methods and policies are, of those that were run."""
-    names = {**METHOD_LABELS, **GUARD_LABELS}
-    said = [name for name in names if any(name in (line["method"], line["guard"]) for line in lines)]
+    names = {**METHOD_LABELS, **GUARD_LABELS, **QUOTES_LABELS}
+    used = {line[column] for line in lines for column in ("method", "guard", "quotes")}
+    said = [name for name in names if name in used]
     inner = "".join(f"<dt>{escape(names[name])}</dt><dd>{escape(EXPLAINED[name])}</dd>" for name in said)
     return section("Words", f'<dl class="words">{inner}</dl>' if said else "<p>Nothing was run yet.</p>")
 

@@ -14,7 +14,7 @@ from itertools import product
 from math import ceil, floor, log10
 from pathlib import Path
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any, Literal
+from typing import IO, TYPE_CHECKING, Any, Literal
 
 from pacas.client.allocation import ALLOCATIONS
 from pacas.errors import InputError
@@ -29,6 +29,7 @@ from pacas.experiments.runs.setting import (
     PRIVATE_RHS,
     REFINE,
     REPLACE,
+    SEALED,
     Setting,
 )
 from pacas.formats.replacing import replacing
@@ -41,7 +42,7 @@ WIDTH = 16 / 2.54
 """Inches."""
 INK, SOFT, LINE, PAPER = "#1d2126", "#59616b", "#d9dcdf", "#ffffff"
 BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY = "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"
-GREY = "#8a8f96"
+GREY, RED = "#8a8f96", "#b2182b"
 LINE_HEIGHT = 0.15
 """Inches, of a line of text."""
 MOST_LETTERS = 85
@@ -165,15 +166,24 @@ def end_of_bar(panel: Axes, place: int, spread: Spread) -> None:
 
 
 def save(drawn: Sheet, folder: Path, name: str) -> tuple[Path, Path]:
-    """Write a sheet as SVG and as PNG, without the date."""
+    """Write a sheet as SVG and as PNG."""
     vector, pixels = folder / f"{name}.svg", folder / f"{name}.png"
-    nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
-    with replacing(vector) as partial:
-        drawn.savefig(partial, format="svg", metadata=nothing)
-    drawn.set_layout_engine("none")  # everything has its place now
-    with replacing(pixels) as partial:
-        drawn.savefig(partial, format="png", dpi=200, metadata={"Software": None})
+    for path in (vector, pixels):
+        with replacing(path) as partial:
+            write(drawn, partial, path.suffix[1:])
     return vector, pixels
+
+
+def write(drawn: Sheet, to: Path | IO[bytes], kind: str) -> None:
+    """Write a sheet as `svg` or `png`, without the date."""
+    drawn.savefig(to, format=kind, **_FILES[kind])
+    drawn.set_layout_engine("none")  # everything has its place now
+
+
+_FILES: Mapping[str, Any] = {
+    "svg": {"metadata": dict.fromkeys(("Creator", "Date", "Format", "Type"))},
+    "png": {"dpi": 200, "metadata": {"Software": None}},
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,8 +201,8 @@ class LineStyle:
 
 
 def line_style(setting: Setting, lines: Sequence[str]) -> LineStyle:
-    """How a line is drawn: by its method, then by how it is guarded or how the budget is allocated."""
-    is_hollow = setting.buys and setting.guard == GUARDED
+    """How a line is drawn: by its method, then by how it is guarded, quoted, or the budget allocated."""
+    is_hollow = setting.buys and (setting.quotes != SEALED if "quotes" in lines else setting.guard == GUARDED)
     dash = "-" if not is_hollow else (0, (4, 1.5))
     marker = MARKERS[setting.method]
     if "allocation" in lines:

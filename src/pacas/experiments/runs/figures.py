@@ -1,20 +1,32 @@
 """The figures of the evaluation: what each varies, on which data sets, by which methods, and what it shows of the runs.
 
 Paper: §7, Figures on generalized values, |S|, k, l, e, B, the comparison with PrivateClean; and what its authors meant
-to show besides: declined requests, l_max, the allocations, quasi-identifiers, rows, and the time of each module.
+to show besides: declined requests, l_max, the allocations, quasi-identifiers, rows, and the time of each module. Each
+can be run at the paper's quotes or at sealed ones; `quotes` shows both side by side.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import product
 from typing import Any
 
 from pacas.client.allocation import ALLOCATIONS
 from pacas.errors import InputError
-from pacas.experiments.runs.setting import GUARDS, LINKED, METHODS, PRIVATE, PRIVATE_RHS, REFINE, REPLACE, Setting
+from pacas.experiments.runs.setting import (
+    GUARDS,
+    LINKED,
+    METHODS,
+    PAPER,
+    PRIVATE,
+    PRIVATE_RHS,
+    QUOTES,
+    REFINE,
+    REPLACE,
+    Setting,
+)
 
 SEEDS = (1, 2, 3, 4)
 """Every setting is run so often; the paper runs four times, too."""
@@ -50,6 +62,10 @@ class Collection:
 
     main: tuple[str, str, str]
     others: tuple[str, ...] = ()
+
+    @property
+    def all(self) -> tuple[str, ...]:
+        return (*self.main, *self.others)
 
 
 REAL_DATA = Collection(("discharges", "census", "food"), ("clinical", "adult"))
@@ -88,6 +104,12 @@ class Figure:
     """On data sets as large as they are."""
     others: bool = False
     """On the collection's other data sets, too."""
+
+    def at_quotes(self, quotes: str) -> Figure:
+        """The figure at these quotes; one that compares them stays as it is."""
+        if quotes == PAPER or "quotes" in self.varied:
+            return self
+        return replace(self, title=f"{self.title}; {quotes} quotes", varied={**self.varied, "quotes": (quotes,)})
 
     def settings(self, collection: Collection, scale: Scale) -> Iterator[Setting]:
         """The runs that the figure is drawn from; several figures may share some."""
@@ -193,6 +215,15 @@ FIGURES: Mapping[str, Figure] = {
             drawn=Drawn.BARS,
         ),
         Figure(
+            "quotes",
+            "Sealed quotes beside the paper's: repair error and requests declined, over the budget B",
+            "budget",
+            {"budget": BUDGETS, "quotes": QUOTES, **_PAPERS},
+            ("relative_error", "declined_0"),
+            lines=("method", "quotes"),
+            others=True,
+        ),
+        Figure(
             "max_level",
             "Repair error and time over the coarsest level that is bought, l_max",
             "max_level",
@@ -246,13 +277,21 @@ FIGURES: Mapping[str, Figure] = {
 }
 
 
-def find_figures(name: str) -> tuple[Figure, ...]:
+def figures_at(quotes: str) -> dict[str, Figure]:
+    """All figures, by name, at the paper's quotes or at sealed ones."""
+    if quotes not in QUOTES:
+        raise InputError.unknown("kind of quotes", quotes, QUOTES)
+    return {name: figure.at_quotes(quotes) for name, figure in FIGURES.items()}
+
+
+def find_figures(name: str, quotes: str = PAPER) -> tuple[Figure, ...]:
     """The figure of a name, or `all` of them."""
+    figures = figures_at(quotes)
     if name == "all":
-        return tuple(FIGURES.values())
-    if name not in FIGURES:
-        raise InputError.unknown("figure", name, ("all", *FIGURES))
-    return (FIGURES[name],)
+        return tuple(figures.values())
+    if name not in figures:
+        raise InputError.unknown("figure", name, ("all", *figures))
+    return (figures[name],)
 
 
 def find_scale(name: str) -> Scale:
@@ -264,10 +303,11 @@ def find_scale(name: str) -> Scale:
 def all_settings(figures: tuple[Figure, ...], collection: Collection, scale: Scale) -> tuple[Setting, ...]:
     """The runs of some figures, each once, in an order in which runs on the same table follow each other."""
     found = dict.fromkeys(s for figure in figures for s in figure.settings(collection, scale))
-    datasets = (*collection.main, *collection.others)
+    datasets = collection.all
 
     def place(setting: Setting) -> tuple[Any, ...]:
         size = float("inf") if setting.rows is None else setting.rows
-        return (datasets.index(setting.dataset), size, setting.seed, setting.side, setting.error_rate, setting.per_cell)
+        table = (datasets.index(setting.dataset), size, setting.seed, setting.side, setting.error_rate)
+        return (*table, setting.quotes, setting.per_cell)
 
     return tuple(sorted(found, key=place))

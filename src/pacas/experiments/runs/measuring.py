@@ -31,6 +31,7 @@ from pacas.experiments.runs.setting import LINKED, NO_PRIVACY, NO_PURCHASE, PRIV
 from pacas.protocol.marketplace import Columns, Forwarding, Marketplace
 from pacas.protocol.messages import Answer, Ladders, Reason, Refusal, Request, refused
 from pacas.provider.provider import Provider
+from pacas.provider.quote_mode import QuoteMode
 
 Measured = dict[str, Any]
 """What was measured, by the columns of `results.SCHEMA`."""
@@ -113,13 +114,13 @@ def _dirty_dataset(name: str, data: Path | None, rows: int | None, seed: int, ra
 
 
 @lru_cache(maxsize=1)
-def _unguarded(name: str, data: Path | None, rows: int | None, seed: int, per_cell: int) -> Provider:
-    return _dataset(name, data, rows).unguarded_provider(per_cell=per_cell, seed=seed)
+def _unguarded(name: str, data: Path | None, rows: int | None, seed: int, per_cell: int, quotes: str) -> Provider:
+    return _dataset(name, data, rows).unguarded_provider(per_cell=per_cell, seed=seed, quotes=QuoteMode(quotes))
 
 
 def _full_cost(setting: Setting, data: Path | None, given: DirtyDataset) -> int:
     """What every class would cost at level 0, if nothing were refused, in nanocredits."""
-    provider = _unguarded(setting.dataset, data, setting.rows, setting.seed, setting.per_cell)
+    provider = _unguarded(setting.dataset, data, setting.rows, setting.seed, setting.per_cell, setting.quotes)
     total = 0
     for attribute in given.classes:
         prices = provider.quote_batch(attribute, given.asked(attribute)).prices[:, 0]
@@ -171,6 +172,7 @@ def _provider(setting: Setting, dataset: Dataset, engine: Engine[Any]) -> Provid
         per_cell=setting.per_cell,
         seed=setting.seed,
         linked=setting.guard == LINKED,
+        quotes=QuoteMode(setting.quotes),
         engine=engine,
     )
 

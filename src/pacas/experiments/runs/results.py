@@ -19,7 +19,7 @@ import pyarrow.parquet
 
 from pacas.errors import FileError
 from pacas.experiments.runs.figures import FIGURES, Collection, Figure, Scale
-from pacas.experiments.runs.setting import Setting
+from pacas.experiments.runs.setting import PAPER, Setting
 
 LEVELS = 6
 """More than any hierarchy of the evaluation has below its root."""
@@ -33,6 +33,7 @@ SCHEMA = pa.schema(
         ("seed", _WHOLE),
         ("method", _TEXT),
         ("guard", _TEXT),
+        ("quotes", _TEXT),
         ("budget", _REAL),  # as a share of `full_cost`
         ("per_cell", _WHOLE),
         ("k", _WHOLE),
@@ -157,10 +158,15 @@ class Runs:
     lines: Mapping[Setting, Line]
     collection: Collection
     scale: Scale
+    quotes: str = PAPER
+    """At which quotes its figures are."""
 
     @classmethod
-    def of(cls, table: pa.Table, collection: Collection, scale: Scale) -> Runs:
-        return cls({Setting.of(line): line for line in table.to_pylist()}, collection, scale)
+    def of(cls, table: pa.Table, collection: Collection, scale: Scale, quotes: str = PAPER) -> Runs:
+        return cls({Setting.of(line): line for line in table.to_pylist()}, collection, scale, quotes)
+
+    def figure(self, name: str) -> Figure:
+        return FIGURES[name].at_quotes(self.quotes)
 
     def of_figure(self, figure: Figure) -> Sequence[Line]:
         """The runs that it is drawn from, as far as they are there."""
@@ -168,7 +174,7 @@ class Runs:
         return [self.lines[setting] for setting in settings if setting in self.lines]
 
     def is_complete(self, figure: str) -> bool:
-        return all(s in self.lines for s in FIGURES[figure].settings(self.collection, self.scale))
+        return all(s in self.lines for s in self.figure(figure).settings(self.collection, self.scale))
 
     def curve(
         self,
@@ -180,9 +186,10 @@ class Runs:
         **where: Any,
     ) -> Curve:
         """A column by the figure's x or another parameter, of the runs with some values; over the seeds, its mean."""
-        over = by or FIGURES[figure].x
+        asked = self.figure(figure)
+        over = by or asked.x
         found: dict[Any, list[float]] = {}
-        for line in self.of_figure(FIGURES[figure]):
+        for line in self.of_figure(asked):
             if all(line[name] == value for name, value in where.items()) and line[shows] is not None:
                 found.setdefault(line[over], []).append(line[shows])
         return {x: over_seeds(found[x]) for x in _in_order(found)}

@@ -11,6 +11,7 @@ from typing import Any
 
 from pacas.client.repair import REPAIRS
 from pacas.experiments.datasets.dataset import LEVEL, PER_CELL, K
+from pacas.provider.quote_mode import QuoteMode
 
 REPLACE, REFINE = "replace", "refine"
 """SafeClean as in the paper, and with the client's own evidence (D11)."""
@@ -22,6 +23,10 @@ METHODS = (REPLACE, REFINE, PRIVATE, PRIVATE_RHS, NO_PURCHASE, NO_PRIVACY)
 LINKED, GUARDED = "linked", "guarded"
 """X is the quasi-identifiers alone, as in the paper; or also all that a request is matched by (`dataset.py`)."""
 GUARDS = (LINKED, GUARDED)
+
+PAPER, SEALED = (mode.value for mode in (QuoteMode.PAPER, QuoteMode.SEALED))
+"""Whose quotes the provider gives (D12)."""
+QUOTES = (PAPER, SEALED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +40,7 @@ class Setting:
     """Of the errors, of the support set and of PrivateClean's noise."""
     method: str = REFINE
     guard: str = LINKED
+    quotes: str = PAPER
     budget: float = 0.8
     per_cell: int = PER_CELL
     k: int = K

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pacas.core.hierarchy import Hierarchy
@@ -16,25 +16,38 @@ from pacas.formats.provider.support_file import read_support
 from pacas.formats.toml_sections import named
 from pacas.provider.ledger.ledger import Ledger
 from pacas.provider.provider import Provider
+from pacas.provider.quoter.declared import EarlierSales
 from pacas.provider.support.support_set import Generated, GivenSupport
 from pacas.provider.terms import HistoryScope, Terms
 
 Tell = Callable[[str], None]
 
 
-def make_provider(file: ProviderFile, engine: Engine[Any], ledger: Callable[[], Ledger], tell: Tell) -> Provider:
+def make_provider(
+    file: ProviderFile,
+    engine: Engine[Any],
+    ledger: Callable[[], Ledger],
+    sold_before: Sequence[EarlierSales],
+    tell: Tell,
+) -> Provider:
     """The provider that a file describes. The ledger is asked for when everything that the file says has been checked.
 
-    What only the data can tell (D1, D3, whether price points can be met) shows after that; nothing is then written.
+    `sold_before` are the sales of the earlier ledgers that the file names. What only the data can tell (D1, D3,
+    whether price points can be met) shows after that; nothing is then written.
     """
     tell("reading the hierarchies")
     relations = file.scan_relations(engine)
-    terms = _terms(file, relations, engine)
+    terms = _terms(file, relations, engine, sold_before)
     _check(file, terms, relations)
     return Provider.on_terms(relations, terms, ledger(), seed=file.seed(), engine=engine, tell=tell)
 
 
-def _terms(file: ProviderFile, relations: Mapping[str, Source], engine: Engine[Any]) -> Terms:
+def _terms(
+    file: ProviderFile,
+    relations: Mapping[str, Source],
+    engine: Engine[Any],
+    sold_before: Sequence[EarlierSales],
+) -> Terms:
     return Terms(
         hierarchies=file.read_hierarchies(relations[MAIN], engine),
         match=file.dependencies(),
@@ -45,7 +58,7 @@ def _terms(file: ProviderFile, relations: Mapping[str, Source], engine: Engine[A
         points=file.price_points(),
         history=HistoryScope(file.history),
         max_matches=file.max_matches,
-        sealing=sealing_of(file),
+        sealing=sealing_of(file, engine, sold_before),
     )
 
 

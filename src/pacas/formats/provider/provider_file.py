@@ -12,6 +12,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from pacas.core.anonymity import Policy
+from pacas.core.criteria.named import criterion_named
 from pacas.core.dependency import MatchingDependency
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.money import nanocredits
@@ -22,6 +23,7 @@ from pacas.errors import ConfigError, InputError, did_you_mean
 from pacas.formats.hierarchies.hierarchy_source import hierarchy_at
 from pacas.formats.provider.sections import (
     PointSection,
+    PolicySection,
     PricingSection,
     ProviderSections,
     RelationSection,
@@ -29,6 +31,7 @@ from pacas.formats.provider.sections import (
 )
 from pacas.formats.relations.relations import locate
 from pacas.formats.toml_sections import named, read_toml
+from pacas.provider.quote_mode import QuoteMode, quote_mode, sealed_keys
 from pacas.provider.support.mix import Mix
 from pacas.provider.support.support_set import ONLY_UPDATES, Generated
 from pacas.provider.support.weights import check_total
@@ -64,9 +67,28 @@ class ProviderFile(ProviderSections):
         return self._folder / (self.service.signing_key or f"{Path(self._name).stem}.key.pem")
 
     @property
-    def built_hierarchies(self) -> list[str]:
-        """The sold attributes whose hierarchies are made from the relation: one tells which values there are."""
-        return [a for a in self.match if a in self.hierarchies and not isinstance(self.hierarchies[a], str)]
+    def quotes(self) -> QuoteMode:
+        """Sealed, unless the file says otherwise or asks for what only the paper's quotes have (D12)."""
+        pricing = self.pricing
+        only_paper = {
+            "pricing.support": "support" in pricing.model_fields_set,
+            "pricing.points": bool(pricing.points),
+            "pricing.seed": pricing.seed is not None,
+            "history": self.history == "per_buyer",
+        }
+        keys = ("reserve", "spread", "prior", "members")
+        only_sealed = {f"pricing.{key}": key in pricing.model_fields_set for key in keys}
+        only_sealed["ledger.sold_before"] = bool(self.ledger.sold_before)
+        of_paper, of_sealed = ([key for key, given in only.items() if given] for only in (only_paper, only_sealed))
+        of_sealed += [*["dependency"] * bool(self.dependency), *sealed_keys(self.policies())]
+        try:
+            return quote_mode(pricing.quotes, of_paper, of_sealed)
+        except InputError as error:
+            raise ConfigError(str(error)) from None
+
+    def built_among(self, attributes: Iterable[str]) -> list[str]:
+        """Those attributes whose hierarchies are made from the relation: one tells which values there are."""
+        return [a for a in attributes if a in self.hierarchies and not isinstance(self.hierarchies[a], str)]
 
     def scan_relations(self, engine: Engine[Any]) -> dict[str, Source]:
         """Every relation by name, the main one first; a hierarchy for a column that none has is a mistake."""
@@ -100,9 +122,7 @@ class ProviderFile(ProviderSections):
         made = []
         for number, section in enumerate(self.policy, start=1):
             with named(f"policy {number}"):
-                levels = dict(section.levels)
-                x, y = tuple(section.x), tuple(section.y)
-                made.append(Policy(x, y, levels, section.k, section.allow_linkage, section.keep, section.scope))
+                made.append(_policy(section))
         return tuple(made)
 
     def generated_support(self) -> Generated | None:
@@ -158,6 +178,7 @@ def read_provider_file(path: Path) -> ProviderFile:
     file.generated_support()
     file.seed()
     file.price_points()
+    _ = file.quotes
     _check_amounts(file.pricing)
     return file
 
@@ -171,6 +192,19 @@ def _check_amounts(pricing: PricingSection) -> None:
             raise ConfigError(f"pricing.sensitivity.{attribute}: a factor must be above 0, not {factor}")
     if pricing.sensitivity and pricing.points:
         raise ConfigError("pricing: sensitivity and points both say what neighbours weigh; leave one of them out")
+
+
+def _policy(section: PolicySection) -> Policy:
+    criterion = criterion_named(section.criterion, {"k": section.k, "l": section.l, "c": section.c, "t": section.t})
+    return Policy(
+        tuple(section.x),
+        tuple(section.y),
+        dict(section.levels),
+        allow_linkage=section.allow_linkage,
+        keep=section.keep,
+        scope=section.scope,
+        criterion=criterion,
+    )
 
 
 def _price_point(number: int, section: PointSection) -> ViewPrice:

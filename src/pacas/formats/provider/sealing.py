@@ -1,56 +1,50 @@
-"""`quotes = "sealed"` in `provider.toml`: the dependencies that are declared, their dictionaries, and the prior."""
+"""Sealed quotes in `provider.toml`: the dependencies that are declared, their dictionaries, and the prior."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
 
 from pacas.core.coverage import NeighbourSpread
 from pacas.core.dependency import FunctionalDependency
 from pacas.core.relation import Relation
+from pacas.engine.contract import Engine, Source
 from pacas.errors import ConfigError, InputError
 from pacas.formats.provider.provider_file import ProviderFile
-from pacas.formats.provider.sections import DependencySection
-from pacas.formats.relations.relations import read_relation
+from pacas.formats.provider.sections import DependencySection, NoisyPriorSection
+from pacas.formats.relations.relations import locate, read_relation
 from pacas.formats.toml_sections import named
-from pacas.provider.quoter.declared import DeclaredDependency, Sealing
+from pacas.provider.quote_mode import QuoteMode
+from pacas.provider.quoter.declared import DeclaredDependency, EarlierSales, Sealing
 from pacas.provider.quoter.public_view import Reserve
+from pacas.provider.sealed.noisy_prior import checked_epsilon
 
 PRIOR = ("attribute", "value", "count")
 """The columns of a file that says how often values are believed to occur."""
+MOST = 10**12
+"""The largest count in it."""
 
 
-def sealing_of(file: ProviderFile) -> Sealing | None:
+def sealing_of(file: ProviderFile, engine: Engine[Any], sold_before: Sequence[EarlierSales]) -> Sealing | None:
     """How quotes are sealed; None where they are the paper's."""
-    pricing = file.pricing
-    if pricing.quotes != "sealed":
-        for key in ("reserve", "spread", "prior"):
-            if getattr(pricing, key) is not None:
-                raise ConfigError(f'pricing.{key}: it is for sealed quotes; say quotes = "sealed", or leave it out')
-        if file.dependency:
-            raise ConfigError(
-                'dependency: it is for sealed quotes; say quotes = "sealed" in [pricing], or leave it out'
-            )
+    if file.quotes is QuoteMode.PAPER:
         return None
-    _check(file)
+    pricing = file.pricing
+    _check_domains(file)
     declared = [one for n, section in enumerate(file.dependency, start=1) for one in _declared(file, n, section)]
     spread, reserve = NeighbourSpread(pricing.spread or "even"), Reserve(pricing.reserve or "fixed")
-    return Sealing(declared, _prior(file), spread, reserve)
+    registry = _registry(file, engine)
+    return Sealing(declared, _prior(file), _epsilon(file), spread, reserve, registry, _share(file), sold_before)
 
 
-def _check(file: ProviderFile) -> None:
-    """What sealed quotes cannot go with."""
-    if file.pricing.points:
-        raise ConfigError('pricing.points: the paper\'s prices meet points, sealed ones do not; say quotes = "paper"')
-    if file.pricing.support.model_fields_set:
-        raise ConfigError('pricing.support: sealed quotes need no support set; leave it out, or say quotes = "paper"')
-    if file.seed() is not None:
-        raise ConfigError("pricing.seed: sealed quotes have no secret to be seeded; leave it out")
-    if file.history == "per_buyer":
-        raise ConfigError("history: sealed quotes judge what all buyers have together; leave it out")
-    if file.built_hierarchies and not file.service.publish_built:
+def _check_domains(file: ProviderFile) -> None:
+    """What is sold or protected has its domain from elsewhere than the relation, or it may be known."""
+    protected = dict.fromkeys([*file.match, *(a for policy in file.policies() for a in policy.y)])
+    if not file.service.publish_built and (built := file.built_among(protected)):
         raise ConfigError(
-            f"hierarchies.{file.built_hierarchies[0]}: it is made from the relation, and so tells which values there "
-            "are; write it to a file (pacas hierarchy build), or set publish_built = true in [service]"
+            f"hierarchies.{built[0]}: it is made from the relation, and so tells which values there are; write it to a "
+            'file (pacas hierarchy build), set publish_built = true in [service], or say quotes = "paper" in [pricing]'
         )
 
 
@@ -73,16 +67,45 @@ def _lines(table: Relation, fd: FunctionalDependency, name: str) -> tuple[Mappin
     return tuple(lines)
 
 
+def _registry(file: ProviderFile, engine: Engine[Any]) -> Source | None:
+    """The public list of people, where who of them is in the relation is private."""
+    members = file.pricing.members
+    if members == "public":
+        return None
+    with named("pricing.members.registry"):
+        return locate(members.registry, file.folder, members.key, engine)
+
+
+def _share(file: ProviderFile) -> Fraction:
+    """What share of a registry is believed to be in the relation."""
+    members = file.pricing.members
+    share = Fraction(1, 2) if members == "public" else Fraction(str(members.share))
+    if not 0 < share < 1:
+        raise ConfigError(f"pricing.members.share: give a number between 0 and 1, such as 0.5, not {float(share)}")
+    return share
+
+
+def _epsilon(file: ProviderFile) -> Fraction | None:
+    """How much a prior may tell that follows from the relation; None where it follows from elsewhere."""
+    if not isinstance(file.pricing.prior, NoisyPriorSection):
+        return None
+    with named("pricing.prior"):
+        return checked_epsilon(file.pricing.prior.dp_epsilon)
+
+
 def _prior(file: ProviderFile) -> dict[str, dict[str, int]]:
-    if file.pricing.prior in (None, "uniform"):
+    prior = file.pricing.prior
+    if not isinstance(prior, str) or prior == "uniform":
         return {}
     with named("pricing.prior"):
-        table = read_relation(file.folder / str(file.pricing.prior))
+        table = read_relation(file.folder / prior)
         if missing := [column for column in PRIOR if column not in table.columns]:
             raise InputError(f"it has no column {missing[0]!r}; give {', '.join(PRIOR)}")
-        prior: dict[str, dict[str, int]] = {}
+        counts: dict[str, dict[str, int]] = {}
         for attribute, value, count in zip(*(table.table[column].to_pylist() for column in PRIOR), strict=True):
-            if not (count or "").isdecimal():
-                raise InputError("a count must be a whole number, 0 or more")
-            prior.setdefault(attribute, {})[value] = int(count)
-        return prior
+            if not (count or "").isdecimal() or int(count) > MOST:
+                raise InputError(f"a count must be a whole number from 0 to {MOST:,}")
+            if value in counts.get(attribute, ()):
+                raise InputError(f"a value of {attribute!r} has two lines; give it one")
+            counts.setdefault(attribute, {})[value] = int(count)
+        return counts

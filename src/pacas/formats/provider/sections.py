@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import Field, PlainValidator, ValidationError
+from pydantic import Discriminator, Field, PlainValidator, Tag, ValidationError
 from pydantic_core import PydanticCustomError
 
 from pacas.errors import did_you_mean
@@ -30,6 +30,11 @@ def _number(value: Any) -> Decimal:
 Number = Annotated[Decimal, PlainValidator(_number)]
 """A number as the file writes it."""
 
+_AS_TEXT, _AS_TABLE = "as text", "as a table"
+"""How a value is written that may be either; pydantic puts it into the place of an error."""
+
+_BY_FORM = Discriminator(lambda value: _AS_TABLE if isinstance(value, dict | Section) else _AS_TEXT)
+
 
 class RelationSection(Section):
     """Where a relation's rows are, and what numbers them where that is not the order of a file."""
@@ -39,12 +44,16 @@ class RelationSection(Section):
 
 
 class PolicySection(Section):
-    """(X, Y, L) with value k; D5 needs `allow_linkage` where a match says more than X."""
+    """(X, Y, L) with value k, or another criterion; D5 needs `allow_linkage` where a match says more than X."""
 
-    x: list[str]
+    x: list[str] = Field(default_factory=list)
     y: list[str]
     levels: dict[str, int] = Field(default_factory=dict)
-    k: int
+    criterion: str = "distinct"
+    k: int | None = None
+    l: Number | None = None  # noqa: E741  # the literature's letter
+    c: Number | None = None
+    t: Number | None = None
     allow_linkage: bool = False
     keep: int = Field(default=1, ge=1)
     scope: Literal["group", "row"] = "group"
@@ -77,24 +86,51 @@ class PointSection(Section):
     price: Number
 
 
+class NoisyPriorSection(Section):
+    """A prior from the relation itself, with differential privacy."""
+
+    dp_epsilon: Number
+
+
+class RegistrySection(Section):
+    """A public list of people, of whom the relation has some."""
+
+    registry: str
+    key: Key = ()
+    share: Number = Decimal("0.5")
+
+
+Prior = Annotated[Annotated[str, Tag(_AS_TEXT)] | Annotated[NoisyPriorSection, Tag(_AS_TABLE)], _BY_FORM]
+Members = Annotated[Annotated[Literal["public"], Tag(_AS_TEXT)] | Annotated[RegistrySection, Tag(_AS_TABLE)], _BY_FORM]
+
+
 class PricingSection(Section):
     """What everything costs together, in credits, and how that is spread over the support set."""
 
     total: Number | None = None
-    quotes: Literal["sealed", "paper"] = "paper"
+    quotes: Literal["sealed", "paper"] | None = None
     reserve: Literal["fixed", "last"] | None = None
     spread: Literal["even", "domain"] | None = None
-    prior: str | None = None
+    prior: Prior | None = None
+    members: Members = "public"
     support: SupportSection = SupportSection()
     seed: int | None = None
     sensitivity: dict[str, Number] = Field(default_factory=dict)
     points: list[PointSection] = Field(default_factory=list)
 
 
+def _ledgers(value: Any) -> tuple[str, ...]:
+    urls = [value] if isinstance(value, str) else value
+    if not isinstance(urls, list) or not all(isinstance(url, str) for url in urls):
+        raise PydanticCustomError("ledgers", 'give the earlier ledger, such as "sqlite:///old.db", or a list of them')
+    return tuple(urls)
+
+
 class LedgerSection(Section):
-    """Where the ledger is kept."""
+    """Where the ledger is kept, and where earlier ones are, whose sales count, the oldest first."""
 
     url: str | None = None
+    sold_before: Annotated[tuple[str, ...], PlainValidator(_ledgers)] = ()
 
 
 class ServiceSection(Section):
@@ -106,6 +142,8 @@ class ServiceSection(Section):
     signing_key: str | None = Field(default=None, min_length=1)
     publish_built: bool = False
     """Whether hierarchies that are made from the relation are published: each is a list of its column's values."""
+    publish_prices: bool = True
+    """Whether sealed prices are published as lists."""
 
 
 class ProviderSections(Section):
@@ -124,8 +162,8 @@ class ProviderSections(Section):
     ledger: LedgerSection = LedgerSection()
     service: ServiceSection = ServiceSection()
     history: Literal["pooled", "per_buyer"] = "pooled"
-    reasons: bool = False
-    """Whether buyers over the wire are told why they are refused."""
+    reasons: bool | None = None
+    """Whether buyers over the wire are told why they are refused; if nothing is said, where quotes are sealed."""
     max_matches: int = Field(default=1000, ge=1, le=10**9)
 
 
@@ -143,19 +181,28 @@ _EXAMPLES = {
     "service": "[service] with quotes_per_minute = 600000",
 }
 
+_EITHER = {
+    "prior": '"uniform", a file such as "prior.csv", or { dp_epsilon = 0.1 }',
+    "members": '"public", or { registry = "people.csv" }',
+}
+"""What may stand where both a text and a table may."""
+
 
 def first_problem(error: ValidationError) -> str:
     """pydantic's first complaint, in one line, with the nearest known key where one is unknown."""
     problems = error.errors()
     problem = next((p for p in problems if p["type"] == "extra_forbidden"), problems[0])  # a typo explains what lacks
-    *section, key = problem["loc"]
-    where = _place(problem["loc"])
+    place = [part for part in problem["loc"] if part not in (_AS_TEXT, _AS_TABLE)]
+    *section, key = place
+    where = _place(place)
     match problem["type"]:
         case "extra_forbidden":
             return f"unknown key {where!r}; {_nearest(str(key), section)}"
         case "missing":
             return f"{where!r} is missing"
-        case "model_type" | "list_type" if example := _example(problem["loc"]):
+        case _ if problem["loc"][-1] == _AS_TEXT:
+            return f"{where!r}: give {_EITHER[str(key)]}"
+        case "model_type" | "list_type" if example := _example(place):
             return f"{where!r}: give a section, {example}"
         case _ if section[:1] == ["hierarchies"]:  # the last part of the place says which kind was tried
             return f"{_place(section)}: {HIERARCHY}"

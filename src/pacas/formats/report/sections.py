@@ -15,12 +15,13 @@ from pacas.core.hierarchy import Hierarchy
 from pacas.core.money import credits_text, credits_words, in_credits
 from pacas.core.words import counted
 from pacas.formats.report.html import Bar, Card, cards, pair, section, table
-from pacas.protocol.messages import Reason
+from pacas.protocol.messages import ABSENT, Reason
 
 REASONS = {
     NOT_SOLD: "nobody offers the attribute",
     TOO_EXPENSIVE: "there were quotes, and none was within the class's share of the budget",
     BUDGET_SPENT: "the money was gone before its turn came",
+    ABSENT: "the provider says, for money, that the person is not in its table",
     Reason.NO_MATCH.value: "the provider has no row for any tuple of the class",
     Reason.AMBIGUOUS.value: "the provider's rows for its tuples say more than one thing",
     Reason.UNSAFE.value: "an answer would have broken the provider's privacy policy",

@@ -13,11 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacas.engine.grouping import NONE, Array, Groups, Ints, spread
+from pacas.protocol.order_of_checks import judged
 from pacas.provider.pricing.conflicts import ConflictSets, Inquiry, without_edits
 from pacas.provider.pricing.knowledge import Knowledge
 from pacas.provider.pricing.prices import Prices
 from pacas.provider.safety.surviving import Surviving
-from pacas.provider.shop.judging import judged, never_below
+from pacas.provider.shop.judging import never_below
 
 UNKNOWN = -1
 AT_A_TIME = 1 << 15

@@ -13,6 +13,7 @@ from pacas.core.query import GeneralizedQuery
 from pacas.engine.grouping import Ints
 from pacas.protocol.marketplace import Columns
 from pacas.protocol.messages import Ladders, Offer, Quote, Reason, Refusal, Request
+from pacas.protocol.order_of_checks import REASON_OF
 from pacas.provider.in_memory.audit import count_sales
 from pacas.provider.in_memory.quote_cache import QuoteCache
 from pacas.provider.in_memory.sales import Sales
@@ -21,7 +22,7 @@ from pacas.provider.ledger.entry import Purchase
 from pacas.provider.matching import Matcher
 from pacas.provider.pricing.conflicts import ConflictSets, MatchedRequests
 from pacas.provider.shop.contract import CountedShop, check_request, offer_of
-from pacas.provider.shop.judging import REASONS, kept_ladder, kept_quote, ladders_of
+from pacas.provider.shop.judging import kept_ladder, kept_quote, ladders_of
 from pacas.provider.terms import HistoryScope
 
 FEW = 4
@@ -41,6 +42,8 @@ class InMemorySale(NamedTuple):
 
 class InMemoryShop:
     """What is sold from, in memory, and what has been sold of it."""
+
+    price_lists = None
 
     def __init__(self, stock: Stock, secret: bytes, state: Lock) -> None:
         self.stock, self.terms, self._secret, self._state = stock, stock.terms, secret, state
@@ -96,13 +99,15 @@ class InMemoryShop:
         asked = inquiry.ask({column: [value] for column, value in request.tuple.items()})
         with self._state:
             price = int(self._ladders(asked, buyer)[0, request.level])
-        return InMemorySale(price, int(asked.sets.rows[0]), sets=asked.sets) if price >= 0 else Refusal(REASONS[price])
+        return (
+            InMemorySale(price, int(asked.sets.rows[0]), sets=asked.sets) if price >= 0 else Refusal(REASON_OF[price])
+        )
 
     def _look_up(self, cache: QuoteCache, slot: int, level: int, buyer: str) -> InMemorySale | Refusal:
         """A slot's quote, where quotes are kept."""
         with self._state:
             price = kept_quote(cache, slot, level, self.sales.known(buyer))
-        return InMemorySale(price, int(cache.rows(slot)[0]), slot=slot) if price >= 0 else Refusal(REASONS[price])
+        return InMemorySale(price, int(cache.rows(slot)[0]), slot=slot) if price >= 0 else Refusal(REASON_OF[price])
 
     def _ladders(self, asked: MatchedRequests, buyer: str) -> Ints:
         height = self.stock.inquiries[asked.sets.attribute].hierarchy.height

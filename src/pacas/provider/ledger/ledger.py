@@ -201,6 +201,13 @@ class Ledger(ABC):
         with self._snapshot() as records:
             return verify_chain(records, noted, visit)
 
+    def requests(self) -> list[tuple[str, Request]]:
+        """Who has bought what, in order, if the whole chain holds."""
+        found = self.verify()
+        if found.problem is not None:
+            raise LedgerBrokenError(found.problem, found.first_bad)
+        return [(entry.purchase.buyer, entry.purchase.request) for entry in self.entries(1)]
+
     def _salt_seed(self, store: Store) -> bytes:
         """The seed, read from the opening once: entry 0 stays what it is."""
         if self._seed is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import count, repeat
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,8 +14,8 @@ from pacas.engine.grouping import Array, Keys, distinct
 
 FEW = 8
 """Tuples up to which it is faster to go one by one."""
-DENSE = 2
-"""Keys per row up to which an array of all keys is worth its memory."""
+DENSE = 16
+"""Keys per row up to which a table of all keys takes less memory than a dictionary of those that occur."""
 
 
 class ValueNumbers(dict[str | None, int]):
@@ -54,21 +55,21 @@ class EqualityIndex:
     def __init__(self, columns: Sequence[CodedColumn], numeric: Sequence[bool], client_at: Sequence[int]) -> None:
         first, *others = [ValueNumbers(column.values, by) for column, by in zip(columns, numeric, strict=True)]
         self._first, self._first_at = first, client_at[0]
-        self._others: list[tuple[int, ValueNumbers, int, dict[int, int]]] = []
-        self._tables: list[Array | None] = []
-        """The pairs' slots as arrays, where they are dense enough: for many tuples that is faster."""
+        self._others: list[_Pairs] = []
         self.slots = first.of(columns[0])
         for column, numbers, at in zip(columns[1:], others, client_at[1:], strict=True):
-            keys = self.slots.space * (numbers.count + 1)
-            self.slots, pairs = _paired(self.slots, numbers.of(column))
-            self._others.append((at, numbers, numbers.count + 1, pairs))
-            self._tables.append(_table(pairs, keys) if keys <= DENSE * len(self.slots.key) else None)
+            space, stride = self.slots.space, numbers.count + 1
+            self.slots, keys = _paired(self.slots, numbers.of(column))
+            table = _table(keys, space * stride) if space * stride <= DENSE * len(self.slots.key) else None
+            of_key = dict(zip(keys.tolist(), count(), strict=False)) if table is None else {}
+            self._others.append(_Pairs(at, numbers, stride, of_key, table))
 
     def slot(self, values: Sequence[str | None]) -> int:
         """The slot of the rows that have a client's values, −1 where there are none."""
         slot = self._first[values[self._first_at]]
-        for at, numbers, stride, pairs in self._others:
-            slot = pairs.get(slot * stride + numbers[values[at]], -1)
+        for at, numbers, stride, of_key, table in self._others:
+            key = slot * stride + numbers[values[at]]
+            slot = of_key.get(key, -1) if table is None else table[key] if key >= 0 else -1
         return slot
 
     def slots_of(self, columns: Sequence[Sequence[str | None]]) -> Array:
@@ -76,33 +77,42 @@ class EqualityIndex:
         if len(columns[0]) <= FEW:
             return np.array([self.slot(values) for values in zip(*columns, strict=True)], dtype=np.int64)
         slot = _numbers(self._first, columns[self._first_at])
-        for (at, numbers, stride, pairs), table in zip(self._others, self._tables, strict=True):
+        for at, numbers, stride, of_key, table in self._others:
             keys = slot * stride + _numbers(numbers, columns[at])
             if table is None:
-                slot = np.fromiter(map(pairs.get, keys.tolist(), repeat(-1)), np.int64, len(keys))
+                slot = np.fromiter(map(of_key.get, keys.tolist(), repeat(-1)), np.int64, len(keys))
             else:
-                slot = np.where(keys >= 0, table[keys], -1)
+                slot = np.asarray(table)[np.maximum(keys, -1)].astype(np.int64)
         return slot
+
+
+class _Pairs(NamedTuple):
+    """The slots of pairs, by their keys: in a table that has a place for each, or in a dictionary."""
+
+    client_at: int
+    numbers: ValueNumbers
+    stride: int
+    of_key: dict[int, int]
+    table: memoryview | None
 
 
 def _numbers(numbers: ValueNumbers, values: Sequence[str | None]) -> Array:
     return np.fromiter(map(numbers.__getitem__, values), np.int64, len(values))
 
 
-def _table(pairs: dict[int, int], keys: int) -> Array:
-    """The slot of each key, −1 for one that no pair has."""
-    table = np.full(keys, -1, dtype=np.int64)
-    table[np.fromiter(pairs, np.int64, len(pairs))] = np.fromiter(pairs.values(), np.int64, len(pairs))
-    return table
+def _table(pairs: Array, keys: int) -> memoryview:
+    """The slot of each key, −1 for one that no pair has, and for −1 itself, which finds the last."""
+    table = np.full(keys + 1, -1, dtype=np.int32)
+    table[pairs] = np.arange(len(pairs))
+    return table.data  # one of its numbers is read faster than one of an array's
 
 
-def _paired(left: Keys, right: Keys) -> tuple[Keys, dict[int, int]]:
-    """Slots for the pairs that occur, numbered by first row, and the slot of each.
+def _paired(left: Keys, right: Keys) -> tuple[Keys, Array]:
+    """Slots for the pairs that occur, numbered by first row, and the key of each.
 
     The stride is one more than needed, and there is no slot below 0: so −1 on either side gives a key that no pair has.
     """
     key: Array = left.key.astype(np.int64) * (right.space + 1) + right.key
     key[(left.key < 0) | (right.key < 0)] = -1
     slots, keys = distinct(key)
-    pairs = dict(zip(keys.tolist(), count(), strict=False))
-    return Keys(slots, len(pairs), left.partial or right.partial), pairs
+    return Keys(slots, len(keys), left.partial or right.partial), keys

@@ -125,6 +125,11 @@ class Matcher:
         return Matches(self._rows.members, starts, sizes if limit is None else np.minimum(sizes, limit + 1))
 
     @property
+    def together(self) -> Groups:
+        """Rows that every tuple matches together, or not at all: they agree in all columns of the match."""
+        return self._rows
+
+    @property
     def by_slot(self) -> tuple[Groups, Ints] | None:
         """The rows of each slot and the slot of each row, where equality decides alone."""
         return None if self._clauses or self._exact is None else (self._rows, self._exact.slots.key)

@@ -7,12 +7,12 @@ from typing import Any
 
 from pacas.engine.contract import Engine, Source
 from pacas.errors import InputError
+from pacas.provider.shop.memory import BYTES_OF_A_CELL, FEW
 from pacas.provider.support.support_set import ONLY_UPDATES, GivenSupport
 from pacas.provider.terms import Terms
 
-BYTES_OF_A_CELL = 8
 BYTES_OF_A_NEIGHBOUR = 12
-"""What a relation takes in memory."""
+"""What a support set takes in memory."""
 
 
 def too_large(engine: Engine[Any], source: Source, terms: Terms) -> Any | None:
@@ -24,10 +24,6 @@ def too_large(engine: Engine[Any], source: Source, terms: Terms) -> Any | None:
     of_a_row = BYTES_OF_A_CELL * len(terms.attributes) + BYTES_OF_A_NEIGHBOUR * per_cell * len(terms.protected)
     fits = len(table) * of_a_row <= engine.holdable_bytes or (len(table) <= FEW and _needs_memory(terms) is not None)
     return None if fits else table
-
-
-FEW = 1 << 18
-"""Rows up to which a relation is held anyway, if it can only be sold from so."""
 
 
 def _needs_memory(terms: Terms) -> str | None:

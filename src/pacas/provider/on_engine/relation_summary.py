@@ -8,12 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from pacas.core.anonymity import Policy
-from pacas.engine.contract import Engine
 from pacas.provider.column import Column
 from pacas.provider.on_engine.covering_neighbours import CoveringNeighbours
 from pacas.provider.support.support_set import Generated
@@ -84,15 +82,3 @@ class RelationSummary:
             if not len(self.covering.edit_rows) or more <= reached:
                 return policies, tuple(a for a in self.terms.protected if a in more)
             reached = more
-
-
-def protected_columns(engine: Engine[Any], table: Any, terms: Terms) -> dict[str, Column]:
-    """The values of sold and Y columns, checked (D1, D3)."""
-    columns = {}
-    for attribute in terms.protected:
-        values, counts = engine.histogram(table, [attribute], {}).by_text()
-        hierarchy = terms.hierarchies.get(attribute)
-        ground = hierarchy.ground_labels if hierarchy else []
-        columns[attribute] = Column.counted(attribute, values, counts, hierarchy, ground)
-    terms.check_values(columns)
-    return columns

@@ -19,27 +19,24 @@ from pacas.engine.grouping import Ints
 from pacas.errors import InputError
 from pacas.protocol.marketplace import Columns
 from pacas.protocol.messages import Ladders, Offer, Quote, Refusal, Request
+from pacas.protocol.order_of_checks import REASON_OF
 from pacas.provider.ledger.entry import Purchase
-from pacas.provider.matching import listed_columns
+from pacas.provider.matching.index_matcher import IndexMatcher
+from pacas.provider.matching.lookup_keys import Key, LookupKeys, by_likeness, distinct_keys, key_of
+from pacas.provider.matching.row_lookup import FoundRows, GroupIndex, RowLookup
 from pacas.provider.on_engine.audit import count_sales
-from pacas.provider.on_engine.covering import find_covering
+from pacas.provider.on_engine.covering import MOST_OF_A_GROUP, find_covering
 from pacas.provider.on_engine.covering_neighbours import CoveringNeighbours
-from pacas.provider.on_engine.lookup_keys import Key, LookupKeys, by_likeness
 from pacas.provider.on_engine.memory_limit import check_sellable
-from pacas.provider.on_engine.relation_summary import RelationSummary, protected_columns
-from pacas.provider.on_engine.row_lookup import RowLookup
+from pacas.provider.on_engine.relation_summary import RelationSummary
 from pacas.provider.on_engine.row_subset import RowSubset
 from pacas.provider.on_engine.sparse_sales import SparseSales
 from pacas.provider.pricing.conflicts import Inquiry, MatchedRequests
 from pacas.provider.shop.contract import CountedShop, Tell, check_request, offer_of
 from pacas.provider.shop.fingerprint import generated_digest, terms_digests, weights_digest
-from pacas.provider.shop.judging import REASONS, ladders_of, ladders_without_rows
+from pacas.provider.shop.judging import ladders_of, ladders_without_rows
+from pacas.provider.shop.protected_columns import protected_columns
 from pacas.provider.terms import HistoryScope, Terms
-
-FIRST_KEYS = 256
-MOST_KEYS = 1 << 16
-MOST_ROWS = 1 << 18
-"""Tuples that are looked up together at first and at most, and about how many rows these may bring."""
 
 
 class EngineSale(NamedTuple):
@@ -58,6 +55,7 @@ class EngineShop:
 
     keeps_quotes = False
     is_short = False
+    price_lists = None
 
     def __init__(self, engine: Engine[Any], table: Any, terms: Terms, secret: bytes, state: Lock, tell: Tell) -> None:
         check_sellable(terms)
@@ -66,7 +64,7 @@ class EngineShop:
         self._indexes: dict[tuple[tuple[str, ...], frozenset[str]], Index] = {}
         tell("reading the relation")
         columns = protected_columns(engine, table, terms)
-        lookup_keys = {a: self._lookup_keys(a) for a in terms.match}
+        lookup_keys = {a: LookupKeys.on(engine, table, md, terms.hierarchies) for a, md in terms.match.items()}
         tell("making the index")
         indexes = {a: self._index(lookup_keys[a].by, by_likeness(terms.match[a])) for a in terms.match}
         tell("making the support set")
@@ -105,42 +103,31 @@ class EngineShop:
 
     def ladders(self, attribute: str, tuples: Columns, buyer: str) -> Ladders:
         height = offer_of(attribute, self.offers).hierarchy.height
-        columns = listed_columns(self.offers[attribute].columns, tuples)
-        number: dict[Key, int] = {}
-        which = np.array([number.setdefault(key, len(number)) for key in zip(*columns, strict=True)], dtype=np.int64)
-        keys = list(number)
-        found = [np.empty((0, height + 1), dtype=np.int64)]
-        start, size = 0, FIRST_KEYS
-        while start < len(keys):
-            chunk = keys[start : start + size]
-            ladders, subset, _ = self._judged(attribute, chunk, buyer)
-            found.append(ladders)
-            start += size
-            of_a_key = max(len(subset.rows) / len(chunk), 1) if subset else 1
-            size = max(FIRST_KEYS, min(16 * size, MOST_KEYS, int(MOST_ROWS / of_a_key)))
-        return Ladders(np.concatenate(found)[which])
+        keys, which = distinct_keys(self.offers[attribute].columns, tuples)
+        told = [np.empty((0, height + 1), dtype=np.int64)]
+        for chunk, found in self._row_lookups[attribute].each(keys):
+            told.append(self._judged(attribute, chunk, found, buyer)[0])
+        return Ladders(np.concatenate(told)[which])
 
     def judge(self, request: Request, buyer: str) -> EngineSale | Refusal:
         check_request(request, self.offers)
-        given = {column: [value] for column, value in request.tuple.items()}
-        columns = listed_columns(self.offers[request.attribute].columns, given)
-        (key,) = zip(*columns, strict=True)
-        ladders, subset, asked = self._judged(request.attribute, [key], buyer)
+        keys = [key_of(self.offers[request.attribute].columns, request.tuple)]
+        found = self._row_lookups[request.attribute].of(keys)
+        ladders, subset, asked = self._judged(request.attribute, keys, found, buyer)
         price = int(ladders[0, request.level])
         if price < 0 or subset is None or asked is None:
-            return Refusal(REASONS[price])
+            return Refusal(REASON_OF[price])
         rows = asked.sets.rows
         column = subset.columns[request.attribute]
         node = column.hierarchy.ancestors[request.level, column.cells[rows[0]]]
         return EngineSale(price, tuple(subset.rows[rows].tolist()), str(column.hierarchy.label(node)))
 
     def _judged(
-        self, attribute: str, keys: Sequence[Key], buyer: str
+        self, attribute: str, keys: Sequence[Key], found: FoundRows, buyer: str
     ) -> tuple[Ints, RowSubset | None, MatchedRequests | None]:
         """Prices and refusals of tuples, each given once; the rows that they need, and which of these are asked."""
         offer, max_matches = self.offers[attribute], self.terms.max_matches
         height = offer.hierarchy.height
-        found = self._row_lookups[attribute].of(keys)
         too_many = found.too_many[[found.keys[key] for key in keys]]
         if not len(found.rows):
             return ladders_without_rows(too_many.astype(np.int64), height), None, None
@@ -196,15 +183,10 @@ class EngineShop:
             self._indexes[key] = self.engine.index(self.table, list(by), list(self.terms.attributes), hierarchies)
         return self._indexes[key]
 
-    def _lookup_keys(self, attribute: str) -> LookupKeys:
-        distinct = {
-            c: [value for (value,) in self.engine.histogram(self.table, [c], {}).values if value is not None]
-            for c in by_likeness(self.terms.match[attribute])
-        }
-        return LookupKeys(self.terms.match[attribute], distinct, self.terms.hierarchies)
-
     def _row_lookup(self, attribute: str, lookup_keys: LookupKeys, index: Index) -> RowLookup:
+        """Where a match is by equality of columns of X, as D5 has it, the X-groups lie within what is matched."""
         policies, _ = self.summary.bearing_on(attribute)
-        within = [lookup_keys.by_equality and set(lookup_keys.by) <= set(policy.x) for policy in policies]
-        linked = [(p, None if inside else self.index_by(p.x)) for p, inside in zip(policies, within, strict=True)]
-        return RowLookup(lookup_keys, index, linked, self.terms.hierarchies, self.terms.max_matches)
+        beyond = [p for p in policies if not (lookup_keys.by_equality and set(lookup_keys.by) <= set(p.x))]
+        beside = [GroupIndex(p.x, self.index_by(p.x), MOST_OF_A_GROUP) for p in beyond]
+        matcher = IndexMatcher(lookup_keys, index)
+        return RowLookup(matcher, self.terms.max_matches, beside, self.terms.hierarchies)

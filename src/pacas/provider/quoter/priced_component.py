@@ -2,26 +2,46 @@
 
 from __future__ import annotations
 
-from pacas.core.component import Component, LevelVector
+import numpy as np
+
+from pacas.core.unit_prices import UnitPrices
 from pacas.engine.grouping import Ints
+from pacas.provider.quoter.linked_attributes import LinkedAttributes
 from pacas.provider.quoter.units import Units
 
 
-class PricedComponent:
-    """A component with its units and what they cost: every row alike, but for one that has what does not divide."""
+class PricedComponent(UnitPrices):
+    """Linked attributes with their units and what these cost: a price table for each case.
 
-    def __init__(self, component: Component, units: Units, price: Ints, price_of_first: Ints, first: int) -> None:
-        self.component, self.units, self.price = component, units, price
-        self._more, self._first = price_of_first - price, first
+    Every row of a case costs alike, but for one row that has what does not divide.
+    """
 
-    def worth(self, unit: int, levels: LevelVector) -> int:
-        """What answers at some levels about a unit are worth to who knows nothing of it."""
-        own = int(self.price[levels]) * int(self.units.sizes[unit])
-        return own + (int(self._more[levels]) if unit == self._first else 0)
+    def __init__(
+        self, linked: LinkedAttributes, units: Units, case: Ints, price: Ints, price_of_first: Ints, first: int
+    ) -> None:
+        self.linked, self.units, self.case, self.price_of_row = linked, units, case, price
+        is_first, sizes = np.arange(len(units)) == first, units.sizes
+        alike = (case * (int(sizes.max(initial=0)) + 1) + sizes) * 2 + is_first
+        _, one, kind = np.unique(alike, return_index=True, return_inverse=True)
+        per_row, more = price[case[one]], (price_of_first - price)[case[one]]
+        tables = (per_row.T * sizes[one] + more.T * is_first[one]).T
+        super().__init__(linked.attributes, tables, kind, numbers=units.numbers)
 
-    def ladders(self, units: Ints, place: int) -> Ints:
-        """The prices of one attribute at all levels, of many units, for who knows nothing of them."""
-        at = tuple(slice(None) if n == place else height for n, height in enumerate(self.component.heights))
-        prices: Ints = self.units.sizes[units][:, None] * self.price[at]
-        prices[units == self._first] += self._more[at]
-        return prices
+    def own_presence(self) -> Ints:
+        """What of each unit's price says only whether it is there.
+
+        Such a neighbour differs in every attribute below the level above the roots: any answer rules it out.
+        """
+        presence: Ints = self._presence_of_kinds()[self.kind]
+        return presence
+
+    def take_apart(self, presence: Ints) -> None:
+        """From now on that is no part of the price; all components together have it once, as `presence`."""
+        told_apart = np.ones(self.tables.shape[1:], dtype=np.int64)
+        told_apart[self.heights] = 0
+        self.tables = self.tables - np.multiply.outer(self._presence_of_kinds(), told_apart)
+        self.presence = presence
+
+    def _presence_of_kinds(self) -> Ints:
+        height, *others = self.heights
+        return np.asarray([table[(height - 1, *others)] for table in self.tables], dtype=np.int64)

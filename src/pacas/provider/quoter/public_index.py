@@ -6,10 +6,12 @@ the file: rows that agree in all columns are one to everybody.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +19,14 @@ from numpy.typing import NDArray
 from pacas.engine.codes import CodedColumn
 
 Ints = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+
+class Counted(NamedTuple):
+    """Groups of rows: how many rows each has in all, and by which number it is known, if not by its place."""
+
+    sizes: Ints
+    numbers: Ints | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -28,6 +38,39 @@ class PublicIndex:
     @cached_property
     def rows(self) -> int:
         return len(next(iter(self.columns.values())).codes) if self.columns else 0
+
+    @property
+    def in_all(self) -> int:
+        """How many rows there are: all are here."""
+        return self.rows
+
+    @property
+    def first_row(self) -> int:
+        """The row that is first in the order of all its texts; −1 if there is none, or it is not here."""
+        return int(np.argmin(self.keys(sorted(self.columns)))) if self.rows else -1
+
+    def kept_back(self, policy: int) -> Mask | None:
+        """The rows that a policy keeps back, where that has been decided elsewhere."""
+        return None
+
+    def number(self, row: int) -> int:
+        """The number of a row in the file."""
+        return row
+
+    def counted(self, columns: Sequence[str], linked: bool, of_row: Ints) -> Counted:
+        """The groups of rows that agree in some columns, `linked` as X-groups are; of_row numbers them, −1 is none."""
+        return Counted(np.bincount(of_row + 1)[1:])
+
+    def digest(self) -> str:
+        """The SHA-256 of the multiset, in hexadecimal."""
+        names = sorted(self.columns)
+        order = np.argsort(self.keys(names), kind="stable")
+        found = sha256()
+        for name in names:
+            column = self.columns[name]
+            found.update(json.dumps([name, column.values]).encode())
+            found.update(column.codes[order].astype("<i8").tobytes())
+        return found.hexdigest()
 
     def keys(self, names: Sequence[str]) -> Ints:
         """Per row the number of its values in some columns, counted in the order of their texts.
@@ -41,15 +84,3 @@ class PublicIndex:
             column = self.columns[name]
             _, key = np.unique(key * len(column.values) + column.codes, return_inverse=True)
         return key
-
-    def digest(self) -> str:
-        """The SHA-256 of the multiset, in hexadecimal: of each row's values, the rows sorted."""
-        names = sorted(self.columns)
-        key = self.keys(names)
-        _, first, count = np.unique(key, return_index=True, return_counts=True)
-        columns = [self.columns[name] for name in names]
-        texts = [[column.values[code] for code in column.codes[first].tolist()] for column in columns]
-        found = sha256(repr(names).encode())
-        for line in zip(*texts, count.tolist(), strict=True):
-            found.update(repr(line).encode())
-        return found.hexdigest()

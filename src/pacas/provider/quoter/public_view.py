@@ -15,11 +15,12 @@ from fractions import Fraction
 from hashlib import sha256
 
 from pacas.core.anonymity import Policy
-from pacas.core.component import Component
 from pacas.core.coverage import NeighbourSpread
 from pacas.core.dependency import MatchingDependency
 from pacas.core.hierarchy import Hierarchy
+from pacas.provider.quoter.linked_attributes import LinkedAttributes
 from pacas.provider.quoter.public_index import PublicIndex
+from pacas.provider.quoter.tables import Tables
 
 SALT = b"pacas sealed 1"
 
@@ -40,29 +41,34 @@ class PublicView:
     """pub(R). `left` names the public columns that determine an attribute: rows that agree on them are sold as one."""
 
     hierarchies: Mapping[str, Hierarchy]
-    components: Sequence[Component]
+    components: Sequence[LinkedAttributes]
     """Every sold or protected attribute is in one of them."""
     match: Mapping[str, MatchingDependency]
     policies: Sequence[Policy]
     total: int
     """What everything costs together, in nanocredits."""
     index: PublicIndex
+    """Of the relation; or of a registry, where who is in the relation is private, and components may be absent."""
     left: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     sensitivity: Mapping[str, Factor] = field(default_factory=dict)
     spread: NeighbourSpread = NeighbourSpread.EVEN
     reserve: Reserve = Reserve.FIXED
     salt: bytes = SALT
     max_matches: int = 1000
+    tables: Tables = field(default_factory=Tables)
 
-    def component_of(self, attribute: str) -> Component:
+    def component_of(self, attribute: str) -> LinkedAttributes:
         return next(component for component in self.components if attribute in component.attributes)
 
     def digests(self) -> dict[str, str]:
         """A hex digest of each thing that sealed quotes follow from, besides the owner's other terms."""
-        linked = [[c.attributes, c.prior.tolist(), [path.tolist() for path in c.paths]] for c in self.components]
+        linked = [
+            [*given, case.attributes, case.prior.tolist(), [path.tolist() for path in case.paths]]
+            for component in self.components
+            for given, case in zip(component.values, component.cases, strict=True)
+        ]
         pricing = [self.total, {a: str(f) for a, f in self.sensitivity.items()}, self.spread.value, self.max_matches]
         return {
-            "public index": self.index.digest(),
             "dependencies": _digest([linked, {a: list(columns) for a, columns in self.left.items()}]),
             "prices": _digest(pricing),
             "reserve": _digest([self.reserve.value, self.salt.hex(), [[p.keep, p.scope] for p in self.policies]]),

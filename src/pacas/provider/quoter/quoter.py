@@ -7,25 +7,30 @@ levels, never by the answers.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pacas.core.component import Component, lowered
+from pacas.core.bought_levels import BoughtLevels
 from pacas.core.coverage import apportion, price_table
 from pacas.core.money import credits_text
 from pacas.engine.grouping import Ints
 from pacas.errors import InputError
+from pacas.protocol.messages import Request
 from pacas.provider.matching import Matcher
-from pacas.provider.quoter.bought_levels import BoughtLevels
 from pacas.provider.quoter.guard import Guard
+from pacas.provider.quoter.linked_attributes import LinkedAttributes
 from pacas.provider.quoter.open_rows import OpenRows
 from pacas.provider.quoter.priced_component import PricedComponent
+from pacas.provider.quoter.public_draw import Draw, public_draw
 from pacas.provider.quoter.public_view import PublicView, Reserve
-from pacas.provider.quoter.reserving import drawn, reserved_units
+from pacas.provider.quoter.reserving import reserved_units
 from pacas.provider.quoter.sold_attribute import SoldAttribute
+from pacas.provider.quoter.unit_finder import UnitFinder
 from pacas.provider.quoter.units import Units
 
 Mask = NDArray[np.bool_]
@@ -34,81 +39,107 @@ LEAST_OF_A_CELL = 100
 """Nanocredits that a cell costs at least, so that levels have prices of their own."""
 
 
-class Quoter:
-    """Everything that a free question is answered from."""
+class SoldBefore(NamedTuple):
+    """A unit that was sold from another ledger: to whom, and at which level."""
 
-    def __init__(self, view: PublicView) -> None:
+    buyer: str
+    attribute: str
+    unit: int
+    level: int
+
+
+def known_units(found: Ints) -> list[int]:
+    """The units that a request told of which was paid for before: there must be one, or it could not be counted."""
+    if not len(found):
+        raise InputError("sold_before: what was sold finds nobody now; match people by what they were matched by then")
+    return sorted(set(found.tolist()))
+
+
+class Quoter:
+    """Everything that a free question is answered from.
+
+    `bought` are requests that buyers have paid for before, from another ledger: levels sold stay sold.
+    """
+
+    def __init__(self, view: PublicView, bought: Sequence[tuple[str, Request]] = ()) -> None:
         self.view = view
         self.components = _priced(view)
-        of = {a: priced for priced in self.components for a in priced.component.attributes}
-        matchers = {md: Matcher(md, view.index.columns, view.hierarchies) for md in set(view.match.values())}
+        of = {a: priced for priced in self.components for a in priced.linked.attributes}
         self.sold: Mapping[str, SoldAttribute] = {
-            a: SoldAttribute(a, of[a], matchers[md], view.max_matches) for a, md in view.match.items()
+            attribute: SoldAttribute(attribute, of[attribute], view.max_matches) for attribute in view.match
         }
+        self.sold_before = [sold for buyer, request in bought for sold in self._sold_before(buyer, request)]
         self.guards = [Guard(number, policy, view, of) for number, policy in enumerate(view.policies, start=1)]
-        for number, guard in enumerate(self.guards, start=1):
-            if guard not in self._watched:
-                self._reserve(number, guard)
-
-    @property
-    def _watched(self) -> list[Guard]:
+        self.watched = [g for g in self.guards if view.reserve is Reserve.LAST and g.policy.scope == "group"]
         """The policies that keep back what is left last, and so depend on what all buyers have bought."""
-        if self.view.reserve is not Reserve.LAST:
-            return []
-        return [guard for guard in self.guards if guard.policy.scope == "group"]
+        draws = {priced: public_draw(view.salt, view.index, priced.units) for priced in self.components}
+        for guard in self.guards:
+            if guard not in self.watched:
+                self._reserve(guard, draws)
 
-    def all_open(self) -> OpenRows:
-        """The rows as they are before anything is sold."""
-        return OpenRows(self._watched, self.sold)
+    @cached_property
+    def finders(self) -> Mapping[str, UnitFinder]:
+        """Where requests find units, in an index that is held."""
+        index, trees = self.view.index, self.view.hierarchies
+        matchers = {md: Matcher(md, index.columns, trees) for md in set(self.view.match.values())}
+        return {a: UnitFinder(matchers[md], self.sold[a]) for a, md in self.view.match.items()}
 
-    def _reserve(self, number: int, guard: Guard) -> None:
+    def _sold_before(self, buyer: str, request: Request) -> Iterator[SoldBefore]:
+        """What a request told of: each unit that it found, all of which had the answer."""
+        for unit in known_units(self.finders[request.attribute].all_found(request)):
+            yield SoldBefore(buyer, request.attribute, unit, request.level)
+
+    def _open_before(self, guard: Guard) -> Mask:
+        """Per row: is enough left of it for a policy, by what was sold before?"""
+        pooled = BoughtLevels()
+        for one in self.sold_before:
+            pooled.learn(self.sold[one.attribute].priced, self.sold[one.attribute].place, one.unit, one.level)
+        return np.asarray(guard.values_left(pooled) >= guard.enough)
+
+    def _reserve(self, guard: Guard, draws: Mapping[PricedComponent, Draw]) -> None:
         """Keep back what a policy needs, below the levels that are safe whatever the answer is."""
         sold = [a for a in guard.safe_levels if a in self.sold]
-        rows = self._reserved_rows(number, guard, sold)
+        rows = self._reserved_rows(guard, sold, draws)
         for attribute in sold:
             units = self.sold[attribute].priced.units.of_row[rows]
-            np.maximum.at(self.sold[attribute].floor, units, guard.safe_levels[attribute])
+            np.maximum.at(self.sold[attribute].floor, units, guard.safe_levels[attribute][rows])
 
-    def _reserved_rows(self, number: int, guard: Guard, sold: Sequence[str]) -> Mask:
-        """The rows that a policy keeps back: a draw by units of the first attribute that is sold of its components."""
+    def _reserved_rows(self, guard: Guard, sold: Sequence[str], draws: Mapping[PricedComponent, Draw]) -> Mask:
+        """The rows that a policy keeps back: a draw by units of the first attribute that is sold of its components.
+
+        Units have one lot for all policies: what one keeps back serves the next.
+        """
         rows = self.view.index.rows
         if not sold or guard.policy.scope == "row":
             return np.full(rows, bool(sold))
-        units = self.sold[sold[0]].priced.units
+        if (kept := self.view.index.kept_back(guard.number)) is not None:
+            return kept
+        priced = self.sold[sold[0]].priced
+        units = priced.units
         unsold = np.ones(rows, dtype=np.bool_)
         for attribute in sold:
+            together = self.finders[attribute].matcher.together
             found = self.sold[attribute]
-            unsold &= ~found.can_be_bought()[found.priced.units.of_row]
-        draws = drawn(self.view.salt, f"reserve {number}", len(units))
-        return reserved_units(guard.group, units.of_row, guard.policy.keep, draws, unsold)[units.of_row]
+            unsold &= ~found.can_be_bought(together)[found.priced.units.of_row]
+        group = np.where(self._open_before(guard), guard.group, -1) if self.sold_before else guard.group
+        return reserved_units(group, units.of_row, guard.policy.keep, draws[priced], unsold)[units.of_row]
 
     def prices(self, attribute: str, units: Ints, bought: BoughtLevels) -> Ints:
         """What units cost a buyer at all levels, with what it has bought of them before; 0 where there is none."""
         sold = self.sold[attribute]
-        some = np.flatnonzero(units >= 0)
-        prices = np.zeros((len(units), sold.height + 1), dtype=np.int64)
-        prices[some] = sold.priced.ladders(units[some], sold.place)
-        touched = bought.units(sold.priced)
-        if touched:
-            for number, unit in enumerate(units.tolist()):
-                if unit in touched:
-                    prices[number] = [self.price(attribute, unit, level, bought) for level in range(sold.height + 1)]
-        return prices
+        return sold.priced.prices(units, sold.place, sold.height + 1, bought)
 
     def price(self, attribute: str, unit: int, level: int, bought: BoughtLevels) -> int:
         """What one unit costs a buyer at a level, with what it has bought of it before."""
         sold = self.sold[attribute]
-        if unit < 0:
-            return 0
-        now = bought.of(sold.priced, unit)
-        return sold.priced.worth(unit, lowered(now, sold.place, level)) - sold.priced.worth(unit, now)
+        return sold.priced.price(unit, sold.place, level, bought)
 
     def floors(self, attribute: str, units: Ints, opened: OpenRows) -> Ints:
         """From which level on units are sold; `opened` matters where a policy keeps back what is left last."""
         floors = self.sold[attribute].floor[units].astype(np.int64)
         some = np.flatnonzero(units >= 0)
-        if opened.is_watching:
-            floors[some] = np.maximum(floors[some], opened.floors(attribute, units[some]))
+        if self.watched:
+            floors[some] = np.maximum(floors[some], opened.floors(self.watched, self.sold[attribute], units[some]))
         floors[units < 0] = 0
         return floors
 
@@ -116,18 +147,19 @@ class Quoter:
         """From which level on one unit is sold."""
         if unit < 0:
             return 0
-        kept_back = int(self.sold[attribute].floor[unit])
-        return max(kept_back, opened.floor(attribute, unit)) if opened.is_watching else kept_back
+        sold = self.sold[attribute]
+        kept_back = int(sold.floor[unit])
+        return max(kept_back, opened.floor(self.watched, sold, unit)) if self.watched else kept_back
 
 
 def _priced(view: PublicView) -> list[PricedComponent]:
     """What every component costs: the total over attributes, rows and levels, to the nanocredit."""
     names = [a for component in view.components for a in component.attributes]
-    told = [Fraction(str(view.sensitivity.get(a, 1))) * _can_be_told(view.component_of(a), a) for a in names]
+    told = [Fraction(str(view.sensitivity.get(a, 1))) * view.component_of(a).can_differ(a) for a in names]
     if not any(told):
         raise InputError("nothing to sell: no sold attribute can have two values; give it a hierarchy that has")
     weight_of = dict(zip(names, apportion(view.total, told), strict=True))
-    rows = max(view.index.rows, 1)
+    rows = max(view.index.in_all, 1)
     _check_total(view, weight_of, told, rows)
     first = row_with_the_rest(view)
     priced = []
@@ -135,10 +167,24 @@ def _priced(view: PublicView) -> list[PricedComponent]:
         share = {a: weight_of[a] // rows for a in component.attributes}
         more = {a: share[a] + weight_of[a] % rows for a in component.attributes}
         units = Units(view.index, view.left.get(component.attributes[0], ()))
-        price, of_first = (price_table(component, weights, view.spread) for weights in (share, more))
+        price, of_first = (_price_tables(view, component, weights) for weights in (share, more))
         holder = int(units.of_row[first]) if first >= 0 else -1
-        priced.append(PricedComponent(component, units, price, of_first, holder))
+        case = _case_of_units(component, units, view)
+        priced.append(PricedComponent(component, units, case, price, of_first, holder))
+    if view.components[0].may_be_absent:
+        presence = np.sum([one.own_presence() for one in priced], axis=0)
+        for one in priced:
+            one.take_apart(presence)
     return priced
+
+
+def _price_tables(view: PublicView, linked: LinkedAttributes, weights: Mapping[str, int]) -> Ints:
+    """What level vectors cost of one row, case by case."""
+
+    def tables() -> Ints:
+        return np.stack([price_table(case, weights, view.spread) for case in linked.cases])
+
+    return view.tables.once(("prices", linked, *weights.values()), tables)
 
 
 def _check_total(view: PublicView, weight_of: Mapping[str, int], told: Sequence[Fraction], rows: int) -> None:
@@ -154,12 +200,18 @@ def _check_total(view: PublicView, weight_of: Mapping[str, int], told: Sequence[
 
 
 def row_with_the_rest(view: PublicView) -> int:
-    """The row that has what does not divide, drawn in public; −1 if there is none."""
-    key = view.index.keys(sorted(view.index.columns))
-    return int(np.argmin(drawn(view.salt, "rest", int(key.max()) + 1)[key])) if len(key) else -1
+    """The row that has what does not divide: the first in the order of all its texts; −1 if there is none."""
+    return view.index.first_row
 
 
-def _can_be_told(component: Component, attribute: str) -> bool:
-    """Can two tuples differ in an attribute?"""
-    ground = component.paths[component.attributes.index(attribute)][0]
-    return bool((ground != ground[0]).any())
+def _case_of_units(linked: LinkedAttributes, units: Units, view: PublicView) -> Ints:
+    """Per unit its case: all its rows have one, or what they have in common could not be told."""
+    of_row = linked.case_of_rows(view.index)
+    case = np.zeros(len(units), dtype=np.int64)
+    case[units.of_row] = of_row
+    if (case[units.of_row] != of_row).any():
+        left, given = (", ".join(names) for names in (view.left[linked.attributes[0]], linked.given))
+        raise InputError(
+            f"{left} ties rows that differ in {given}, by which a dictionary has other tuples; add {given} to it"
+        )
+    return case

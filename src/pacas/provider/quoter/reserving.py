@@ -5,34 +5,30 @@ Drawn in public, before anything is sold: what is refused tells nothing of value
 
 from __future__ import annotations
 
-import hashlib
 import heapq
 
 import numpy as np
 from numpy.typing import NDArray
 
-Draws = NDArray[np.uint64]
-Ints = NDArray[np.int64]
+from pacas.engine.grouping import Ints
+from pacas.engine.kept_rows import UnitPairs
+from pacas.provider.quoter.public_draw import Draw
+
 Mask = NDArray[np.bool_]
 
 
-def drawn(salt: bytes, purpose: str, count: int) -> Draws:
-    """64 random bits for each of the numbers below `count`, from a public salt."""
-    return np.frombuffer(hashlib.shake_128(salt + b"\0" + purpose.encode()).digest(8 * count), dtype="<u8")
-
-
-def reserved_units(group: Ints, unit: Ints, keep: int, draws: Draws, unsold: Mask) -> Mask:
+def reserved_units(group: Ints, unit: Ints, keep: int, draw: Draw, unsold: Mask) -> Mask:
     """Units, as few as a greedy choice finds, that hold `keep` rows of every X-group, or all where it has no more.
 
-    Row i is in X-group `group[i]` (−1: in none) and is sold with the others of `unit[i]`; `draws` decides between units
+    Row i is in X-group `group[i]` (−1: in none) and is sold with the others of `unit[i]`; `draw` decides between units
     that serve as well. Rows that no request can buy (`unsold`) keep their group's secret without being reserved.
 
-    >>> two_groups, alone = np.array([0, 0, 1]), np.array([0, 1, 2])
-    >>> reserved_units(two_groups, alone, 1, np.array([7, 3, 5], dtype=np.uint64), np.zeros(3, dtype=bool)).tolist()
+    >>> two_groups, alone, lots = np.array([0, 0, 1]), np.array([0, 1, 2]), np.array([7, 3, 5], dtype=np.uint64)
+    >>> reserved_units(two_groups, alone, 1, lots.take, np.zeros(3, dtype=bool)).tolist()
     [False, True, True]
     """
     linked = group >= 0
-    groups, units = int(group.max(initial=-1)) + 1, len(draws)
+    groups, units = int(group.max(initial=-1)) + 1, int(unit.max(initial=-1)) + 1
     need = np.minimum(keep, np.bincount(group[linked], minlength=groups))
     need = np.maximum(need - np.bincount(group[linked & unsold], minlength=groups), 0)
     for_sale = linked & ~unsold
@@ -40,20 +36,33 @@ def reserved_units(group: Ints, unit: Ints, keep: int, draws: Draws, unsold: Mas
     of_group, of_unit = pair // units, pair % units
     size = np.bincount(unit, minlength=units)
     if (np.bincount(of_unit, minlength=units) <= 1).all() and (keep == 1 or (count == 1).all()):
-        return _first_of_groups(of_group, of_unit, need, size, draws)
-    return _hitting(of_group, of_unit, count, need, size, draws)
+        return _first_of_groups(of_group, of_unit, need, size, draw)
+    return _hitting(of_group, of_unit, count, need, size, draw)
 
 
-def _first_of_groups(of_group: Ints, of_unit: Ints, need: Ints, size: Ints, draws: Draws) -> Mask:
+def chosen_units(pairs: UnitPairs) -> Ints:
+    """The same by the pairs of groups and units alone, where the rows stay on the engine."""
+    _, group = np.unique(pairs.group, return_inverse=True)
+    units, unit = np.unique(pairs.unit, return_inverse=True)
+    need, size, lots = np.zeros(len(group), np.int64), np.zeros(len(units), np.int64), np.zeros(len(units), np.uint64)
+    need[group], size[unit], lots[unit] = pairs.need, pairs.size, pairs.lot
+    return units[_hitting(group, unit, pairs.rows, need, size, lots.take)]
+
+
+def _first_of_groups(of_group: Ints, of_unit: Ints, need: Ints, size: Ints, draw: Draw) -> Mask:
     """Where no unit lies in two groups: of each group the smallest units, by draw among equal ones."""
-    order = np.lexsort((draws[of_unit], size[of_unit], of_group))
+    drawn = np.zeros(len(of_unit), dtype=np.uint64)
+    units = np.bincount(of_group, minlength=len(need))
+    choice = np.flatnonzero(((need > 0) & (need < units))[of_group])  # where there is one
+    drawn[choice] = draw(of_unit[choice])
+    order = np.lexsort((drawn, size[of_unit], of_group))
     place = np.arange(len(order)) - np.searchsorted(of_group[order], of_group[order])
     chosen = np.zeros(len(size), dtype=np.bool_)
     chosen[of_unit[order[place < need[of_group[order]]]]] = True
     return chosen
 
 
-def _hitting(of_group: Ints, of_unit: Ints, count: Ints, need: Ints, size: Ints, draws: Draws) -> Mask:
+def _hitting(of_group: Ints, of_unit: Ints, count: Ints, need: Ints, size: Ints, draw: Draw) -> Mask:
     """A greedy hitting set, by what a unit adds to the groups that are short, per row; what is unneeded goes again."""
     members: dict[int, list[tuple[int, int]]] = {}
     for group, unit, rows in zip(of_group.tolist(), of_unit.tolist(), count.tolist(), strict=True):
@@ -66,19 +75,21 @@ def _hitting(of_group: Ints, of_unit: Ints, count: Ints, need: Ints, size: Ints,
         return added / sizes[unit]
 
     chosen: list[int] = []
-    heap = [(-gain(unit), int(draws[unit]), unit) for unit in members]
+    candidates = np.unique(of_unit)
+    draws: dict[int, int] = dict(zip(candidates.tolist(), draw(candidates).tolist(), strict=True))
+    heap = [(-gain(unit), draws[unit], unit) for unit in members]
     heapq.heapify(heap)
     while heap and heap[0][0]:  # gains only fall: what is first with a gain that still holds is the best
-        before, draw, unit = heapq.heappop(heap)
+        before, lot, unit = heapq.heappop(heap)
         now = gain(unit)
         if -now > before:
-            heapq.heappush(heap, (-now, draw, unit))
+            heapq.heappush(heap, (-now, lot, unit))
             continue
         chosen.append(unit)
         for group, rows in members[unit]:
             short[group] -= rows
     kept = set(chosen)
-    for unit in sorted(chosen, key=lambda u: (-int(size[u]), int(draws[u]))):
+    for unit in sorted(chosen, key=lambda u: (-int(size[u]), draws[u])):
         if all(short[group] + rows <= 0 for group, rows in members[unit]):
             kept.remove(unit)
             for group, rows in members[unit]:

@@ -8,22 +8,22 @@ from functools import cached_property
 import numpy as np
 
 from pacas.engine.grouping import Groups, Ints
+from pacas.protocol.price_list import NONE, SEVERAL
 from pacas.provider.quoter.public_index import PublicIndex
-
-SEVERAL, NONE = -2, -1
-"""What a request finds that finds rows of more than one unit, or no row."""
 
 
 class Units:
     """The units of one component, numbered in an order that the index alone decides."""
 
     def __init__(self, index: PublicIndex, left: Sequence[str]) -> None:
+        self.told_apart_by = tuple(sorted(left or index.columns))
+        """The columns by which one unit differs from the next, copies of rows aside."""
         if left:
-            self.of_row: Ints = index.keys(left)
+            self.of_row: Ints = index.keys(self.told_apart_by)
         else:  # nobody tells rows apart that agree in everything public: their order among each other is no matter
             self.of_row = np.empty(index.rows, dtype=np.int64)
-            self.of_row[np.argsort(index.keys(sorted(index.columns)), kind="stable")] = np.arange(index.rows)
-        self.sizes: Ints = np.bincount(self.of_row)
+            self.of_row[np.argsort(index.keys(self.told_apart_by), kind="stable")] = np.arange(index.rows)
+        self.sizes, self.numbers = index.counted(left, False, self.of_row)
 
     def __len__(self) -> int:
         return len(self.sizes)
@@ -31,6 +31,11 @@ class Units:
     @cached_property
     def rows(self) -> Groups:
         return Groups.of(self.of_row, len(self))
+
+    @property
+    def first_rows(self) -> Ints:
+        """Of each unit one row."""
+        return self.rows.members[self.rows.offsets[:-1]]
 
     def found_by(self, found: Groups) -> Ints:
         """What each of many requests finds, from the rows that each matches: a unit, `SEVERAL`, or `NONE`."""

@@ -4,40 +4,50 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from pacas.core.bought_levels import BoughtLevels
 from pacas.provider.ledger.entry import Purchase
-from pacas.provider.quoter.bought_levels import BoughtLevels
+from pacas.provider.quoter.open_rows import OpenRows
 from pacas.provider.quoter.quoter import Quoter
+from pacas.provider.quoter.quoters import Quoters
 from pacas.provider.shop.contract import RecordedSales
 
 
 class SealedSales(RecordedSales):
     """Per buyer the levels bought, and what was paid. Private to one provider, under its lock."""
 
-    def __init__(self, quoter: Quoter) -> None:
+    def __init__(self, quoters: Quoters) -> None:
         super().__init__()
-        self._quoter = quoter
+        self._quoters = quoters
         self._bought: dict[str, BoughtLevels] = {}
         self._nothing = BoughtLevels()
-        self.opened = quoter.all_open()
+        self.opened = OpenRows()
         """The rows that purchases have left open, where a policy asks."""
         self.pooled = BoughtLevels()
         """What all buyers have bought together."""
+        self.touched = 0
+        """Of how many rows something was bought, at the most."""
+        for quoter, (buyer, attribute, unit, level) in quoters.sold_before:
+            self._learn(buyer, quoter, attribute, unit, level)
 
     def bought(self, buyer: str) -> BoughtLevels:
         """What a buyer has bought: its prices count what that has left."""
         return self._bought.get(buyer, self._nothing)
 
-    def add(self, purchase: Purchase, unit: int) -> None:
+    def add(self, purchase: Purchase, quoter: Quoter, unit: int) -> None:
         """Take in one purchase of a unit; at the root, where several are found, it tells nothing."""
-        request = purchase.request
-        sold = self._quoter.sold[request.attribute]
         if unit >= 0:
-            for bought in (self.pooled, self._bought.setdefault(purchase.buyer, BoughtLevels())):
-                bought.learn(sold.priced, sold.place, unit, request.level)
-            self.opened.learn(request.attribute, unit, request.level)
+            self._learn(purchase.buyer, quoter, purchase.request.attribute, unit, purchase.request.level)
         self._count(purchase)
 
+    def _learn(self, buyer: str, quoter: Quoter, attribute: str, unit: int, level: int) -> None:
+        sold = quoter.sold[attribute]
+        self.touched += int(sold.priced.units.sizes[unit])
+        for bought in (self.pooled, self._bought.setdefault(buyer, BoughtLevels())):
+            bought.learn(sold.priced, sold.place, unit, level)
+        self.opened.learn(quoter.watched, sold, unit, level)
+
     def replay(self, purchases: Iterable[Purchase]) -> None:
-        for purchase in purchases:
-            unit, _, _ = self._quoter.sold[purchase.request.attribute].find_one(purchase.request)
-            self.add(purchase, unit)
+        taken = list(purchases)
+        found = self._quoters.find_all([purchase.request for purchase in taken])
+        for purchase, (quoter, unit, _, _) in zip(taken, found, strict=True):
+            self.add(purchase, quoter, unit)

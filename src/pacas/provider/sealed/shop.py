@@ -1,26 +1,26 @@
-"""A shop whose quotes are sealed: what is free comes from the quoter; a private value is read when it is paid for."""
+"""A shop whose quotes are sealed: what is free comes from quoters; a private value is read when it is paid for."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from threading import Lock
 from typing import NamedTuple
 
-import numpy as np
-
 from pacas.core.query import GeneralizedQuery
+from pacas.engine.grouping import Ints
 from pacas.errors import InputError
 from pacas.protocol.marketplace import Columns
 from pacas.protocol.messages import Ladders, Offer, Quote, Refusal, Request
-from pacas.provider.column import Column
+from pacas.protocol.order_of_checks import REASON_OF, judged, judged_at
 from pacas.provider.ledger.entry import Purchase
 from pacas.provider.quoter.quoter import Quoter
+from pacas.provider.quoter.quoters import FoundUnit, Quoters
+from pacas.provider.quoter.sold_attribute import FoundUnits
+from pacas.provider.sealed.private_cells import PrivateCells
 from pacas.provider.sealed.sales import SealedSales
 from pacas.provider.shop.contract import CountedGroups, CountedSales, CountedShop, check_request, offer_of
 from pacas.provider.shop.fingerprint import terms_digests
-from pacas.provider.shop.judging import REASONS, judged, judged_at
 from pacas.provider.terms import Terms
 
 
@@ -28,30 +28,37 @@ class SealedSale(NamedTuple):
     """A request that may be answered: at which price, and about which unit."""
 
     price: int
+    quoter: Quoter
     unit: int
 
 
 class SealedShop:
-    """A quoter, and the private columns. `purchase` alone reads these."""
+    """Quoters, and the private cells. `purchase` alone reads these."""
 
-    keeps_quotes = True
     is_short = False
 
-    def __init__(self, quoter: Quoter, private: Mapping[str, Column], terms: Terms, state: Lock) -> None:
-        self.terms, self._quoter, self._state = terms, quoter, state
-        self._private = private
+    def __init__(
+        self, quoters: Quoters, private: PrivateCells, terms: Terms, digests: Mapping[str, str], state: Lock
+    ) -> None:
+        self.terms, self.quoters, self._private, self._state = terms, quoters, private, state
+        self._digests = digests
+        self.keeps_quotes = quoters.keeps_quotes
+        self.price_lists = quoters.price_lists
+        listed = {} if self.price_lists is None else self.price_lists.offered
+        view = quoters.view
         self.offers: Mapping[str, Offer] = {
-            a: Offer(a, sold.matcher.client_columns, quoter.view.hierarchies[a]) for a, sold in quoter.sold.items()
+            a: Offer(a, quoters.client_columns(a), view.hierarchies[a], private.may_be_absent, listed.get(a), True)
+            for a in view.match
         }
 
     @cached_property
     def sales(self) -> SealedSales:
         """What has been sold; made ready when the ledger has been found to belong here."""
-        return SealedSales(self._quoter)
+        return SealedSales(self.quoters)
 
     @property
     def rows(self) -> int:
-        return self._quoter.view.index.rows
+        return self.quoters.view.index.in_all
 
     @property
     def neighbours(self) -> int:
@@ -59,55 +66,71 @@ class SealedShop:
 
     @property
     def total(self) -> int:
-        return self._quoter.view.total
+        return self.quoters.view.total
 
     def fingerprint(self) -> dict[str, str]:
-        return terms_digests(self.terms) | self._quoter.view.digests()
+        return terms_digests(self.terms) | self.quoters.view.digests() | dict(self._digests)
 
     def ladders(self, attribute: str, tuples: Columns, buyer: str) -> Ladders:
         offer_of(attribute, self.offers)
-        found = self._quoter.sold[attribute].find(tuples)
-        with self._state:
-            prices = self._quoter.prices(attribute, found.units, self.sales.bought(buyer))
-            floors = self._quoter.floors(attribute, found.units, self.sales.opened)
-        return Ladders(judged(prices, found.matches, found.never_below, floors))
+
+        def judge(quoter: Quoter, found: FoundUnits) -> Ints:
+            with self._state:
+                prices = quoter.prices(attribute, found.units, self.sales.bought(buyer))
+                floors = quoter.floors(attribute, found.units, self.sales.opened)
+            return judged(prices, found.matches, found.never_below, floors)
+
+        return Ladders(self.quoters.find(attribute, tuples, judge))
 
     def judge(self, request: Request, buyer: str) -> SealedSale | Refusal:
         check_request(request, self.offers)
-        attribute, level = request.attribute, request.level
-        unit, matches, never_below = self._quoter.sold[attribute].find_one(request)
+        found = self.quoters.find_one(request)
+        price = self.price(found, request.attribute, request.level, buyer)
+        return SealedSale(price, found[0], found[1]) if price >= 0 else Refusal(REASON_OF[price])
+
+    def price(self, found: FoundUnit, attribute: str, level: int, buyer: str) -> int:
+        """The price of what a request has found, or a refusal."""
+        quoter, unit, matches, never_below = found
         with self._state:
-            price = self._quoter.price(attribute, unit, level, self.sales.bought(buyer))
-            floor = self._quoter.floor(attribute, unit, self.sales.opened)
-        price = judged_at(level, matches, never_below, floor, price)
-        return SealedSale(price, unit) if price >= 0 else Refusal(REASONS[price])
+            price = quoter.price(attribute, unit, level, self.sales.bought(buyer))
+            floor = quoter.floor(attribute, unit, self.sales.opened)
+        return judged_at(level, matches, never_below, floor, price)
 
     def purchase(self, sale: SealedSale, request: Request, buyer: str, key: str) -> Purchase:
-        return Purchase(buyer, key, request, sale.price, self._answer(sale.unit, request), None)
+        return Purchase(buyer, key, request, sale.price, self._answer(sale, request), None)
 
-    def _answer(self, unit: int, request: Request) -> str:
+    def _answer(self, sale: SealedSale, request: Request) -> str:
         """The one place where a private value is read. At the root nothing is told, and nothing need be read."""
-        column = self._private[request.attribute]
-        if request.level == column.domain.height:
-            return column.domain.root_label
-        row = int(self._quoter.sold[request.attribute].priced.units.rows.one(unit)[0])
-        return str(column.hierarchy.label(column.hierarchy.ancestors[request.level, column.cells[row]]))
+        offer, attribute = self.offers[request.attribute], request.attribute
+        if request.level == offer.hierarchy.height and not offer.may_be_absent:
+            return offer.hierarchy.root_label
+        row = int(sale.quoter.sold[attribute].priced.units.rows.one(sale.unit)[0])
+        return self._private.answer(attribute, request.level, sale.quoter.view.index, row)
 
     def add(self, sale: SealedSale, purchase: Purchase) -> None:
-        self.sales.add(purchase, sale.unit)
+        self.sales.add(purchase, sale.quoter, sale.unit)
 
     def quote_query(self, query: GeneralizedQuery, buyer: str) -> Quote | Refusal:
         raise InputError('a sealed provider quotes requests, not queries; price them with quotes = "paper"')
 
     def count_sales(self, purchases: Sequence[Purchase]) -> CountedShop:
-        sales = SealedSales(self._quoter)
-        sales.replay(purchases)
-        due = {buyer: CountedSales(0, sales.bought(buyer).worth()) for buyer in sales.totals()}
-        groups = []
-        for guard in self._quoter.guards:
-            left, group = guard.values_left(sales.pooled), guard.group
-            most = np.zeros(int(group.max(initial=-1)) + 1, dtype=np.int64)
-            np.maximum.at(most, group[group >= 0], left[group >= 0])
-            margins = Counter((most - guard.policy.k).tolist())
-            groups.append(CountedGroups(len(most), int((group < 0).sum()), margins, int((most < guard.policy.k).sum())))
-        return CountedShop(groups, due)
+        sales = SealedSales(self.quoters)
+        due = {buyer: CountedSales() for buyer in sorted({purchase.buyer for purchase in purchases})}
+        found = self.quoters.find_all([purchase.request for purchase in purchases])
+        for purchase, (quoter, unit, _, _) in zip(purchases, found, strict=True):
+            attribute, level = purchase.request.attribute, purchase.request.level
+            bought = sales.bought(purchase.buyer)
+            due[purchase.buyer].due += quoter.price(attribute, unit, level, bought)
+            sales.add(purchase, quoter, unit)
+        policies = range(1, len(self.terms.policies) + 1)
+        return CountedShop([self._groups(number, sales) for number in policies], due)
+
+    def _groups(self, policy: int, sales: SealedSales) -> CountedGroups:
+        counted = CountedGroups(unlinked_rows=self.quoters.unlinked(policy))
+        for quoter in self.quoters.by_group(policy, sales.touched):
+            guard = quoter.guards[policy - 1]
+            margins = guard.least_kept(sales.pooled) - guard.enough
+            counted.groups += len(margins)
+            counted.margins.update(margins.tolist())
+            counted.short_together += int((margins < 0).sum())
+        return counted

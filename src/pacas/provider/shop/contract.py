@@ -14,6 +14,7 @@ from pacas.protocol.marketplace import Columns
 from pacas.protocol.messages import Ladders, Offer, Quote, Refusal, Request
 from pacas.provider.ledger.chain import Total
 from pacas.provider.ledger.entry import Purchase
+from pacas.provider.quoter.price_lists import PriceLists
 from pacas.provider.terms import Terms
 
 Tell = Callable[[str], None]
@@ -96,6 +97,11 @@ class Shop(Protocol[S]):
     @property
     def total(self) -> int:
         """What everything costs together."""
+        ...
+
+    @property
+    def price_lists(self) -> PriceLists | None:
+        """What clients may quote by themselves from, where quotes are sealed."""
         ...
 
     @property

@@ -12,9 +12,11 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+from pacas.core.anonymity import Policy
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.query import MAIN
 from pacas.engine.contract import Engine, Source
+from pacas.provider.quote_mode import QuoteMode
 from pacas.provider.support.support_set import Generated
 from pacas.provider.support.weights import Factor
 from pacas.provider.terms import Terms
@@ -23,6 +25,11 @@ from pacas.provider.terms import Terms
 def relation_digests(engine: Engine[Any], sources: Mapping[str, Source]) -> dict[str, str]:
     """A hex digest by relation; a part that changes is named when the ledger is opened again."""
     return {"relation" if name == MAIN else f"relation {name}": engine.digest(s) for name, s in sources.items()}
+
+
+def ledger_mode(fingerprint: Mapping[str, str]) -> QuoteMode:
+    """Whose quotes a ledger was opened with: sealed ones keep rows back in public."""
+    return QuoteMode.SEALED if "reserve" in fingerprint else QuoteMode.PAPER
 
 
 def terms_digests(terms: Terms) -> dict[str, str]:
@@ -65,7 +72,13 @@ def _hierarchy(hierarchy: Hierarchy) -> str:
 
 
 def _policies(terms: Terms) -> list[Any]:
-    return [[p.x, p.y, p.y_levels, p.k, p.allow_linkage] for p in terms.policies]
+    """What each asks for; a criterion beyond k came later, and ledgers from before are still to open."""
+    return [[p.x, p.y, p.y_levels, p.k, p.allow_linkage, *_criterion(p)] for p in terms.policies]
+
+
+def _criterion(policy: Policy) -> list[Any]:
+    given = policy.criterion
+    return [] if given is None else [given.name, {name: str(value) for name, value in given.parameters.items()}]
 
 
 def text_digest(value: Any) -> str:

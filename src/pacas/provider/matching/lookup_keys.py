@@ -8,13 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
+from typing import Any
 
 import numpy as np
 
 from pacas.core.dependency import MatchClause, MatchingDependency, Similarity
 from pacas.core.hierarchy import Hierarchy, canonical_number
-from pacas.engine.contract import Hierarchies
-from pacas.provider.matching.matcher import clause_index
+from pacas.engine.contract import Engine, Hierarchies
+from pacas.engine.grouping import Ints
+from pacas.engine.kept_rows import Agreement
+from pacas.protocol.marketplace import Columns
+from pacas.provider.matching.matcher import clause_index, listed_columns
 
 Key = tuple[str | None, ...]
 """A client's values, in the order of the columns that the match needs."""
@@ -34,6 +38,17 @@ class LookupKeys:
             _ColumnClauses(of[a], self.client_columns, distinct.get(a, ()), hierarchies.get(a)) for a in self.by
         ]
 
+    @classmethod
+    def on(
+        cls, engine: Engine[Any], table: Any, dependency: MatchingDependency, hierarchies: Hierarchies
+    ) -> LookupKeys:
+        """Those of a relation that stays on an engine."""
+        distinct = {
+            c: [value for (value,) in engine.histogram(table, [c], {}).values if value is not None]
+            for c in by_likeness(dependency)
+        }
+        return cls(dependency, distinct, hierarchies)
+
     @property
     def by_equality(self) -> bool:
         """Whether equality decides alone, so that a tuple is one look-up."""
@@ -44,6 +59,26 @@ class LookupKeys:
         texts = [value for value in key if value]
         if len(texts) == len(key):
             yield from product(*(column.accepted(texts) for column in self._columns))
+
+
+def key_of(columns: Sequence[str], values: Mapping[str, str | None]) -> Key:
+    """What one tuple is looked up by."""
+    return tuple(column[0] for column in listed_columns(columns, {name: [value] for name, value in values.items()}))
+
+
+def distinct_keys(columns: Sequence[str], tuples: Columns) -> tuple[list[Key], Ints]:
+    """What tuples are looked up by, each once, and which of these each tuple has."""
+    number: dict[Key, int] = {}
+    lines = zip(*listed_columns(columns, tuples), strict=True)
+    which = np.array([number.setdefault(key, len(number)) for key in lines], dtype=np.int64)
+    return list(number), which
+
+
+def agreement_of(dependency: MatchingDependency, hierarchies: Hierarchies) -> Agreement:
+    """Rows that every tuple matches together, or not at all: they agree in all columns of the match."""
+    by = tuple(sorted({clause.provider for clause in dependency.clauses}))
+    likeness = by_likeness(dependency)
+    return Agreement(by, {a: hierarchies[a] for a in by if a in hierarchies and a not in likeness})
 
 
 def by_likeness(dependency: MatchingDependency) -> list[str]:

@@ -1,8 +1,7 @@
-"""What requests need of a relation that stays on the engine: the rows that they match, and these rows' X-groups.
+"""What requests need of a relation that stays on the engine: the rows that they match, and those that belong to these.
 
-A request is judged on nothing else. Where a match is by equality of columns of X, as D5 has it, the X-groups lie within
-what is matched; otherwise they are a second look-up. What was found lately is kept, so that paying after asking for
-prices does not look again.
+A request is judged on nothing else. What was found lately is kept, so that paying after asking for prices does not look
+again.
 """
 
 from __future__ import annotations
@@ -10,23 +9,25 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import islice, pairwise
+from itertools import pairwise
 from threading import Lock
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 from cachetools import LRUCache
 from numpy.typing import NDArray
 
-from pacas.core.anonymity import Policy
 from pacas.engine.codes import coded_texts, linked_keys
 from pacas.engine.contract import Hierarchies, Index
 from pacas.engine.grouping import Groups, Ints, combine, spread
-from pacas.provider.on_engine.covering import MOST_OF_A_GROUP
-from pacas.provider.on_engine.lookup_keys import Key, LookupKeys
+from pacas.provider.matching.index_matcher import IndexMatcher
+from pacas.provider.matching.lookup_keys import Key
 
-WIDE = 1 << 12
-"""Look-ups that are made together for one tuple."""
+FIRST_KEYS = 256
+MOST_KEYS = 1 << 16
+MOST_ROWS = 1 << 18
+"""Tuples that are looked up together at first and at most, and about how many rows these may bring."""
 MOST_KEPT = 1_000_000
 """Rows that are kept of what was found lately."""
 
@@ -44,7 +45,7 @@ class FoundRows:
     matched: Groups
     too_many: NDArray[np.bool_]
     groups: Sequence[Ints] = ()
-    """Per policy whose X-groups reach beyond what is matched: the group of each row, −1 if it is in none."""
+    """Where groups reach beyond what is matched: the group of each row, −1 if it is in none."""
 
     def select(self, keys: Sequence[Key]) -> FoundRows:
         """What some of the tuples need: the rows that they match, and those in the same groups."""
@@ -86,19 +87,26 @@ class FoundRows:
         )
 
 
+class GroupIndex(NamedTuple):
+    """Rows that agree in some columns, and of how many at most, besides one, a group is given."""
+
+    columns: Sequence[str]
+    found_in: Index
+    most: int | None
+
+
 class RowLookup:
     """All that one attribute's requests need, looked up."""
 
     def __init__(
         self,
-        lookup_keys: LookupKeys,
-        index: Index,
-        linked: Sequence[tuple[Policy, Index | None]],
-        hierarchies: Hierarchies,
+        matcher: IndexMatcher,
         max_matches: int,
+        beside: Sequence[GroupIndex] = (),
+        hierarchies: Hierarchies | None = None,
         most_kept: int = MOST_KEPT,
     ) -> None:
-        self.lookup_keys, self._index, self._linked, self._hierarchies = lookup_keys, index, linked, hierarchies
+        self._matcher, self._beside, self._hierarchies = matcher, beside, hierarchies or {}
         self._max_matches = max_matches
         self.recent = FoundLately(most_kept)
 
@@ -117,21 +125,32 @@ class RowLookup:
             parts.append(found.select(mine))
         return FoundRows.joined(parts)
 
+    def each(self, keys: Sequence[Key]) -> Iterator[tuple[Sequence[Key], FoundRows]]:
+        """Some tuples after the other, each given once, and what they need; so many as fit in memory together."""
+        start, size = 0, FIRST_KEYS
+        while start < len(keys):
+            chunk = keys[start : start + size]
+            found = self.of(chunk)
+            yield chunk, found
+            start += size
+            of_a_key = max(len(found.rows) / len(chunk), 1)
+            size = max(FIRST_KEYS, min(16 * size, MOST_KEYS, int(MOST_ROWS / of_a_key)))
+
     def rows(self, keys: Sequence[Key]) -> list[tuple[int, ...]]:
         """The rows that each tuple matches, however many."""
-        table, of_key = self._matches(keys, None)
+        table, of_key = self._matcher.match(keys, None)
         rows = table.column("row").to_numpy()
         order = np.lexsort((rows, of_key))
         ends = np.searchsorted(of_key[order], np.arange(len(keys) + 1))
         return [tuple(rows[order[a:b]].tolist()) for a, b in pairwise(ends)]
 
     def _look_up(self, keys: Sequence[Key]) -> FoundRows:
-        table, of_key = self._matches(keys, self._max_matches)
+        table, of_key = self._matcher.match(keys, self._max_matches)
         too_many = np.bincount(of_key, minlength=len(keys)) > self._max_matches
         few = ~too_many[of_key]
         table, of_key = table.filter(pa.array(few)), of_key[few]
         matched = table.column("row").to_numpy()
-        tables = [table, *self._x_groups(table)]
+        tables = [table, *self._beside_these(table)]
         every = np.concatenate([t.column("row").to_numpy() for t in tables])
         rows, first = np.unique(every, return_index=True)
         texts = pa.concat_tables(tables).take(pa.array(first)).drop_columns(["row"])
@@ -139,58 +158,24 @@ class RowLookup:
         offsets = np.searchsorted(of_key[order], np.arange(len(keys) + 1))
         places = np.searchsorted(rows, matched[order])
         numbers = {key: i for i, key in enumerate(keys)}
-        groups = [self._groups(texts, policy) for policy, index in self._linked if index is not None]
+        groups = [self._groups(texts, columns) for columns, _, _ in self._beside]
         return FoundRows(rows, texts, numbers, Groups(offsets, places), too_many, groups)
 
-    def _matches(self, keys: Sequence[Key], most: int | None) -> tuple[pa.Table, Ints]:
-        """Each row that a tuple matches, and whose it is. Of one that matches more than `most`, as many at least."""
-        lookups: list[tuple[str, ...]] = []
-        of_lookup: list[int] = []
-        tables, owners = [], []
-        for number, key in enumerate(keys):
-            left = self.lookup_keys.of(key)
-            first = list(islice(left, WIDE))
-            lookups += first
-            of_lookup += [number] * len(first)
-            if len(first) == WIDE and (more := self._wide(first, left, most)):
-                del lookups[-WIDE:], of_lookup[-WIDE:]
-                tables += more
-                owners += [np.full(len(table), number) for table in more]
-        found = self._find(lookups, most)
-        owner = np.array(of_lookup, dtype=np.int64)[found.column("line").to_numpy()]
-        together = pa.concat_tables([found.drop_columns(["line"]), *tables])
-        return together, np.concatenate([owner, *owners]).astype(np.int64)
-
-    def _wide(self, first: list[tuple[str, ...]], left: Iterator[tuple[str, ...]], most: int | None) -> list[pa.Table]:
-        """A tuple that takes many look-ups: until there are enough rows."""
-        tables, count, lookups = [], 0, first
-        while lookups and (most is None or count <= most):
-            tables.append(self._find(lookups, most).drop_columns(["line"]))
-            count += len(tables[-1])
-            lookups = list(islice(left, WIDE))
-        return tables
-
-    def _find(self, lookups: Sequence[tuple[str, ...]], most: int | None) -> pa.Table:
-        by = zip(*lookups, strict=True) if lookups else [()] * len(self.lookup_keys.by)
-        values = {a: pa.array(column, pa.string()) for a, column in zip(self.lookup_keys.by, by, strict=True)}
-        return self._index.find(pa.table(values), most)
-
-    def _x_groups(self, table: pa.Table) -> list[pa.Table]:
-        """The rows of the X-groups that rows are in, where these do not lie within what is matched."""
+    def _beside_these(self, table: pa.Table) -> list[pa.Table]:
+        """The rows of the groups that rows are in."""
         found = []
-        for policy, index in self._linked:
-            if index is not None and len(table):
-                groups = self._groups(table, policy)
-                _, first = np.unique(groups, return_index=True)
-                values = table.select(list(policy.x)).take(pa.array(first[groups[first] >= 0]))
-                found.append(index.find(values, MOST_OF_A_GROUP).drop_columns(["line"]))
+        for columns, index, most in self._beside if len(table) else ():
+            groups = self._groups(table, columns)
+            _, first = np.unique(groups, return_index=True)
+            values = table.select(list(columns)).take(pa.array(first[groups[first] >= 0]))
+            found.append(index.find(values, most).drop_columns(["line"]))
         return found
 
-    def _groups(self, texts: pa.Table, policy: Policy) -> Ints:
-        """The X-group of each row, −1 if it is in none."""
+    def _groups(self, texts: pa.Table, columns: Sequence[str]) -> Ints:
+        """The group of each row, −1 if it is in none."""
         if not len(texts):
             return np.empty(0, dtype=np.int64)
-        keys = [linked_keys(coded_texts(texts.column(a)), self._hierarchies.get(a)) for a in policy.x]
+        keys = [linked_keys(coded_texts(texts.column(a)), self._hierarchies.get(a)) for a in columns]
         return combine(keys).key.astype(np.int64)
 
 

@@ -1,0 +1,72 @@
+"""One thing to mend: which rule, how bad, how many people it concerns, and the line that mends it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Severity = Literal["error", "warning", "note"]
+SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
+"""The worst first."""
+Rule = Literal[
+    "undeclared-dependency",
+    "refuses-everything",
+    "refuses-nothing",
+    "small-families",
+    "only-children",
+    "groups-of-one",
+    "finer-match",
+    "no-policy",
+    "paper-quotes",
+    "not-looked-at",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderFinding:
+    """What was found, in counts: it never holds a value of the relation."""
+
+    rule: Rule
+    severity: Severity
+    attribute: str
+    """What it is about: an attribute, or several with commas between."""
+    people: int
+    """How many rows it concerns."""
+    says: str
+    remedy: str
+    """Lines of TOML, or a command."""
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "rule": self.rule,
+            "severity": self.severity,
+            "attribute": self.attribute,
+            "people": self.people,
+            "says": self.says,
+            "remedy": self.remedy,
+        }
+
+
+def worst_first(findings: Iterable[ProviderFinding]) -> list[ProviderFinding]:
+    """Errors before warnings before notes; of each, what concerns most people first."""
+    return sorted(findings, key=lambda one: (SEVERITIES.index(one.severity), -one.people, one.rule, one.attribute))
+
+
+def toml_list(names: Iterable[str]) -> str:
+    """Names as TOML writes a list of them.
+
+    >>> toml_list(["sex", "age"])
+    '["sex", "age"]'
+    """
+    return f"[{', '.join(map(toml_text, names))}]"
+
+
+def toml_text(text: str) -> str:
+    """A text as TOML writes it.
+
+    >>> print(toml_text('fd of "A"'))
+    "fd of \\"A\\""
+    """
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'

@@ -1,0 +1,54 @@
+"""What somebody is quoted who has bought nothing, for every row that is looked at."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+
+from pacas.core.dependency import Similarity
+from pacas.engine.grouping import Ints
+from pacas.provider.lint.own_rows import OwnRows
+from pacas.provider.provider import Provider
+
+NOBODY = "pacas-nobody"
+"""A buyer who has bought nothing."""
+FEW = 2_000
+"""Rows that are asked about where a quote takes more than a look."""
+
+
+def takes_a_look(provider: Provider) -> bool:
+    """Whether quotes are there to be looked up, and so cheap: rows are found by equality, and held in memory."""
+    clauses = [clause for dependency in provider.shop.terms.match.values() for clause in dependency.clauses]
+    return provider.shop.keeps_quotes and all(clause.similarity is Similarity.EQUAL for clause in clauses)
+
+
+class FreeQuotes:
+    """The ladders of the provider's own rows, each attribute's asked for once."""
+
+    def __init__(self, provider: Provider, own: OwnRows) -> None:
+        self._provider, self.own = provider, own
+        self.ladders = cache(self._ladders)
+
+    @classmethod
+    def affordable(cls, provider: Provider, own: OwnRows) -> FreeQuotes | None:
+        """Of all rows, or of some where a quote takes longer; None where the relation stays on the engine."""
+        if own.stays_on_engine:
+            return None
+        return cls(provider, own if takes_a_look(provider) else own.some(FEW))
+
+    def _ladders(self, attribute: str) -> Ints:
+        """Per row its prices at all levels, and refusals below 0."""
+        clauses = self._provider.shop.terms.match[attribute].clauses
+        asked = {clause.client: self.own.texts(clause.provider) for clause in clauses}
+        return self._provider.quote_batch(attribute, asked, buyer=NOBODY).prices
+
+    def floors(self, attribute: str) -> Ints:
+        """Per row the lowest level at which the attribute is sold; the root's, where nothing below it is."""
+        sold = self.below_root(attribute) >= 0
+        return np.asarray(np.where(sold.any(axis=1), sold.argmax(axis=1), sold.shape[1]), dtype=np.int64)
+
+    def below_root(self, attribute: str) -> Ints:
+        """The ladders below the root of the attribute's own hierarchy: the levels that tell of the value."""
+        below: Ints = self.ladders(attribute)[:, : self.own.height(attribute)]
+        return below

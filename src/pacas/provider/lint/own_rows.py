@@ -1,0 +1,117 @@
+"""The provider's own rows, for its owner's eyes: all of the relation, or a sample of one that is too large."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from pacas.core.hierarchy import Codes, Hierarchy
+from pacas.engine.codes import CodedColumn, coded_texts, in_hierarchy, linked_keys
+from pacas.engine.contract import Engine, Hierarchies, Source
+from pacas.engine.grouping import Array, Ints, Keys, combine, distinct
+from pacas.provider.on_engine.memory_limit import too_large
+from pacas.provider.terms import Terms
+
+SEED = 1
+MOST_OF_A_LARGE_RELATION = 200_000
+"""Rows that are looked at of a relation that stays on the engine."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class OwnRows:
+    """The columns that sales have to do with, as codes, of the rows that are looked at."""
+
+    columns: Mapping[str, CodedColumn]
+    hierarchies: Hierarchies
+    rows: int
+    of: int
+    """How many rows the relation has."""
+    stays_on_engine: bool = False
+    """Whether the relation is too large to be held."""
+    _known: dict[str, tuple[Hierarchy, Codes]] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, engine: Engine[Any], source: Source, terms: Terms, most: int | None = None) -> OwnRows:
+        """All rows, or at most so many, drawn by their numbers; never all of a relation that stays on the engine."""
+        names = _names(terms)
+        large = too_large(engine, source, terms)
+        table = large if large is not None and set(names) <= set(large.columns) else engine.open(source, names)
+        if large is not None:
+            most = min(most or MOST_OF_A_LARGE_RELATION, MOST_OF_A_LARGE_RELATION)
+        of, trees, stays = len(table), terms.hierarchies, large is not None
+        if most is None or of <= most:
+            return cls(engine.columns(table, names), trees, of, of, stays)
+        texts = engine.rows(table, _drawn(of, most), names)
+        return cls({name: coded_texts(texts[name]) for name in names}, trees, most, of, stays)
+
+    def some(self, most: int) -> OwnRows:
+        """At most so many of them, drawn by their numbers."""
+        if self.rows <= most:
+            return self
+        drawn = _drawn(self.rows, most)
+        columns = {name: CodedColumn(column.codes[drawn], column.values) for name, column in self.columns.items()}
+        return OwnRows(columns, self.hierarchies, most, self.of, self.stays_on_engine)
+
+    @property
+    def is_sample(self) -> bool:
+        return self.rows < self.of
+
+    def in_all(self, rows: int) -> int:
+        """So many of the rows that are looked at, as a number of rows of the relation."""
+        return round(rows * self.of / max(self.rows, 1))
+
+    def height(self, attribute: str) -> int:
+        """The level of the attribute's root."""
+        return self.hierarchies[attribute].height if attribute in self.hierarchies else 1
+
+    def hierarchy(self, attribute: str) -> Hierarchy:
+        """The attribute's own hierarchy, with every value of the column in it; the two-level one, if it has none."""
+        return self._in_hierarchy(attribute)[0]
+
+    def nodes(self, attribute: str) -> Codes:
+        """Per row the node of its value."""
+        return self._in_hierarchy(attribute)[1].take(self.columns[attribute].codes)
+
+    def answers(self, attribute: str, level: Array | int) -> Codes:
+        """Per row the node of its value at a level, the same for all rows or one for each."""
+        answers: Codes = self.hierarchy(attribute).ancestors[level, self.nodes(attribute)]
+        return answers
+
+    def keys(self, attribute: str, level: int = 0) -> Keys:
+        """The values at a level below the root, as numbers; a null has none."""
+        column = self.columns[attribute]
+        if attribute not in self.hierarchies:
+            return linked_keys(column, None)
+        known, nodes = self._in_hierarchy(attribute)
+        codes = known.generalize(nodes, level).astype(np.int64)
+        codes[[value is None for value in column.values]] = -1
+        return column.recoded(codes, len(known))
+
+    def groups(self, attributes: Sequence[str]) -> Ints:
+        """Per row the number of its group: who agrees on all of the attributes. −1: a null is among them."""
+        linked = [linked_keys(self.columns[a], self.hierarchies.get(a)) for a in attributes]
+        return distinct(combine(linked).key)[0]
+
+    def texts(self, attribute: str) -> list[str | None]:
+        """The column as it was read."""
+        column = self.columns[attribute]
+        return [column.values[code] for code in column.codes.tolist()]
+
+    def _in_hierarchy(self, attribute: str) -> tuple[Hierarchy, Codes]:
+        if attribute not in self._known:
+            tree = self.hierarchies.get(attribute) or Hierarchy.flat(())
+            self._known[attribute] = in_hierarchy(self.columns[attribute], tree)
+        return self._known[attribute]
+
+
+def _drawn(rows: int, some: int) -> Ints:
+    return np.sort(np.random.default_rng(SEED).choice(rows, some, replace=False))
+
+
+def _names(terms: Terms) -> list[str]:
+    """What requests and policies look at, and the left sides that are declared."""
+    declared = [] if terms.sealing is None else terms.sealing.dependencies
+    return list(dict.fromkeys([*terms.attributes, *(a for one in declared for a in one.fd.lhs)]))

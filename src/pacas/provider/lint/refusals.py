@@ -1,0 +1,103 @@
+"""Attributes of which nothing is sold, and policies for whose sake nothing is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from pacas.core.anonymity import Policy
+from pacas.engine.grouping import Ints, combine
+from pacas.protocol.messages import Reason, refused
+from pacas.provider.lint.dependencies import linked_attributes
+from pacas.provider.lint.finding import ProviderFinding, toml_list, toml_text
+from pacas.provider.lint.free_quotes import FreeQuotes
+from pacas.provider.lint.own_rows import OwnRows
+from pacas.provider.lint.remedies import balanced, declared
+from pacas.provider.terms import Terms
+
+UNSAFE, AMBIGUOUS = refused(Reason.UNSAFE), refused(Reason.AMBIGUOUS)
+
+
+def refused_everything(
+    quotes: FreeQuotes, terms: Terms, share: float, files: Mapping[str, str]
+) -> Iterator[ProviderFinding]:
+    """Attributes that next to nobody's value is sold of, at any level below the root."""
+    for attribute in terms.match:
+        below = quotes.below_root(attribute)
+        never = np.asarray((below < 0).all(axis=1))
+        if never.mean() < share:
+            continue
+        why, remedy = _why_never(below[never, -1], attribute, terms, files)
+        yield ProviderFinding(
+            "refuses-everything",
+            "error" if never.all() else "warning",
+            attribute,
+            quotes.own.in_all(int(never.sum())),
+            f"{attribute} is sold at no level below the root, of {never.mean():.0%} of the people: {why}",
+            remedy,
+        )
+
+
+def _why_never(highest: Ints, attribute: str, terms: Terms, files: Mapping[str, str]) -> tuple[str, str]:
+    """Why most requests are refused even at the highest level below the root, and what ends that."""
+    columns = [clause.provider for clause in terms.match[attribute].clauses]
+    found_by = ", ".join(columns)
+    if 2 * (highest == UNSAFE).sum() >= len(highest):
+        linked = linked_attributes(terms, attribute)
+        number, policy = next((n, p) for n, p in enumerate(terms.policies, start=1) if linked & set(p.y))
+        why = f"policy {number} is broken by the answer of some label at every level, whatever the value is"
+        return why, _safer(attribute, policy, terms, files)
+    if 2 * (highest == AMBIGUOUS).sum() >= len(highest):
+        why = f"requests find several rows by {found_by}, which are not declared to have one {attribute}"
+        return why, declared(columns, attribute)
+    return f"requests find nobody by {found_by}", f"[match]  # {attribute} by columns that have values"
+
+
+def _safer(attribute: str, policy: Policy, terms: Terms, files: Mapping[str, str]) -> str:
+    """What gives an attribute a level that is safe: larger families, or a policy about a level below."""
+    level = policy.y_levels.get(attribute, 0)
+    if attribute in terms.hierarchies and level + 1 < terms.hierarchies[attribute].height:
+        return balanced(attribute, level, policy.k, files)
+    if level:
+        return f"levels = {{ {attribute} = {level - 1} }}"
+    file = toml_text(files.get(attribute, f"{attribute}.csv"))
+    return f"[hierarchies]\n{attribute} = {file}  # with a level between the values and the root"
+
+
+def refused_nothing(quotes: FreeQuotes, terms: Terms) -> Iterator[ProviderFinding]:
+    """Policies that nothing is refused for; said only where all rows were looked at."""
+    own = quotes.own
+    for number, policy in enumerate(terms.policies, start=1):
+        sold = [a for a in policy.y if a in terms.match]
+        if own.is_sample or any((quotes.ladders(a) == UNSAFE).any() for a in sold):
+            continue
+        yield from _nothing(number, policy, sold, own, terms)
+
+
+def _nothing(number: int, policy: Policy, sold: Sequence[str], own: OwnRows, terms: Terms) -> Iterator[ProviderFinding]:
+    named = ", ".join(policy.y)
+    shown = _values_shown(policy, own)
+    if not sold:
+        says = f"policy {number} refuses nothing: {named} is not sold"
+        remedy = f"[match]\n{policy.y[0]} = {toml_text(str(next(iter(terms.match.values()))))}"
+        yield ProviderFinding("refuses-nothing", "note", named, own.of, says, remedy)
+    elif policy.criterion is None and policy.k == 1:
+        says = f"policy {number} refuses nothing: k = 1 is kept whatever is sold"
+        yield ProviderFinding("refuses-nothing", "error", named, own.of, says, "k = 2")
+    elif not len(shown):
+        says = f"policy {number} refuses nothing: every row has a null in X, and so is in no X-group"
+        filled = [a for a in sorted(terms.found_by - set(terms.protected)) if (own.groups([a]) >= 0).any()]
+        remedy = f"x = {toml_list(filled)}"
+        yield ProviderFinding("refuses-nothing", "error", named, own.of, says, remedy)
+    elif policy.criterion is None and (shown >= policy.k).all():
+        says = f"policy {number} refuses nothing: every X-group has {policy.k} values of {named} itself, sold or not"
+        yield ProviderFinding("refuses-nothing", "note", named, own.of, says, f"k = {int(shown.min()) + 1}")
+
+
+def _values_shown(policy: Policy, own: OwnRows) -> Ints:
+    """How many values of Y at L the rows of each X-group have."""
+    group = own.groups(policy.x)
+    value = combine([own.keys(a, level) for a, level in policy.y_levels.items()])
+    pairs = np.unique(group[group >= 0] * value.space + value.key[group >= 0])
+    return np.bincount(pairs // value.space)

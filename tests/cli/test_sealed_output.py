@@ -1,0 +1,97 @@
+"""The gate at the command line: what `pacas quote` and `pacas buy` print is a function of what is public."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections.abc import Iterator
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, given
+from lanes import examples
+from properties.test_sealed_provider import CASES, MATCH, Case, Inputs, Operation, Private, table
+
+from pacas.cli.main import run
+from pacas.core.relation import Relation
+from pacas.formats.hierarchies import arx
+
+ANSWER = re.compile(r'"answer": "(?:[^"\\]|\\.)*"')
+
+
+def write(folder: Path, public: Inputs, private: Private) -> None:
+    """A provider's files."""
+    pq.write_table(table(public, private), folder / "data.parquet")
+    for attribute, hierarchy in public.hierarchies.items():
+        (folder / f"{attribute}.csv").write_text(arx.write(hierarchy))
+    (folder / "provider.toml").write_text("\n".join(_provider_file(folder, public)))
+
+
+def _provider_file(folder: Path, public: Inputs) -> Iterator[str]:
+    yield '[relation]\ndata = "data.parquet"'
+    yield '[hierarchies]\nA = "A.csv"\nB = "B.csv"'
+    yield "[match]"
+    yield from (f'{attribute} = "{match}"' for attribute, match in MATCH.items())
+    for policy in public.policies:
+        yield f"[[policy]]\nx = {json.dumps(policy.x)}\ny = {json.dumps(policy.y)}\nallow_linkage = true"
+        yield f"keep = {policy.keep}\nscope = {json.dumps(policy.scope)}"
+        if policy.criterion is None:
+            yield f"k = {policy.k}"
+        else:
+            yield f"criterion = {json.dumps(policy.criterion.name)}"
+            yield from (f"{name} = {float(value):g}" for name, value in policy.criterion.parameters.items())
+    for number, declared in enumerate(public.sealing.dependencies):
+        yield f'[[dependency]]\nfd = "{declared.fd}"'
+        if declared.dictionary is not None:
+            pq.write_table(pa.Table.from_pylist(list(map(dict, declared.dictionary))), folder / f"{number}.parquet")
+            yield f'dictionary = "{number}.parquet"'
+    yield f'[pricing]\ntotal = 1000\nreserve = "{public.reserve.value}"'
+    if isinstance(registry := public.sealing.registry, Relation):
+        pq.write_table(registry.table, folder / "registry.parquet")
+        yield 'members = { registry = "registry.parquet" }'
+
+
+def printed(folder: Path, public: Inputs) -> list[tuple[int, str, str]]:
+    """What is printed to two buyers who buy, one after the other, and then ask; of a paid answer not the value."""
+    keys = [*sorted({row[0] for row in public.rows}), "nobody"]
+    everything: list[dict[str, object]] = [
+        {"tuple": {"K": key}, "attribute": attribute} for attribute in "AB" for key in keys
+    ]
+    told = []
+    for buyer in "uv":
+        paid = [_request(public, one) for one in public.operations if one.buyer == buyer]
+        told.append(_command(folder, "buy", buyer, paid))
+    return [*told, *(_command(folder, "quote", buyer, everything) for buyer in "uv")]
+
+
+def _request(public: Inputs, operation: Operation) -> dict[str, object]:
+    level = min(operation.level, public.hierarchies[operation.attribute].height)
+    return {"tuple": {"K": operation.key}, "attribute": operation.attribute, "level": level}
+
+
+def _command(folder: Path, name: str, buyer: str, asked: list[dict[str, object]]) -> tuple[int, str, str]:
+    (folder / "asked.jsonl").write_text("".join(json.dumps(one) + "\n" for one in asked))
+    out, err = io.StringIO(), io.StringIO()
+    with redirect_stdout(out), redirect_stderr(err):
+        requests = str(folder / "asked.jsonl")
+        code = run([name, str(folder / "provider.toml"), "--requests", requests, "--as", buyer, "--json"])
+    assert code == 0, err.getvalue()
+    return code, ANSWER.sub('"answer": ""', out.getvalue()), err.getvalue()
+
+
+@pytest.mark.slow
+@examples(40, suppress_health_check=[HealthCheck.too_slow])
+@given(CASES)
+def test_what_is_printed_is_a_function_of_what_is_public(case: Case) -> None:
+    public, *privates = case
+    told = []
+    for private in privates:
+        with TemporaryDirectory() as folder:
+            write(Path(folder), public, private)
+            told.append(printed(Path(folder), public))
+    assert told[0] == told[1]

@@ -1,0 +1,383 @@
+"""The linter: each rule fires on a small table that it is about, and not on one that is mended."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pacas
+from pacas.core.balance import balance
+from pacas.core.dependency import FunctionalDependency
+from pacas.core.hierarchy import Hierarchy
+from pacas.engine.duck.engine import DuckEngine
+from pacas.provider.lint.finding import ProviderFinding
+from pacas.provider.lint.lint import lint_provider
+from pacas.provider.quoter.declared import DeclaredDependency, Sealing
+
+ENGINE = DuckEngine(threads=1)
+ROWS = 120
+DRUGS = Hierarchy.from_rows([(f"{family}{i}", family, "*") for family in "abc" for i in range(4)])
+"""Twelve values in three families of four."""
+CODES = Hierarchy.from_rows([(f"n{i}", f"m{i // 4}", "*") for i in range(12)])
+PLAIN = pacas.Policy(("X",), ("MED",), {"MED": 0}, 3, True, scope="row")
+"""What nothing is wrong with: everybody is protected, and groups are large."""
+
+
+def table(**columns: Sequence[str]) -> dict[str, list[str]]:
+    """People who are found by a number each, in four X-groups, with a drug that follows from nothing."""
+    random = np.random.default_rng(5)
+    made = {
+        "ID": [str(i) for i in range(ROWS)],
+        "X": [f"x{i}" for i in random.integers(0, 4, ROWS)],
+        "MED": random.choice(DRUGS.ground_labels, ROWS).tolist(),
+    }
+    return made | {name: list(values) for name, values in columns.items()}
+
+
+def given(quotes: str, declared: Sequence[DeclaredDependency] = ()) -> dict[str, Any]:
+    """What makes a provider's quotes sealed, or the paper's."""
+    return {"sealing": Sealing(declared)} if quotes == "sealed" else {"support": pacas.Generated()}
+
+
+def lint(
+    people: Mapping[str, Sequence[str]],
+    *policies: pacas.Policy,
+    match: Mapping[str, str] | None = None,
+    hierarchies: Mapping[str, Hierarchy] | None = None,
+    quotes: str = "sealed",
+    declared: Sequence[DeclaredDependency] = (),
+    **options: Any,
+) -> list[ProviderFinding]:
+    relation = pacas.Relation.of(people)
+    provider = pacas.Provider(
+        relation,
+        match=match or {"MED": "ID = ID"},
+        policies=policies or (PLAIN,),
+        hierarchies={"MED": DRUGS, **(hierarchies or {})},
+        total=100,
+        engine=ENGINE,
+        **given(quotes, declared),
+    )
+    return can_be_pasted(lint_provider(provider, ENGINE, relation, **options))
+
+
+def can_be_pasted(findings: list[ProviderFinding]) -> list[ProviderFinding]:
+    """Every remedy is a command, or TOML that says something."""
+    for remedy in (finding.remedy for finding in findings if not finding.remedy.startswith("pacas ")):
+        assert tomllib.loads(remedy) and "…" not in remedy
+    return findings
+
+
+def rules(findings: Sequence[ProviderFinding]) -> dict[str, str]:
+    return {finding.rule: finding.severity for finding in findings}
+
+
+def the(rule: str, findings: Sequence[ProviderFinding]) -> ProviderFinding:
+    (found,) = [finding for finding in findings if finding.rule == rule]
+    return found
+
+
+def test_there_is_nothing_to_mend_where_nothing_is_wrong() -> None:
+    assert lint(table()) == []
+
+
+# ---- undeclared dependencies -----------------------------------------------------------------------------------------
+
+SOLD = {"MED": "ID = ID", "NUM": "ID = ID"}
+NUMBER_OF = dict(zip(DRUGS.ground_labels, CODES.ground_labels, strict=True))
+"""Each drug has its own number."""
+
+
+def numbers(wrong: int = 0) -> list[str]:
+    """The number of everybody's drug; of some people, another one."""
+    found = [NUMBER_OF[drug] for drug in table()["MED"]]
+    return [CODES.ground_labels[(CODES.ground_labels.index(n) + (i < wrong)) % 12] for i, n in enumerate(found)]
+
+
+def test_a_sold_column_that_determines_a_protected_one_is_an_error() -> None:
+    found = the("undeclared-dependency", lint(table(NUM=numbers()), match=SOLD, hierarchies={"NUM": CODES}))
+    assert (found.severity, found.attribute, found.people) == ("error", "MED", ROWS)
+    assert found.remedy == '[[dependency]]\nfd = "NUM -> MED"\ndictionary = "NUM_MED.csv"'
+    assert not any(value in found.says + found.remedy for value in (*DRUGS.ground_labels, *CODES.ground_labels))
+
+
+def test_it_is_none_once_it_is_declared() -> None:
+    pairs = tuple({"NUM": number, "MED": drug} for drug, number in NUMBER_OF.items())
+    declared = [DeclaredDependency(FunctionalDependency(("NUM",), "MED"), pairs)]
+    findings = lint(table(NUM=numbers()), match=SOLD, hierarchies={"NUM": CODES}, declared=declared)
+    assert "undeclared-dependency" not in rules(findings)
+
+
+def test_one_that_holds_for_most_is_a_warning_and_the_share_is_an_option() -> None:
+    people = table(NUM=numbers(wrong=4))
+    found = the("undeclared-dependency", lint(people, match=SOLD, hierarchies={"NUM": CODES}, share=0.9))
+    assert (found.severity, found.people) == ("warning", ROWS - 4)
+    assert found.remedy == "[match]  # without NUM"
+    assert "undeclared-dependency" not in rules(lint(people, match=SOLD, hierarchies={"NUM": CODES}, share=0.99))
+
+
+def test_with_the_papers_quotes_the_remedy_begins_with_sealed_ones() -> None:
+    policy = pacas.Policy(("X",), ("MED",), {"MED": 0}, 3, True)
+    findings = lint(table(NUM=numbers()), policy, match=SOLD, hierarchies={"NUM": CODES}, quotes="paper")
+    assert the("undeclared-dependency", findings).remedy.startswith('[pricing]\nquotes = "sealed"  # and')
+
+
+def test_two_columns_that_determine_it_together_are_found_and_neither_alone() -> None:
+    drugs = [DRUGS.ground_labels.index(drug) for drug in table()["MED"]]
+    two = {"ROW": [f"r{i // 4}" for i in drugs], "PLACE": [f"p{i % 4}" for i in drugs]}
+    trees = {name: Hierarchy.flat(dict.fromkeys(values)) for name, values in two.items()}
+    sold = {name: "ID = ID" for name in ("MED", "ROW", "PLACE")}
+    found = the("undeclared-dependency", lint(table(**two), match=sold, hierarchies=trees))
+    assert '"ROW, PLACE -> MED"' in found.remedy
+
+
+def test_labels_of_a_hierarchy_are_found_where_its_values_are_nearly_a_key() -> None:
+    """A receipt number is everybody's own; its first letters are the drug's."""
+    drugs = table()["MED"]
+    receipts = [f"{drug}-{i}" for i, drug in enumerate(drugs)]
+    tree = Hierarchy.from_rows([(receipt, f"of {receipt.split('-')[0]}", "*") for receipt in receipts])
+    sold = {"MED": "ID = ID", "RECEIPT": "ID = ID"}
+    found = the("undeclared-dependency", lint(table(RECEIPT=receipts), match=sold, hierarchies={"RECEIPT": tree}))
+    assert "RECEIPT (sold), at level 1, determines MED" in found.says
+    assert found.remedy == "[match]  # without RECEIPT"
+
+
+def test_a_public_column_that_determines_it_ties_rows() -> None:
+    """Who buys the drug of one person of a ward knows that of all."""
+    drugs = table()["MED"]
+    people = table(WARD=[f"ward of {drug}" for drug in drugs])
+    sold = {"MED": "ID = ID, WARD = WARD"}
+    group = pacas.Policy(("X",), ("MED",), {"MED": 0}, 3, True)
+    found = the("undeclared-dependency", lint(people, group, match=sold))
+    assert (found.severity, found.remedy) == ("error", '[[dependency]]\nfd = "WARD -> MED"')
+    tied = [DeclaredDependency(FunctionalDependency(("WARD",), "MED"))]
+    assert "undeclared-dependency" not in rules(lint(people, group, match=sold, declared=tied))
+
+
+def test_a_public_column_that_determines_labels_alone_cannot_be_declared() -> None:
+    """Who knows the clinic knows the family of the drug, and a policy cannot hide it."""
+    people = table(CLINIC=[f"clinic for {drug[0]}" for drug in table()["MED"]])
+    families = pacas.Policy(("X",), ("MED",), {"MED": 1}, 2, True)
+    found = the("undeclared-dependency", lint(people, families, match={"MED": "ID = ID, CLINIC = CLINIC"}))
+    assert found.severity == "error" and found.remedy.startswith("levels = { MED = 0 }")
+
+
+def test_what_public_columns_make_likely_is_not_ours_to_mend() -> None:
+    drugs = table()["MED"]
+    wards = [f"ward of {drug}" if i >= 4 else "ward of none" for i, drug in enumerate(drugs)]
+    findings = lint(table(WARD=wards), match={"MED": "ID = ID, WARD = WARD"}, share=0.9)
+    assert "undeclared-dependency" not in rules(findings)
+
+
+def test_a_column_that_nearly_tells_by_itself_is_not_found_again_with_every_other() -> None:
+    """With AGE beside it, NUM is right a little more often, by chance; NUM alone is what tells."""
+    ages = [str(i % 7) for i in range(ROWS)]
+    people, trees = table(NUM=numbers(wrong=8), AGE=ages), {"NUM": CODES, "AGE": Hierarchy.flat(dict.fromkeys(ages))}
+    assert "undeclared-dependency" not in rules(lint(people, match={**SOLD, "AGE": "ID = ID"}, hierarchies=trees))
+
+
+@pytest.mark.parametrize("kind", ["a key", "by chance", "nearly constant"])
+def test_a_column_that_only_seems_to_determine_it_is_not_found(kind: str) -> None:
+    random = np.random.default_rng(3)
+    people = table()
+    if kind == "a key":
+        people["NUM"] = [str(i) for i in range(ROWS)]
+    elif kind == "by chance":
+        people["NUM"] = [str(i) for i in random.integers(0, ROWS // 2, ROWS)]
+    else:  # whatever NUM is, a1 is a good guess
+        people["MED"] = ["a1"] * (ROWS - 4) + ["b1"] * 4
+        people["NUM"] = random.choice(["u", "v"], ROWS).tolist()
+    tree = Hierarchy.flat(dict.fromkeys(people["NUM"]))
+    assert "undeclared-dependency" not in rules(lint(people, match=SOLD, hierarchies={"NUM": tree}))
+
+
+# ---- refusals --------------------------------------------------------------------------------------------------------
+
+
+def test_a_policy_that_leaves_no_safe_level_refuses_everything() -> None:
+    """No family has five values; protected are all."""
+    strict = pacas.Policy(("X",), ("MED",), {"MED": 0}, 5, True, scope="row")
+    found = the("refuses-everything", lint(table(), strict, files={"MED": "drugs.csv"}))
+    assert (found.severity, found.people) == ("error", ROWS)
+    assert found.remedy == "pacas hierarchy balance drugs.csv --level 0 --k 5 --output drugs.csv"
+
+
+def test_an_attribute_that_a_dictionary_links_to_a_protected_one_may_have_no_level_that_is_safe() -> None:
+    """Its number tells the drug, and there is nothing between the number and the root."""
+    pairs = tuple({"NUM": number, "MED": drug} for drug, number in NUMBER_OF.items())
+    findings = lint(
+        table(NUM=numbers()),
+        match=SOLD,
+        hierarchies={"NUM": Hierarchy.flat(CODES.ground_labels)},
+        declared=[DeclaredDependency(FunctionalDependency(("NUM",), "MED"), pairs)],
+    )
+    found = the("refuses-everything", findings)
+    assert (found.attribute, found.people) == ("NUM", ROWS) and found.remedy.startswith("[hierarchies]\nNUM = ")
+
+
+def test_requests_that_always_find_several_people_are_refused() -> None:
+    policy = pacas.Policy(("X",), ("MED",), {"MED": 0}, 3)
+    found = the("refuses-everything", lint(table(), policy, match={"MED": "X = X"}))
+    assert (found.severity, found.remedy) == ("error", '[[dependency]]\nfd = "X -> MED"')
+
+
+@pytest.mark.parametrize("quotes", ["sealed", "paper"])
+def test_a_policy_that_anything_keeps_refuses_nothing(quotes: str) -> None:
+    idle = pacas.Policy(("X",), ("MED",), {"MED": 0}, 1, True)
+    found = the("refuses-nothing", lint(table(), idle, quotes=quotes))
+    assert (found.severity, found.attribute, found.remedy) == ("error", "MED", "k = 2")
+
+
+def test_a_policy_about_what_is_not_sold_refuses_nothing() -> None:
+    unsold = pacas.Policy(("X",), ("NUM",), {"NUM": 0}, 2)
+    findings = lint(table(NUM=["n1"] * ROWS), PLAIN, unsold, hierarchies={"NUM": CODES})
+    assert rules(findings) == {"refuses-nothing": "note"}
+
+
+def test_with_the_papers_quotes_groups_that_are_diverse_themselves_are_a_note() -> None:
+    policy = pacas.Policy(("X",), ("MED",), {"MED": 0}, 2, True)
+    found = the("refuses-nothing", lint(table(), policy, quotes="paper"))
+    assert found.severity == "note" and "itself" in found.says
+
+
+def test_rows_without_an_x_group_are_protected_by_no_policy() -> None:
+    found = the("refuses-nothing", lint(table(X=[""] * ROWS), pacas.Policy(("X",), ("MED",), {"MED": 0}, 3, True)))
+    assert found.severity == "error" and "null in X" in found.says and found.remedy == 'x = ["ID"]'
+
+
+# ---- hierarchies -----------------------------------------------------------------------------------------------------
+
+UNEVEN = Hierarchy.from_rows([*(row for row in DRUGS.rows() if row[1] != "c"), ("c0", "c", "*")])
+"""The third family has one value."""
+
+
+def uneven() -> dict[str, list[str]]:
+    people = table()
+    return people | {"MED": ["c0" if drug[0] == "c" else drug for drug in people["MED"]]}
+
+
+def test_families_smaller_than_k_are_a_warning_with_the_command_that_mends_them() -> None:
+    people = uneven()
+    found = the("small-families", lint(people, hierarchies={"MED": UNEVEN}, files={"MED": "drugs.csv"}))
+    assert (found.severity, found.people) == ("warning", people["MED"].count("c0"))
+    assert found.remedy == "pacas hierarchy balance drugs.csv --level 0 --k 3 --output drugs.csv"
+
+
+def test_a_balanced_hierarchy_has_none() -> None:
+    assert lint(uneven(), hierarchies={"MED": balance(UNEVEN, 0, 3)}) == []
+
+
+@pytest.mark.parametrize(("quotes", "severity"), [("sealed", "note"), ("paper", "warning")])
+def test_only_children_of_what_is_sold_and_not_protected(quotes: str, severity: str) -> None:
+    people = uneven() | {"NUM": numbers()}
+    policy = pacas.Policy(("X",), ("NUM",), {"NUM": 0}, 2, True)
+    findings = lint(
+        people,
+        policy,
+        match={"MED": "ID = ID"},
+        hierarchies={"MED": UNEVEN, "NUM": CODES},
+        quotes=quotes,
+    )
+    found = the("only-children", findings)
+    assert (found.severity, found.people) == (severity, people["MED"].count("c0"))
+    assert found.remedy == "pacas hierarchy balance MED.csv --level 0 --k 2 --output MED.csv"
+
+
+# ---- who is singled out ----------------------------------------------------------------------------------------------
+
+
+def test_x_groups_of_one_are_counted_and_the_column_is_named_that_makes_them() -> None:
+    random = np.random.default_rng(2)
+    people = table(AGE=[str(age) for age in random.integers(0, 100, ROWS)])
+    policy = pacas.Policy(("X", "AGE"), ("MED",), {"MED": 0}, 3, True)
+    alone = sum(list(zip(people["X"], people["AGE"], strict=True)).count(who) == 1
+                for who in zip(people["X"], people["AGE"], strict=True))  # fmt: skip
+    found = the("groups-of-one", lint(people, policy))
+    assert (found.severity, found.people) == ("warning", alone)
+    assert found.remedy.startswith('x = ["X"]  # leaves 0 of')
+    assert "groups-of-one" not in rules(lint(people, replace(policy, scope="row")))
+    keyed = pacas.Policy(("ID",), ("MED",), {"MED": 0}, 3)
+    assert the("groups-of-one", lint(people, keyed)).remedy.startswith('scope = "row"')
+    both = pacas.Policy(("X", "ID"), ("MED",), {"MED": 0}, 3)
+    assert the("groups-of-one", lint(people, both)).remedy.splitlines()[1] == "allow_linkage = true"
+
+
+def test_a_match_finer_than_x_singles_people_out_unless_every_row_is_protected() -> None:
+    group = pacas.Policy(("X",), ("MED",), {"MED": 0}, 3, True)
+    found = the("finer-match", lint(table(), group))
+    assert (found.severity, found.attribute, found.people) == ("warning", "MED", ROWS)
+    assert found.remedy.startswith('scope = "row"')
+    assert the("finer-match", lint(table(), group, quotes="paper")).remedy == 'x = ["X", "ID"]'
+    assert "finer-match" not in rules(lint(table(), PLAIN))
+
+
+# ---- the terms -------------------------------------------------------------------------------------------------------
+
+
+def test_the_papers_quotes_and_no_policy_are_warnings() -> None:
+    relation = pacas.Relation.of(table())
+    provider = pacas.Provider(
+        relation, match={"MED": "ID = ID"}, hierarchies={"MED": DRUGS}, total=100, **given("paper")
+    )
+    findings = can_be_pasted(lint_provider(provider, ENGINE, relation))
+    assert rules(findings) == {"no-policy": "warning", "paper-quotes": "warning"}
+    assert the("no-policy", findings).remedy == '[[policy]]\nx = ["ID"]\ny = ["MED"]\nk = 2'
+
+
+def test_where_people_are_found_by_likeness_some_are_asked_about(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pacas.provider.lint.free_quotes.FEW", 50)
+    people = table(NUM=numbers())
+    sold = {"MED": "ID ~ ID edit 0.9", "NUM": "ID = ID"}
+    findings = lint(people, match=sold, hierarchies={"NUM": CODES})
+    assert rules(findings) == {"undeclared-dependency": "error", "not-looked-at": "note"}
+    assert the("not-looked-at", findings).says.startswith("50 rows were quoted, so that policies that refuse nothing")
+
+
+@pytest.mark.parametrize("quotes", ["sealed", "paper"])
+def test_of_a_relation_on_the_engine_some_rows_are_looked_at_and_it_says_so(
+    quotes: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An engine that may hold next to nothing: what is found is found in a sample."""
+    monkeypatch.setattr("pacas.provider.lint.own_rows.MOST_OF_A_LARGE_RELATION", 60)
+    relation = pacas.Relation.of(table(NUM=numbers()))
+    engine = DuckEngine(threads=1)
+    monkeypatch.setattr(engine, "holdable_bytes", 1_000)
+    policy = pacas.Policy(("X",), ("MED",), {"MED": 0}, 3, True)
+    provider = pacas.Provider(
+        relation,
+        match=SOLD,
+        policies=[policy],
+        hierarchies={"MED": DRUGS, "NUM": CODES},
+        total=100,
+        engine=engine,
+        **given(quotes),
+    )
+    findings = can_be_pasted(lint_provider(provider, engine, relation))
+    left_out = the("not-looked-at", findings).says
+    assert left_out.startswith("60 of 120 rows were looked at") and "policies that refuse everything" in left_out
+    found = the("undeclared-dependency", findings)
+    assert (found.severity, found.attribute) == ("error", "MED") and ROWS - 20 <= found.people <= ROWS
+    assert "groups-of-one" not in rules(findings)
+
+
+def test_a_left_side_that_is_only_declared_is_looked_at_on_the_engine_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """WARD is neither in X nor in a match."""
+    monkeypatch.setattr("pacas.provider.lint.own_rows.MOST_OF_A_LARGE_RELATION", 60)
+    relation = pacas.Relation.of(table(WARD=[f"ward of {drug}" for drug in table()["MED"]]))
+    engine = DuckEngine(threads=1)
+    monkeypatch.setattr(engine, "holdable_bytes", 1_000)
+    provider = pacas.Provider(
+        relation,
+        match={"MED": "ID = ID"},
+        policies=[PLAIN],
+        hierarchies={"MED": DRUGS},
+        total=100,
+        engine=engine,
+        **given("sealed", [DeclaredDependency(FunctionalDependency(("WARD",), "MED"))]),
+    )
+    assert rules(lint_provider(provider, engine, relation)) == {"not-looked-at": "note"}
