@@ -36,7 +36,7 @@ def cleaned() -> Cleaning:
     dirty["B"][2], dirty["B"][5] = NASTY, ""
     tree = Hierarchy.from_rows([(f"b{i}", f"g{i // 3}", "*") for i in range(9)])
     provider = Provider(truth, hierarchies={"B": tree}, match={"B": "K = K"}, total=n, seed=1)
-    return SafeClean("A -> B", n).clean(dirty, provider, engine=DuckEngine(threads=1))
+    return SafeClean("A -> B", n, strategy="paper").clean(dirty, provider, engine=DuckEngine(threads=1))
 
 
 @pytest.fixture(scope="module")
@@ -121,7 +121,7 @@ def test_a_row_is_found_by_its_number_as_the_page_writes_it(browser: Browser, tm
     tree = Hierarchy.flat(["x", "y", "z"])
     sold = {"K": dirty["K"][-2:], "B": ["z", "z"]}
     provider = Provider(sold, hierarchies={"B": tree}, match={"B": "K = K"}, total=1, seed=1)
-    result = SafeClean("A -> B", 1).clean(dirty, provider, engine=DuckEngine(threads=1))
+    result = SafeClean("A -> B", 1, strategy="paper").clean(dirty, provider, engine=DuckEngine(threads=1))
     write_report(tmp_path / "report.html", result)
     opened = browser.new_page()
     opened.goto((tmp_path / "report.html").as_uri())
@@ -153,7 +153,7 @@ def test_on_a_narrow_window_sentences_and_the_curve_can_be_read(browser: Browser
     """A sentence is not squeezed into a column of single words; the curve's labels do not shrink with it."""
     table = {"A": ["a", "a", "c", "c"], "B": ["b", "x", "d", "y"], "C": ["e", "z", "f", "f"]}
     provider = Provider({"A": ["a", "c"], "B": ["b", "d"]}, match={"B": "A = A"}, total=2, seed=1)
-    result = SafeClean(["A -> B", "A -> C"], 2).clean(table, provider, engine=DuckEngine(threads=1))
+    result = SafeClean(["A -> B", "A -> C"], 2, strategy="paper").clean(table, provider, engine=DuckEngine(threads=1))
     write_report(tmp_path / "report.html", result)
     opened = browser.new_page(viewport={"width": 390, "height": 844})
     opened.goto((tmp_path / "report.html").as_uri())

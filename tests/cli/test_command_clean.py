@@ -15,7 +15,7 @@ from pacas.errors import FileError, StorageError
 from pacas.provider.ledger.chain import Total
 from pacas.storage.sqlite.ledger import SqliteLedger
 
-CLEAN = ("clean", "client.toml", "--provider", "provider.toml", "--budget", "2")
+CLEAN = ("clean", "client.toml", "--provider", "provider.toml", "--budget", "2", "--strategy", "paper")
 
 
 def totals(folder: Path) -> dict[str, Total]:
@@ -418,7 +418,9 @@ def test_a_fault_says_how_to_go_on_and_the_rest_is_bought(
     assert not (folder / "client.clean.csv").exists()
     said = pacas(*CLEAN).complaint
     assert said.startswith("client.clean.csv.journal is of a run that was interrupted; continue it with --resume, or")
-    said = pacas("clean", "client.toml", "--provider", "provider.toml", "--budget=3", "--resume").complaint
+    said = pacas(
+        "clean", "client.toml", "--provider", "provider.toml", "--budget=3", "--strategy=paper", "--resume"
+    ).complaint
     assert said.startswith("client.clean.csv.journal is of another run: budget differs; ")
     (folder / "client.csv").write_text((folder / "client.csv").read_text() + "t9,male,50,flu,dolex\n")
     assert "is of another run: data, repair differ; " in pacas(*CLEAN, "--resume", "--repair", "ground").complaint

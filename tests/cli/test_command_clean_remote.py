@@ -20,7 +20,7 @@ from pacas.server.serving import Tls
 from pacas.storage.sqlite.ledger import SqliteLedger
 
 TOKEN = "token-of-ann"
-CLEAN = ("clean", "client.toml", "--budget", "2")
+CLEAN = ("clean", "client.toml", "--budget", "2", "--strategy", "paper")
 
 
 class Shop:

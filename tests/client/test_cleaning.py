@@ -33,7 +33,7 @@ TRUTH = {"MED": ["ibuprofen"] * 3 + ["naproxen", "tylenol", "dolex", "appaprtin"
 
 def cleaned(data: Any = example.client, budget: Any = 2, **options: Any) -> Cleaning:
     provider = Provider(example.provider, hierarchies=example.hierarchies, match={"MED": example.md}, total=6, seed=7)
-    return SafeClean([example.fd], budget, **options).clean(data, provider, engine=ENGINE)
+    return SafeClean([example.fd], budget, strategy="paper", **options).clean(data, provider, engine=ENGINE)
 
 
 def test_money_is_told_in_the_credits_in_which_it_was_given() -> None:

@@ -36,7 +36,7 @@ def running_example() -> Cleaning:
         total=6,
         seed=7,
     )
-    return SafeClean([example.fd], 0.8).clean(example.client, provider, engine=ENGINE)
+    return SafeClean([example.fd], 0.8, strategy="paper").clean(example.client, provider, engine=ENGINE)
 
 
 def why(row: int, attribute: str = "MED", cleaning: Cleaning | None = None) -> Explanation:
@@ -136,7 +136,7 @@ class Shop:
 
 
 def clean(table: Any, shop: Shop, **options: Any) -> Cleaning:
-    return SafeClean(**{"fds": "A -> B", "budget": 1, **options}).clean(table, shop, engine=ENGINE)
+    return SafeClean(**{"fds": "A -> B", "budget": 1, "strategy": "paper", **options}).clean(table, shop, engine=ENGINE)
 
 
 def test_prices_that_differ_by_rounding_only_flag_nobody() -> None:

@@ -49,7 +49,9 @@ class Shop:
 
 def clean(engine: DuckEngine, table: Mapping[str, Sequence[str | None]], shop: Shop, **options: Any) -> Cleaning:
     fds = options.pop("fds", ["A -> B", "B -> C"])
-    return SafeClean(fds, 1, hierarchies={"B": TREE, "C": TREE}, **options).clean(table, shop, engine=engine)
+    return SafeClean(fds, 1, strategy="paper", hierarchies={"B": TREE, "C": TREE}, **options).clean(
+        table, shop, engine=engine
+    )
 
 
 def told(result: Cleaning) -> tuple[Any, ...]:

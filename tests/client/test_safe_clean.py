@@ -85,7 +85,7 @@ def nano(amount: int) -> str:
 
 def clean(data: Any, shop: Shop, budget: int = 1000, fds: Any = "A -> B", **options: Any) -> Cleaning:
     running = {name: options.pop(name) for name in ("observer", "run") if name in options}
-    return SafeClean(fds, nano(budget), **options).clean(data, shop, engine=ENGINE, **running)
+    return SafeClean(fds, nano(budget), strategy="paper", **options).clean(data, shop, engine=ENGINE, **running)
 
 
 def column(result: Cleaning, name: str = "B") -> list[Any]:
@@ -113,7 +113,7 @@ def medicines(prices: Sequence[int | Reason], **options: Any) -> Cleaning:
     truth = {"51": "ibuprofen", "79": "ibuprofen", "67": "tylenol", "32": "naproxen"}
     offer = Offer("MED", ("AGE",), MED)
     shop = Shop(truth, dict.fromkeys(truth, prices), offers={"MED": offer})
-    return SafeClean([example.fd], 0.8, **options).clean(example.client, shop, engine=ENGINE)
+    return SafeClean([example.fd], 0.8, strategy="paper", **options).clean(example.client, shop, engine=ENGINE)
 
 
 def test_the_running_example_buys_for_the_class_with_most_errors_first() -> None:
@@ -586,7 +586,7 @@ def test_a_level_for_what_is_not_sold_or_not_needed_is_no_mistake() -> None:
 @pytest.mark.parametrize("shop", ["provider.toml", None, 3])
 def test_what_sells_nothing_is_no_provider(shop: Any) -> None:
     with pytest.raises(InputError, match=f"cannot buy from {type(shop).__name__}; give a pacas.Provider"):
-        SafeClean("A -> B", 1).clean(TABLE, shop, engine=ENGINE)
+        SafeClean("A -> B", 1, strategy="paper").clean(TABLE, shop, engine=ENGINE)
 
 
 def test_a_budget_that_is_a_sum_of_floats_is_what_was_meant() -> None:

@@ -53,7 +53,7 @@ FIRST = people((11, "x", "bad"), (12, "x", "good"), (13, "x", "good"))
 
 
 def cleaned(source: Source, when_paid: Any) -> Any:
-    return SafeClean("A -> B", 1).clean(source, Shop(when_paid), engine=DuckEngine(threads=1))
+    return SafeClean("A -> B", 1, strategy="paper").clean(source, Shop(when_paid), engine=DuckEngine(threads=1))
 
 
 def test_a_parquet_file_that_was_replaced_is_not_written_over_with(tmp_path: Path) -> None:

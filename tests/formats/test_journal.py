@@ -368,7 +368,7 @@ def cleaned(path: Path, shop: Shop, moment: Callable[[], None] = lambda: None) -
 
         setattr(journal, name, between)
     try:
-        cleaner = SafeClean(["A -> B", "K -> C"], "0.0000003")
+        cleaner = SafeClean(["A -> B", "K -> C"], "0.0000003", strategy="paper")
         return cleaner.clean(TABLE, shop, run=journal.run, observer=journal, engine=ENGINE)
     finally:
         journal.close()

@@ -29,7 +29,7 @@ TRUTH = {"MED": ["ibuprofen"] * 3 + ["naproxen", "tylenol", "dolex", "appaprtin"
 @cache
 def cleaned(budget: str = "2") -> Cleaning:
     provider = Provider(example.provider, hierarchies=example.hierarchies, match={"MED": example.md}, total=6, seed=7)
-    return SafeClean([example.fd], budget).clean(example.client, provider, engine=ENGINE)
+    return SafeClean([example.fd], budget, strategy="paper").clean(example.client, provider, engine=ENGINE)
 
 
 @cache
@@ -41,7 +41,7 @@ def nasty() -> Cleaning:
     provider = Provider(
         {"K": ["k"], name: ["'\"<b>"]}, hierarchies={name: tree}, match={name: "K = K"}, total=1, seed=1
     )
-    return SafeClean(f'A -> "{name}"', 1).clean(table, provider, engine=ENGINE)
+    return SafeClean(f'A -> "{name}"', 1, strategy="paper").clean(table, provider, engine=ENGINE)
 
 
 class Page(HTMLParser):
@@ -163,7 +163,7 @@ def test_very_many_purchases_make_a_curve_of_few_points() -> None:
     table = {"K": [f"k{i}" for i in range(2 * n)], "A": [f"a{i // 2}" for i in range(2 * n)], "B": ["x", "y"] * n}
     truth = table | {"B": ["x"] * 2 * n}
     provider = Provider(truth, hierarchies={"B": Hierarchy.flat("xyz")}, match={"B": "K = K"}, total=2 * n, seed=1)
-    result = SafeClean("A -> B", 2 * n).clean(table, provider, engine=ENGINE)
+    result = SafeClean("A -> B", 2 * n, strategy="paper").clean(table, provider, engine=ENGINE)
     assert len(result.purchases) == n
     curve = re.search(r'class="curve" d="([^"]+)"', report_page(result))
     assert curve is not None

@@ -58,12 +58,12 @@ def asked(paths: list[str]) -> list[str]:
 
 def test_a_cleaning_asks_for_no_quote() -> None:
     with watched(sealed()) as (remote, paths):
-        cleaned = pacas.SafeClean(["GEN, DIAG -> MED"], budget=6).clean(example.client, remote)
+        cleaned = pacas.SafeClean(["GEN, DIAG -> MED"], budget=6, strategy="paper").clean(example.client, remote)
         assert remote.catalogue()["MED"].is_sealed
     assert cleaned.purchases
     assert not asked(paths)
     assert paths.count("/v1/prices/MED") == 1 and paths.count("/v1/account") == 1
-    expected = pacas.SafeClean(["GEN, DIAG -> MED"], budget=6).clean(example.client, sealed())
+    expected = pacas.SafeClean(["GEN, DIAG -> MED"], budget=6, strategy="paper").clean(example.client, sealed())
     assert [(one.value, one.price) for one in cleaned.purchases] == [(o.value, o.price) for o in expected.purchases]
 
 

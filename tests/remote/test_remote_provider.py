@@ -77,7 +77,7 @@ class Restarting(Observer):
 
 
 def cleaned(marketplace: Any, observer: Observer | None = None) -> Any:
-    cleaner = SafeClean(["GEN, DIAG -> MED"], budget=6)
+    cleaner = SafeClean(["GEN, DIAG -> MED"], budget=6, strategy="paper")
     return cleaner.clean(example.client, marketplace, run="run", observer=observer)
 
 
