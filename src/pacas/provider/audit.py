@@ -15,7 +15,8 @@ from pacas.provider.ledger.chain import Head, Verification
 from pacas.provider.ledger.entry import Entry, Purchase
 from pacas.provider.provider import Provider
 from pacas.provider.quote_mode import PAPER_QUOTES, QuoteMode
-from pacas.provider.shop.contract import CountedGroups, CountedSales, CountedShop
+from pacas.provider.quoter.public_view import Reserve
+from pacas.provider.shop.contract import CountedGroups, CountedSales, CountedShop, KeptBack
 from pacas.provider.terms import HistoryScope, Terms, linking_columns
 
 
@@ -31,7 +32,9 @@ class PolicyAudit:
     buyers' purchases together have left; with `history = "per_buyer"`, with what those of each buyer alone have left,
     whoever has left least."""
     linkage: Mapping[str, tuple[str, ...]]
-    """AuditedSales attributes of Y that are found by columns outside X (D5), and those columns."""
+    """Sold attributes of Y that are found by columns outside X (D5), and those columns."""
+    kept_back: KeptBack | None
+    """Where quotes are sealed."""
 
     @property
     def holds(self) -> bool:
@@ -65,6 +68,8 @@ class AuditedSales:
 class Audit:
     """The state of a provider."""
 
+    reserve: Reserve | None
+    """Which rows policies keep back; None where quotes are the paper's. Where it is given, there are no neighbours."""
     rows: int
     neighbours: int
     total: int
@@ -93,6 +98,7 @@ def audit(provider: Provider, noted: Head | None = None) -> Audit:
     counted = shop.count_sales(purchases)
     of_buyer = {buyer: list(mine) for buyer, mine in groupby(sales, key=lambda sale: sale.buyer)}
     return Audit(
+        None if shop.terms.sealing is None else shop.terms.sealing.reserve,
         shop.rows,
         shop.neighbours,
         shop.total,
@@ -127,6 +133,7 @@ def _policy(terms: Terms, number: int, found: CountedGroups) -> PolicyAudit:
         found.unlinked_rows,
         dict(sorted(found.margins.items())),
         {a: columns for a, columns in linkage.items() if columns},
+        found.kept_back,
     )
 
 

@@ -39,6 +39,10 @@ class OpenRows:
                 self._closed[guard.number][guard.group_number(group)] += rows
         self._pooled.learn(sold.priced, sold.place, unit, level)
 
+    def closed(self, policy: int) -> int:
+        """How many rows of a policy's X-groups are not open any more."""
+        return self._closed[policy].total()
+
     def floor(self, guards: Sequence[Guard], sold: SoldAttribute, unit: int) -> int:
         """From which level on a unit may be sold."""
         floor = 0

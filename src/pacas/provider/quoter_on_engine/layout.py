@@ -71,7 +71,7 @@ class Layout:
         """The index with what policies keep back beforehand; some rows have been `closed` to a policy before."""
         kept = {}
         for guard in quoter.guards:
-            sold = [a for a in guard.safe_levels if a in quoter.sold]
+            sold = quoter.guarded(guard)
             if sold and guard.policy.scope == "group" and guard not in quoter.watched:
                 kept[guard.number] = self._kept(guard, sold, quoter, closed.get(guard.number, np.empty(0, np.int64)))
         names = {number: f"\0kept {number}" for number in kept}

@@ -46,7 +46,7 @@ class LookedUpQuoters:
     ) -> None:
         self._engine = engine
         self.view = replace(view, index=one_row_of_each_kind(engine, table, view))
-        bare = Quoter(self.view)
+        self._of_kinds = bare = Quoter(self.view)
         self._keys = {a: LookupKeys.on(engine, table, md, view.hierarchies) for a, md in view.match.items()}
         self._first = engine.first_row(table, sorted(view.index.columns))
         self._layout = Layout.of(bare)
@@ -156,6 +156,16 @@ class LookedUpQuoters:
 
     def unlinked(self, policy: int) -> int:
         return self.view.index.in_all - len(self._by_x(policy))
+
+    def reserved(self, policy: int) -> int | None:
+        if policy in self._layout.kept:
+            found = self._engine.histogram(self._table, [self._layout.kept[policy]], {})
+            return int(sum(n for (kept,), n in zip(found.values, found.counts, strict=True) if kept is not None))
+        of_kinds = self._of_kinds.reserved.get(policy)  # all rows, or none
+        return None if of_kinds is None else self.view.index.in_all * int(of_kinds.all())
+
+    def safe_levels(self, policy: int) -> Mapping[str, tuple[int, ...]]:
+        return self._of_kinds.safe_levels(policy)
 
     # ---- look-ups -----------------------------------------------------------------------------------------------
 

@@ -19,7 +19,7 @@ from pacas.provider.quoter.quoters import FoundUnit, Quoters
 from pacas.provider.quoter.sold_attribute import FoundUnits
 from pacas.provider.sealed.private_cells import PrivateCells
 from pacas.provider.sealed.sales import SealedSales
-from pacas.provider.shop.contract import CountedGroups, CountedSales, CountedShop, check_request, offer_of
+from pacas.provider.shop.contract import CountedGroups, CountedSales, CountedShop, KeptBack, check_request, offer_of
 from pacas.provider.shop.fingerprint import terms_digests
 from pacas.provider.terms import Terms
 
@@ -127,10 +127,18 @@ class SealedShop:
 
     def _groups(self, policy: int, sales: SealedSales) -> CountedGroups:
         counted = CountedGroups(unlinked_rows=self.quoters.unlinked(policy))
+        last = 0
         for quoter in self.quoters.by_group(policy, sales.touched):
             guard = quoter.guards[policy - 1]
             margins = guard.least_kept(sales.pooled) - guard.enough
             counted.groups += len(margins)
             counted.margins.update(margins.tolist())
             counted.short_together += int((margins < 0).sum())
+            last += int(guard.needed(guard.group_sizes).sum())
+        reserved, levels = self.quoters.reserved(policy), self.quoters.safe_levels(policy)
+        if reserved is None:
+            open_rows = self.rows - counted.unlinked_rows - sales.opened.closed(policy)
+            counted.kept_back = KeptBack(last if levels else 0, levels, open_rows)
+        else:
+            counted.kept_back = KeptBack(reserved, levels)
         return counted

@@ -51,6 +51,18 @@ class RecordedSales(ABC):
         self.count += 1
 
 
+@dataclass(frozen=True)
+class KeptBack:
+    """What a policy keeps back at sealed quotes: of how many rows nobody is sold more than is safe."""
+
+    rows: int
+    safe_levels: Mapping[str, Sequence[int]]
+    """φ: per attribute that is for sale, the levels below which it is not sold, by what a row can be; none is safe
+    where even that a row is there would tell."""
+    open_rows: int | None = None
+    """Of which rows that is so now, if which ones are kept back depends on what is left last (`reserve = "last"`)."""
+
+
 @dataclass
 class CountedGroups:
     """One policy's X-groups: how many, by how far they are above their bound, and rows in none."""
@@ -60,6 +72,7 @@ class CountedGroups:
     margins: Counter[int] = field(default_factory=Counter)
     short_together: int = 0
     """How many are short with the purchases of all buyers pooled."""
+    kept_back: KeptBack | None = None
 
 
 @dataclass
