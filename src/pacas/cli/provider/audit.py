@@ -18,6 +18,7 @@ from pacas.cli.provider.findings import COLOURS, finding_words, findings_of, lea
 from pacas.core.anonymity import Policy
 from pacas.core.criteria.distinct import DistinctValues
 from pacas.core.money import credits_text, in_credits, nanocredits
+from pacas.core.words import counted
 from pacas.engine.choosing import EngineChoice
 from pacas.errors import InputError
 from pacas.formats.provider.provider_file import ProviderFile
@@ -210,12 +211,12 @@ def _print_policy(number: int, policy: Document) -> None:
     out.print(Text.assemble("\n", printable(f"policy {number}: {policy['asks']}: "), _verdict(policy["holds"])))
     if policy["unlinked_rows"]:
         out.print(f"{policy['unlinked_rows']:,} rows have a null in X and belong to no group")
-    counted = _plural(policy["groups"], "group")
+    in_all = counted(policy["groups"], "group")
     if policy["criterion"]["name"] != DistinctValues.name:
         short = sum(margin["groups"] for margin in policy["margins"] if margin["margin"] < 0)
-        out.print(f"{counted}, {short:,} of them with too few rows that it holds for")
+        out.print(f"{in_all}, {short:,} of them with too few rows that it holds for")
         return
-    out.print(f"{counted}, by how many values they show beyond the {policy['k']} they need:")
+    out.print(f"{in_all}, by how many values they show beyond the {policy['k']} they need:")
     for label, groups, bar in bars(policy["margins"]):
         style = "red" if label.startswith("-") else "yellow" if label == "0" else "green"
         out.print(Text.assemble(f"{label:>5}  ", (bar, style), f"{' ' if bar else ''}{groups:,}"))
@@ -288,12 +289,12 @@ def _print_ledger(ledger: Document) -> None:
     out.print()
     if ledger["verified"]:
         out.print(
-            Text.assemble("ledger: ", ("verified", "green"), f", {_plural(ledger['entries'], 'entry', 'entries')}")
+            Text.assemble("ledger: ", ("verified", "green"), f", {counted(ledger['entries'], 'entry', 'entries')}")
         )
         out.print(f"its head, to note elsewhere and give with --head: {ledger['entries']}:{ledger['head']}")
         return
     out.print(Text.assemble("ledger: ", ("does not hold", "bold red"), f": {ledger['problem']}"))
-    out.print(f"{_plural(ledger['entries'], 'entry', 'entries')} before that hold; nothing was changed")
+    out.print(f"{counted(ledger['entries'], 'entry', 'entries')} before that hold; nothing was changed")
 
 
 def _verdict(holds: bool) -> tuple[str, str]:
@@ -302,7 +303,3 @@ def _verdict(holds: bool) -> tuple[str, str]:
 
 def _money(credits: float) -> str:
     return credits_text(nanocredits(credits))
-
-
-def _plural(number: int, noun: str, plural: str | None = None) -> str:
-    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
