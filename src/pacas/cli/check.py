@@ -22,6 +22,7 @@ from pacas.cli.data_options import (
 )
 from pacas.cli.options import Json, out, print_json, printable, progress
 from pacas.client.classes.check import Check, DependencyCheck, check
+from pacas.core.words import counted
 from pacas.engine.choosing import EngineChoice
 from pacas.engine.contract import Engine
 from pacas.engine.contract import Table as Opened
@@ -139,7 +140,7 @@ def _print(found: Check, document: dict[str, Any]) -> None:
 
 def _print_group(fd: str, group: dict[str, Any]) -> None:
     x = ", ".join(f"{attribute} = {value}" for attribute, value in group["x"].items())
-    count = "1 violation" if group["violations"] == 1 else f"{group['violations']:,} violations"
+    count = counted(group["violations"], "violation")
     out.print("\n" + printable(f"{x}: {count} of {fd}"))
     table = Table(*group["rows"][0], box=None, pad_edge=False)
     for row in group["rows"][:SHOWN]:

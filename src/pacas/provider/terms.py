@@ -20,7 +20,7 @@ from pacas.engine.contract import Hierarchies
 from pacas.errors import HierarchyError, InputError, SchemaError
 from pacas.provider.column import Column
 from pacas.provider.quote_mode import QuoteMode
-from pacas.provider.quoter.declared import Sealing
+from pacas.provider.quoter.declared import DeclaredDependency, Sealing
 from pacas.provider.support.support_set import Generated, GivenSupport
 from pacas.provider.support.weights import Factor
 
@@ -69,6 +69,11 @@ class Terms:
     @property
     def quotes(self) -> QuoteMode:
         return QuoteMode.PAPER if self.sealing is None else QuoteMode.SEALED
+
+    @property
+    def dependencies(self) -> Sequence[DeclaredDependency]:
+        """Those that are declared; with the paper's quotes none are."""
+        return () if self.sealing is None else self.sealing.dependencies
 
     @property
     def sold(self) -> tuple[str, ...]:

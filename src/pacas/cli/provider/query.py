@@ -11,6 +11,7 @@ from rich.table import Table
 from pacas.cli.data_options import EngineOption, MasterOption, MemoryOption, opened_engine
 from pacas.cli.options import Json, out, print_json, printable, progress
 from pacas.core.query import MAIN, GeneralizedQuery
+from pacas.core.words import counted
 from pacas.engine.choosing import EngineChoice
 from pacas.engine.questions import answer
 from pacas.formats.provider.provider_file import read_provider_file
@@ -51,4 +52,4 @@ def command(
     for row in answers:
         table.add_row(*map(printable, row))
     out.print(table)
-    out.print("1 answer" if len(answers) == 1 else f"{len(answers):,} answers")
+    out.print(counted(len(answers), "answer"))
