@@ -10,7 +10,7 @@ from typing import NamedTuple
 from pacas.core.query import GeneralizedQuery
 from pacas.engine.grouping import Ints
 from pacas.errors import InputError
-from pacas.protocol.marketplace import Columns
+from pacas.protocol.marketplace import Columns, check_request, offer_of
 from pacas.protocol.messages import Ladders, Offer, Quote, Refusal, Request
 from pacas.protocol.order_of_checks import REASON_OF, judged, judged_at
 from pacas.provider.ledger.entry import Purchase
@@ -19,7 +19,7 @@ from pacas.provider.quoter.quoters import FoundUnit, Quoters
 from pacas.provider.quoter.sold_attribute import FoundUnits
 from pacas.provider.sealed.private_cells import PrivateCells
 from pacas.provider.sealed.sales import SealedSales
-from pacas.provider.shop.contract import CountedGroups, CountedSales, CountedShop, KeptBack, check_request, offer_of
+from pacas.provider.shop.contract import CountedGroups, CountedSales, CountedShop, KeptBack
 from pacas.provider.shop.fingerprint import terms_digests
 from pacas.provider.terms import Terms
 

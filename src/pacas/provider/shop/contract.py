@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol, TypeVar
 
 from pacas.core.query import GeneralizedQuery
-from pacas.errors import InputError, did_you_mean
 from pacas.protocol.marketplace import Columns
 from pacas.protocol.messages import Ladders, Offer, Quote, Refusal, Request
 from pacas.provider.ledger.chain import Total
@@ -150,18 +149,3 @@ class Shop(Protocol[S]):
     def count_sales(self, purchases: Sequence[Purchase]) -> CountedShop:
         """What an audit counts, from these purchases alone: what they leave to every X-group, and must have cost."""
         ...
-
-
-def check_request(request: Request, offers: Mapping[str, Offer]) -> None:
-    """The attribute is for sale, and has such a level."""
-    hierarchy = offer_of(request.attribute, offers).hierarchy
-    if not 0 <= request.level <= hierarchy.height:
-        hierarchy.check_level(request.level, f"the hierarchy of {request.attribute!r}")
-
-
-def offer_of(attribute: str, offers: Mapping[str, Offer]) -> Offer:
-    """What is offered of an attribute."""
-    try:
-        return offers[attribute]
-    except KeyError:
-        raise InputError(f"{attribute!r} is not for sale; {did_you_mean(attribute, offers)}") from None
