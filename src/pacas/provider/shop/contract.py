@@ -19,6 +19,11 @@ from pacas.provider.terms import Terms
 Tell = Callable[[str], None]
 """Is told what is being done."""
 
+BYTES_OF_A_CELL = 8
+"""What a relation takes in memory."""
+FEW = 1 << 18
+"""Rows up to which a relation is held anyway, if it can only be sold from so."""
+
 
 class Priced(Protocol):
     """A request that may be answered."""
