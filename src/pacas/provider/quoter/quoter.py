@@ -13,12 +13,11 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pacas.core.bought_levels import BoughtLevels
 from pacas.core.coverage import apportion, price_table
 from pacas.core.money import credits_text
-from pacas.engine.grouping import Ints
+from pacas.engine.grouping import Ints, Mask
 from pacas.errors import InputError
 from pacas.protocol.messages import Request
 from pacas.provider.matching import Matcher
@@ -32,8 +31,6 @@ from pacas.provider.quoter.reserving import reserved_units
 from pacas.provider.quoter.sold_attribute import SoldAttribute
 from pacas.provider.quoter.unit_finder import UnitFinder
 from pacas.provider.quoter.units import Units
-
-Mask = NDArray[np.bool_]
 
 LEAST_OF_A_CELL = 100
 """Nanocredits that a cell costs at least, so that levels have prices of their own."""

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from pacas.core.bought_levels import BoughtLevels
 from pacas.engine.contract import Engine, Index
-from pacas.engine.grouping import Groups, Ints, spread
+from pacas.engine.grouping import Ints
 from pacas.protocol.marketplace import Columns
 from pacas.protocol.messages import Request
 from pacas.provider.matching.index_matcher import IndexMatcher
@@ -96,12 +96,10 @@ class LookedUpQuoters:
     def _found(self, attribute: str, keys: Sequence[Key], found: FoundRows) -> tuple[Quoter, FoundUnits]:
         """A quoter of the rows that were found, and what each tuple finds there."""
         order = np.array([found.keys[key] for key in keys], dtype=np.int64)
-        sizes = np.diff(found.matched.offsets)[order]
-        members = found.matched.members[spread(found.matched.offsets[order], sizes)]
-        matches = np.where(found.too_many[order], self.view.max_matches + 1, sizes)
+        matched = found.matched.take(order)
+        matches = np.where(found.too_many[order], self.view.max_matches + 1, np.diff(matched.offsets))
         quoter = self._quoter(found.rows, found.texts)
-        rows = Groups(np.concatenate([[0], np.cumsum(sizes)]), members)
-        return quoter, quoter.sold[attribute].found(rows, matches)
+        return quoter, quoter.sold[attribute].found(matched, matches)
 
     def _quoter(self, rows: Ints, texts: pa.Table) -> Quoter:
         """A quoter of some rows, with all columns, and of the one that has what does not divide."""
