@@ -246,7 +246,7 @@ def _one_answer_is_enough(patch: pytest.MonkeyPatch) -> None:
 
 
 def _others_purchases_count(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(SealedSales, "bought", lambda self, buyer: self.pooled)
+    patch.setattr(SealedSales, "bought", lambda self, buyer: self.opened.pooled)
 
 
 @pytest.mark.parametrize(

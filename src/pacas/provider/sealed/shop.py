@@ -130,7 +130,7 @@ class SealedShop:
         last = 0
         for quoter in self.quoters.by_group(policy, sales.touched):
             guard = quoter.guards[policy - 1]
-            margins = guard.least_kept(sales.pooled) - guard.enough
+            margins = guard.least_kept(sales.opened.pooled) - guard.enough
             counted.groups += len(margins)
             counted.margins.update(margins.tolist())
             counted.short_together += int((margins < 0).sum())
