@@ -89,7 +89,7 @@ class Matcher:
         where: str = "the provider's relation",
     ) -> None:
         _check(dependency, columns, where)
-        self.client_columns = tuple(dict.fromkeys(clause.client for clause in dependency.clauses))
+        self.client_columns = dependency.client_columns
         """The columns that a tuple must have."""
         self._pick = _picker(self.client_columns)
         equal = [clause for clause in dependency.clauses if clause.similarity is Similarity.EQUAL]
