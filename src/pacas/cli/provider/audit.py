@@ -8,12 +8,12 @@ from contextlib import closing
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
 from rich.text import Text
 
 from pacas.cli.data_options import EngineOption, MasterOption, MemoryOption
 from pacas.cli.opened_provider import opened_with_engine, read_provider
 from pacas.cli.options import Json, ProviderArgument, out, print_json, printable
+from pacas.cli.plain_table import plain_table
 from pacas.cli.provider.findings import COLOURS, finding_words, findings_of, leak_as_json, leak_warning, worst_leak
 from pacas.core.anonymity import Policy
 from pacas.core.criteria.distinct import DistinctValues
@@ -260,9 +260,8 @@ def _print_sales(sales: Sequence[Document]) -> None:
     if not sales:
         out.print("\nnothing has been sold")
         return
-    table = Table("buyer", "attribute", box=None, pad_edge=False, title="sales", title_justify="left")
-    for head in ("level", "purchases", "spent"):
-        table.add_column(head, justify="right")
+    heads = ("level", "purchases", "spent")
+    table = plain_table("buyer", "attribute", *heads, numbers=heads, title="sales")
     for sold in sales:
         numbers = (str(sold["level"]), f"{sold['purchases']:,}", _money(sold["spent"]))
         table.add_row(printable(sold["buyer"]), printable(sold["attribute"]), *numbers)
@@ -273,9 +272,8 @@ def _print_sales(sales: Sequence[Document]) -> None:
 def _print_buyers(buyers: Sequence[Document], has_neighbours: bool) -> None:
     if not buyers:
         return
-    table = Table("buyer", box=None, pad_edge=False, title="buyers", title_justify="left")
-    for head in ("purchases", "spent", "due", *(["neighbours left"] if has_neighbours else ())):
-        table.add_column(head, justify="right")
+    heads = ("purchases", "spent", "due", *(["neighbours left"] if has_neighbours else ()))
+    table = plain_table("buyer", *heads, numbers=heads, title="buyers")
     for buyer in buyers:
         wrong = buyer["spent"] != buyer["due"]
         due = Text(_money(buyer["due"]), style="bold red" if wrong else "")

@@ -13,6 +13,7 @@ from rich.text import Text
 from pacas.cli.data_options import EngineOption, MasterOption, MemoryOption
 from pacas.cli.opened_provider import opened_unsold, read_provider
 from pacas.cli.options import Json, ProviderArgument, out, print_json, printable, progress
+from pacas.cli.plain_table import plain_table
 from pacas.cli.provider.findings import guessed_as_json, leak_as_json
 from pacas.core.query import MAIN
 from pacas.engine.choosing import EngineChoice
@@ -139,11 +140,7 @@ def _print_dependencies(leaks: Sequence[DependencyLeak]) -> None:
 
 
 def _table(first: str, *heads: str) -> Table:
-    table = Table(first, box=None, pad_edge=False)
-    for head in heads:
-        table.add_column(head, justify="right")
-    table.add_column("who is guessed right")
-    return table
+    return plain_table(first, *heads, "who is guessed right", numbers=heads)
 
 
 def _figures(guessed: GuessedMore, *, is_bad: bool) -> tuple[str, str, Text, str]:
