@@ -316,6 +316,13 @@ def test_what_a_client_imports_loads_nothing_of_a_provider() -> None:
     assert not loaded & {"provider", "storage", "server", "cli", "experiments"}
 
 
+def test_no_test_module_imports_another() -> None:
+    """What tests share is in a module of its own, such as those of `oracles/`."""
+    imported = re.compile(r"^\s*(?:from|import) (?:\w+\.)*test_\w+", re.MULTILINE)
+    paths = (ROOT / "tests").rglob("*.py")
+    assert [path.name for path in paths if imported.search(path.read_text("utf-8"))] == []
+
+
 def test_floors_are_one_level_deep() -> None:
     assert [name for name in modules() if name.count(".") > 3] == []
 

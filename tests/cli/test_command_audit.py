@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from pacas import example
+from pacas.cli.demo.files import PROVIDER
 from pacas.protocol.messages import Request
 from pacas.provider.ledger.entry import Purchase
 from pacas.storage.sqlite.ledger import SqliteLedger
@@ -235,3 +237,59 @@ def test_changed_files_are_bad_input(pacas: Any, folder: Path) -> None:
     assert pacas(*AUDIT).complaint == (
         "changed since the ledger was opened: policies; restore it, or begin a new ledger"
     )
+
+
+# ---- sealed quotes -------------------------------------------------------------------------------------------------
+
+MEMBERS = 'members = { registry = "people.csv" }\n'
+PEOPLE = "GEN,AGE\n" + "".join(f"{gender},{age}\n" for gender in ("male", "female") for age in (32, 45, 51, 61, 67, 79))
+
+
+@pytest.mark.parametrize(
+    ("scope", "more", "kept", "told"),
+    [
+        (
+            "group",
+            "",
+            (6, 2, [3], None),
+            ["2 of 6 rows are kept back", "nobody is sold their MED below level 3"],
+        ),
+        (
+            "group",
+            'reserve = "last"\n',
+            (6, 2, [3], 3),
+            ["2 of 6 rows are kept back, those left last in each group; 3 are open"],
+        ),
+        ("row", "", (6, 6, [3], None), ["6 of 6 rows are kept back", "nobody is sold their MED below level 3"]),
+        ("group", MEMBERS, (12, 2, [], None), ["2 of 12 rows are kept back", "nobody is sold their MED at any level"]),
+    ],
+)
+def test_with_sealed_quotes_it_says_what_is_kept_back_and_below_which_levels(
+    pacas: Any, folder: Path, scope: str, more: str, kept: tuple[int, int, list[int], int | None], told: list[str]
+) -> None:
+    (folder / "people.csv").write_text(PEOPLE)
+    (folder / "provider.toml").write_text(PROVIDER.replace("k = 3", f'k = 3\nscope = "{scope}"') + more)
+    assert pacas(*BUY, "--as", "ann").code == 0
+    result = pacas(*AUDIT, "--json")
+    assert result.code == 0
+    document = result.document
+    (policy,) = document["policies"]
+    rows, kept_back, levels, open_rows = kept
+    assert (document["rows"], document["reserve"]) == (rows, "last" if "last" in more else "fixed")
+    assert (policy["keep"], policy["scope"]) == (1, scope)
+    assert (policy["kept_back"], policy["open_rows"]) == (kept_back, open_rows)
+    assert policy["safe_levels"] == {"MED": levels}
+    lines = pacas(*AUDIT).lines
+    assert f"{rows} rows, sealed quotes, 5.4 credits in all" in lines
+    assert lines[lines.index(told[0]) :][: len(told)] == told
+    assert not any("neighbour" in line for line in lines)
+
+
+def test_with_sealed_quotes_of_what_no_policy_protects_nothing_is_kept_back(pacas: Any, folder: Path) -> None:
+    (folder / "provider.toml").write_text(PROVIDER.replace('y = ["MED"]\nlevels = { MED = 0 }', 'y = ["DIAG"]\n'))
+    diagnoses = sorted(set(example.provider.table["DIAG"].to_pylist()))
+    (folder / "diag.csv").write_text("".join(f"{diagnosis},*\n" for diagnosis in diagnoses))
+    edit(folder, 'AGE = "age.csv"', 'AGE = "age.csv"\nDIAG = "diag.csv"')
+    (policy,) = pacas(*AUDIT, "--json").document["policies"]
+    assert (policy["kept_back"], policy["safe_levels"]) == (0, {})
+    assert "0 of 6 rows are kept back" in pacas(*AUDIT).lines

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given
 from lanes import examples
-from properties.test_sealed_provider import CASES, MATCH, Case, Inputs, Operation, Private, table
+from oracles.sealed_cases import CASES, MATCH, Case, Inputs, Operation, Private, table
 
 from pacas.cli.main import run
 from pacas.core.relation import Relation

@@ -219,6 +219,23 @@ class SealedMarket:
                     short[x] += n
         return set(chosen)
 
+    def kept_rows(self, rule: Rule) -> int:
+        """How many rows are kept back: by units beforehand or, of every group, as many as must be left open."""
+        if self.last and rule.scope == "group":
+            return sum(min(rule.keep, len(self.group(x))) for x in {x for _, x, _ in self.rows})
+        return sum(len(self.rows_of(unit)) for unit in self._floors(rule))
+
+    def open_rows(self, rule: Rule) -> int | None:
+        """Of how many rows all that was sold leaves enough, where any of them may be kept back."""
+        if not self.last or rule.scope == "row":
+            return None
+        return sum(self.is_open(rule, row, self.pooled(self.unit(row))) for row in range(len(self.rows)))
+
+    def lowest_sold(self, rule: Rule) -> dict[str, set[int]]:
+        """Per attribute, the levels below which rows are not sold that are kept back."""
+        found = [self.safe_levels(rule, row) for row in range(len(self.rows))]
+        return {a: {levels[a] for levels in found if levels[a] <= self.heights[a]} for a in found[0]}
+
     def is_safe(self, unit: str, attribute: str, level: int) -> bool:
         """May a unit be sold at a level, now?"""
         if any(level < floors.get(unit, {}).get(attribute, 0) for floors in self.floors):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 from hypothesis import given
-from properties.test_sealed_provider import CASES, GATE, Case, Inputs, opened
+from oracles.sealed_cases import CASES, GATE, Case, Inputs, opened
 
 import pacas
 from pacas.core.bought_levels import BoughtLevels

@@ -7,189 +7,45 @@ a paid answer is masked. The paper's quotes do not pass; that is the control.
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
-from engines import Roomless
-from hypothesis import HealthCheck, Phase, find, given, settings
-from hypothesis import strategies as st
-from lanes import many_examples
+from hypothesis import find, given
 from oracles import criteria as literal
-from oracles.bridge import to_hierarchy
-from oracles.sealed_market import Rule, SealedMarket
-from oracles.strategies import criteria, tree_rows
-from oracles.tree import Tree
+from oracles.sealed_cases import (
+    CASES,
+    ENGINE,
+    GATE,
+    MANY,
+    ROOMLESS,
+    Case,
+    Inputs,
+    Private,
+    literal_market,
+    opened,
+    values_of,
+)
 
 import pacas
 from pacas.core.component import Component
 from pacas.core.criteria.criterion import Criterion
-from pacas.core.criteria.named import criterion_named
-from pacas.core.dependency import FunctionalDependency
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.possible import blocks_left, least_left
-from pacas.core.relation import Relation
-from pacas.engine.duck.engine import DuckEngine
 from pacas.errors import InputError
 from pacas.protocol.marketplace import Columns
 from pacas.protocol.messages import Answer, Ladders
 from pacas.provider.ledger.ledger import MemoryLedger
-from pacas.provider.quoter.declared import DeclaredDependency, Sealing, components_of
+from pacas.provider.quoter.declared import Sealing, components_of
 from pacas.provider.quoter.linked_attributes import LinkedAttributes
-from pacas.provider.quoter.public_view import SALT, Reserve
+from pacas.provider.quoter.public_view import Reserve
 from pacas.provider.sealed.held_cells import HeldCells
 from pacas.provider.sealed.sales import SealedSales
 from pacas.provider.sealed.shop import SealedShop
-
-ENGINE, ROOMLESS = DuckEngine(threads=1), Roomless()
-MATCH = {"A": "K = K", "B": "K = K"}
-TOTAL = 1000
-
-
-class Operation(NamedTuple):
-    buyer: str
-    pays: bool
-    attribute: str
-    key: str
-    level: int
-
-
-class Inputs(NamedTuple):
-    """What is public: rows of (K, X, Z), hierarchies, policies, how quotes are sealed."""
-
-    rows: list[tuple[str, str, str]]
-    hierarchies: dict[str, Hierarchy]
-    policies: list[pacas.Policy]
-    dictionaries: dict[str, list[tuple[str, ...]]] | None
-    """The tuples of (A, B) that go with each Z; `given` says whether Z is on the left side of the dependency."""
-    given: bool
-    tied: bool
-    operations: list[Operation]
-    listed: bool
-    """Whether the rows are a registry, of which the relation has some; which, and how many, is private."""
-    reserve: Reserve = Reserve.FIXED
-    apart: bool = False
-    """Whether the second of two providers has no room for its index, which stays on the engine."""
-
-    def domain(self, z: str) -> list[tuple[str, ...]]:
-        """What is possible for a row."""
-        if self.dictionaries is None:
-            return [*product(*(self.hierarchies[a].ground_labels for a in "AB"))]
-        return self.dictionaries[z]
-
-    @property
-    def sealing(self) -> Sealing:
-        declared = []
-        if self.dictionaries and self.given:
-            told = [dict(zip("ZAB", (z, *v), strict=True)) for z, listed in self.dictionaries.items() for v in listed]
-            declared.append(DeclaredDependency(FunctionalDependency(("Z", "A"), "B"), tuple(told)))
-        elif self.dictionaries:
-            told = [dict(zip("AB", values, strict=True)) for values in self.dictionaries["z0"]]
-            declared.append(DeclaredDependency(FunctionalDependency(("A",), "B"), tuple(told)))
-        if self.tied:
-            declared += [DeclaredDependency(FunctionalDependency(("Z",), a)) for a in "AB"]
-        columns = {name: list(column) for name, column in zip("KXZ", zip(*self.rows, strict=True), strict=True)}
-        registry = Relation.of(pa.table(columns)) if self.listed else None
-        return Sealing(declared, reserve=self.reserve, registry=registry)
-
-
-class Private(NamedTuple):
-    """The values behind each row, or behind each Z where that determines them, and the order of the file."""
-
-    values: list[tuple[str, ...]]
-    order: list[int]
-    """Of the rows that are in the relation."""
-
-
-Case = tuple[Inputs, Private, Private]
-
-
-@st.composite
-def inputs(draw: st.DrawFn) -> Inputs:
-    trees = tree_rows(max_height=2).map(
-        lambda rows: to_hierarchy(Tree([[_lengthened(v) for v in row] for row in rows]))
-    )
-    hierarchies = {a: draw(trees.filter(lambda tree: len(tree.ground_labels) >= 2)) for a in "AB"}
-    keys = st.integers(0, draw(st.sampled_from([2, 30]))).map("k{}".format)
-    rows = draw(st.lists(st.tuples(keys, _one_of("x", 2), _one_of("z", 3)), min_size=1, max_size=8))
-    every = [*product(*(h.ground_labels for h in hierarchies.values()))]
-    given = draw(st.booleans())
-    listed = st.lists(st.sampled_from(every), min_size=2, max_size=5, unique_by=lambda values: values[0])
-    first = draw(listed)
-    dictionaries = {z: draw(listed) if given and z != "z0" else first for z in ("z0", "z1", "z2")}
-    linked = draw(st.sampled_from([None, dictionaries]))
-    policies = []
-    for y in draw(st.lists(st.sampled_from("AB"), max_size=2, unique=True)):
-        domains = [_values(domain, y) for domain in ([every] if linked is None else linked.values())]
-        criterion = criterion_named(*draw(st.just(("distinct", {"k": "2"})) | criteria()))
-        if all(literal.holds(criterion.name, criterion.parameters, found, found) for found in domains):
-            keep, scope = draw(st.integers(1, 2)), draw(st.sampled_from(["group", "group", "row"]))
-            policies.append(pacas.Policy(("X",), (y,), {y: 0}, 2, True, keep, scope, criterion))
-    tied = draw(st.booleans())
-    is_listed = not tied and all(policy.scope == "group" for policy in policies)
-    operation = st.builds(
-        Operation, st.sampled_from("uv"), st.booleans(), st.sampled_from("AB"), keys, st.integers(0, 2)
-    )
-    return Inputs(
-        rows,
-        hierarchies,
-        policies,
-        linked,
-        given,
-        tied,
-        draw(st.lists(operation, max_size=8)),
-        is_listed and draw(st.booleans()),
-        draw(st.sampled_from(Reserve)),
-        draw(st.sampled_from([False] * 9 + [True])),
-    )
-
-
-def _values(possible: Iterable[tuple[str, ...]], y: str) -> Counter[tuple[str | None, ...]]:
-    """How likely each value of an attribute is, where tuples are possible, all alike."""
-    return Counter((values["AB".index(y)],) for values in possible)
-
-
-def _lengthened(label: str) -> str:
-    """Labels of several lengths: who sees the length of one learns something."""
-    return label if label == "*" else label + '"é' * (int(label[1:]) % 3)
-
-
-def _one_of(letter: str, count: int) -> st.SearchStrategy[str]:
-    return st.integers(0, count - 1).map((letter + "{}").format)
-
-
-@st.composite
-def privates(draw: st.DrawFn, public: Inputs) -> Private:
-    units = sorted({row[2] for row in public.rows}) if public.tied else [row[2] for row in public.rows]
-    values = [draw(st.sampled_from(public.domain(z))) for z in units]
-    present = draw(st.integers(1, len(public.rows))) if public.listed else len(public.rows)
-    return Private(values, draw(st.permutations(range(len(public.rows))))[:present])
-
-
-def table(public: Inputs, private: Private) -> pa.Table:
-    named = sorted({row[2] for row in public.rows})
-    lines = []
-    for number in private.order:
-        k, x, z = public.rows[number]
-        a, b = private.values[named.index(z) if public.tied else number]
-        lines.append((k, x, z, a, b))
-    return pa.table({name: pa.array(column) for name, column in zip("KXZAB", zip(*lines, strict=True), strict=True)})
-
-
-def opened(public: Inputs, private: Private, **how: Any) -> pacas.Provider:
-    return pacas.Provider(
-        table(public, private),
-        match=MATCH,
-        policies=public.policies,
-        hierarchies=public.hierarchies,
-        total=TOTAL,
-        **{"engine": ENGINE} | how,
-    )
 
 
 def transcript(public: Inputs, provider: pacas.Provider, of: str = "uv") -> bytes:
@@ -251,16 +107,11 @@ def breaks_a_policy(public: Inputs, private: Private, _: Private) -> bool:
     for policy in public.policies:
         (y,), must = policy.y, policy.must_hold
         for x in {x for _, x, _ in rows}:
-            left = [(_values(possible[tie], y), _values(before[tie], y)) for _, found, tie in rows if found == x]
+            left = [(values_of(possible[tie], y), values_of(before[tie], y)) for _, found, tie in rows if found == x]
             kept = sum(bool(now) and literal.holds(must.name, must.parameters, now, all_) for now, all_ in left)
             if kept < (len(left) if policy.scope == "row" else min(policy.keep, len(left))):
                 return True
     return False
-
-
-CASES = inputs().flatmap(lambda public: st.tuples(st.just(public), privates(public), privates(public)))
-GATE = many_examples(1000, suppress_health_check=[HealthCheck.too_slow])
-MANY = settings(max_examples=3000, suppress_health_check=list(HealthCheck), database=None, phases=[Phase.generate])
 
 
 @GATE
@@ -282,26 +133,6 @@ def test_whatever_is_bought_leaves_every_group_enough(case: Case) -> None:
 
 
 # ---- the literal market -----------------------------------------------------------------------------------------
-
-
-def literal_market(public: Inputs) -> SealedMarket:
-    rules = []
-    for policy in public.policies:
-        (y,), must = policy.y, policy.must_hold
-        rules.append(Rule(y, must.name, must.parameters, policy.keep, policy.scope))
-    return SealedMarket(
-        public.rows,
-        {a: Tree([list(row) for row in tree.rows()]) for a, tree in public.hierarchies.items()},
-        public.domain,
-        linked=public.dictionaries is not None,
-        by_z=public.dictionaries is not None and public.given,
-        tied=public.tied,
-        rules=rules,
-        total=TOTAL * 10**9,
-        last=public.reserve is Reserve.LAST,
-        listed=public.listed,
-        salt=SALT,
-    )
 
 
 @GATE
@@ -415,7 +246,7 @@ def _one_answer_is_enough(patch: pytest.MonkeyPatch) -> None:
 
 
 def _others_purchases_count(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(SealedSales, "bought", lambda self, buyer: self.pooled)
+    patch.setattr(SealedSales, "bought", lambda self, buyer: self.opened.pooled)
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ import pytest
 from asgi_calls import Called, Reply
 from hypothesis import find, given
 from hypothesis import strategies as st
-from properties.test_sealed_provider import CASES, GATE, MANY, Case, Inputs, Private, opened
+from oracles.sealed_cases import CASES, GATE, MANY, Case, Inputs, Private, opened
 from running_service import KEY, with_account
 from starlette.responses import Response
 

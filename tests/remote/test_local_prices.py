@@ -15,7 +15,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given
 from lanes import examples
-from properties.test_sealed_provider import CASES, Case, opened
+from oracles.sealed_cases import CASES, Case, opened
 from remote_shop import Before, passing
 from running_service import app_of, served, service, with_account
 

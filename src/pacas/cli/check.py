@@ -8,7 +8,6 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
-from rich.table import Table
 from rich.text import Text
 
 from pacas.cli.data_options import (
@@ -21,7 +20,9 @@ from pacas.cli.data_options import (
     read_hierarchies,
 )
 from pacas.cli.options import Json, out, print_json, printable, progress
+from pacas.cli.plain_table import plain_table
 from pacas.client.classes.check import Check, DependencyCheck, check
+from pacas.core.words import counted
 from pacas.engine.choosing import EngineChoice
 from pacas.engine.contract import Engine
 from pacas.engine.contract import Table as Opened
@@ -110,9 +111,7 @@ class _Listing:
 
 
 def _print(found: Check, document: dict[str, Any]) -> None:
-    table = Table("dependency", box=None, pad_edge=False)
-    table.add_column("violations", justify="right")
-    table.add_column("groups", justify="right")
+    table = plain_table("dependency", "violations", "groups", numbers=("violations", "groups"))
     for d in found.dependencies:
         colour = "red" if d.violations else "green"
         table.add_row(printable(str(d.fd)), Text(f"{d.violations:,}", style=colour), f"{d.groups:,}")
@@ -125,10 +124,7 @@ def _print(found: Check, document: dict[str, Any]) -> None:
         return
     cells = sum(len(c.rows) for c in found.classes.cells.values())
     out.print(f"\n{len(found.classes):,} classes to repair: {cells:,} cells in {found.rows:,} rows; most errors first:")
-    classes = Table("attribute", box=None, pad_edge=False)
-    classes.add_column("errors", justify="right")
-    classes.add_column("cells", justify="right")
-    classes.add_column("rows")
+    classes = plain_table("attribute", "errors", "cells", "rows", numbers=("errors", "cells"))
     for c in list(found.classes[i] for i in range(min(SHOWN, len(found.classes)))):
         some = ", ".join(map(str, c.rows[:8].tolist())) + (", …" if len(c.rows) > 8 else "")
         classes.add_row(printable(c.attribute), f"{c.errors:,}", f"{len(c.rows):,}", some)
@@ -139,9 +135,9 @@ def _print(found: Check, document: dict[str, Any]) -> None:
 
 def _print_group(fd: str, group: dict[str, Any]) -> None:
     x = ", ".join(f"{attribute} = {value}" for attribute, value in group["x"].items())
-    count = "1 violation" if group["violations"] == 1 else f"{group['violations']:,} violations"
+    count = counted(group["violations"], "violation")
     out.print("\n" + printable(f"{x}: {count} of {fd}"))
-    table = Table(*group["rows"][0], box=None, pad_edge=False)
+    table = plain_table(*group["rows"][0])
     for row in group["rows"][:SHOWN]:
         table.add_row(*(_shown(value) for value in row.values()))
     out.print(table)

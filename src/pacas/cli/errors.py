@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
 from rich.text import Text
 
 from pacas.cli.data_options import Data, HierarchyOption, read_hierarchies
 from pacas.cli.options import Json, out, print_json, printable, progress
+from pacas.cli.plain_table import plain_table
 from pacas.core.relation import Relation
 from pacas.engine.duck.engine import DuckEngine
 from pacas.errors import InputError
@@ -171,8 +171,7 @@ def as_json(dirty: DirtyRelation) -> dict[str, Any]:
 
 
 def _print(dirty: DirtyRelation, output: Path) -> None:
-    table = Table("kind", box=None, pad_edge=False)
-    table.add_column("errors", justify="right")
+    table = plain_table("kind", "errors", numbers=("errors",))
     for kind, number in dirty.by_kind.items():
         table.add_row(kind, f"{number:,}")
     out.print(table)

@@ -12,6 +12,7 @@ from rich.tree import Tree
 
 from pacas.cli.options import printable
 from pacas.core.hierarchy import Hierarchy
+from pacas.core.words import counted
 
 Weights = NDArray[np.int64]
 
@@ -36,9 +37,9 @@ def draw(
         label = hierarchy.label(code)
         text = Text("(null)" if label is None else printable(label), style="bold" if children[code].size else "")
         if children[code].size:
-            text.append(f"  {_plural(int(below[code]), 'value')}", style="cyan")
+            text.append(f"  {counted(int(below[code]), 'value')}", style="cyan")
         if rows is not None:
-            text.append(f"  {_plural(int(rows[code]), 'row')}", style="dim")
+            text.append(f"  {counted(int(rows[code]), 'row')}", style="dim")
         return text
 
     tree = Tree(name(hierarchy.root), guide_style="dim")
@@ -59,7 +60,7 @@ def _legend(hierarchy: Hierarchy) -> Text:
     lines = []
     for level in range(hierarchy.height, -1, -1):
         what = {hierarchy.height: " (root)", 0: " (ground)"}.get(level, "")
-        lines.append(f"level {level}{what}: {_plural(len(hierarchy.at_level(level)), 'value')}")
+        lines.append(f"level {level}{what}: {counted(len(hierarchy.at_level(level)), 'value')}")
     return Text("\n".join(lines), style="dim")
 
 
@@ -91,7 +92,3 @@ def _sum_below(hierarchy: Hierarchy, weights: Weights) -> Weights:
     sums = np.cumsum(toured)
     total: Weights = sums[hierarchy.leave] - sums[hierarchy.enter]
     return total
-
-
-def _plural(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

@@ -109,6 +109,21 @@ class MatchingDependency:
     def parse(cls, text: str) -> MatchingDependency:
         return cls(tuple(_clause(text, start, end) for start, end in _pieces(text)))
 
+    @property
+    def client_columns(self) -> tuple[str, ...]:
+        """The columns that a client's tuple must have."""
+        return tuple(dict.fromkeys(clause.client for clause in self.clauses))
+
+    @property
+    def provider_columns(self) -> tuple[str, ...]:
+        """The provider's columns that it is matched with."""
+        return tuple(dict.fromkeys(clause.provider for clause in self.clauses))
+
+    @property
+    def is_by_equality(self) -> bool:
+        """Whether equality decides alone."""
+        return all(clause.similarity is Similarity.EQUAL for clause in self.clauses)
+
     def __str__(self) -> str:
         return ", ".join(map(str, self.clauses))
 

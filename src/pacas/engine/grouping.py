@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[Any]
 Ints = NDArray[np.int64]
+Mask = NDArray[np.bool_]
 
 NONE: Ints = np.empty(0, dtype=np.int64)
 NONE.setflags(write=False)
@@ -143,12 +144,22 @@ class Groups:
         members.setflags(write=False)  # what is handed out are views of it
         return cls(offsets - offsets[0], members)
 
+    @classmethod
+    def of_sizes(cls, sizes: Array, members: Ints) -> Groups:
+        """Members that stand group after group, by how many each group has."""
+        return cls(np.concatenate([[0], np.cumsum(sizes)]), members)
+
     def size(self, groups: Array) -> int:
         """How many members these groups have together."""
         return int((self.offsets[groups + 1] - self.offsets[groups]).sum())
 
     def one(self, group: int) -> Ints:
         return self.members[self.offsets[group] : self.offsets[group + 1]]
+
+    def take(self, groups: Array) -> Groups:
+        """Some groups, in this order."""
+        starts, sizes = self.offsets[groups], np.diff(self.offsets)[groups]
+        return Groups.of_sizes(sizes, self.members[spread(starts, sizes)])
 
     def some(self, groups: Array, most: int | None = None) -> Ints:
         """The members of several groups, ascending; of each group only the first `most`."""

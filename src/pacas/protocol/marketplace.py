@@ -6,9 +6,10 @@ own process from one at the other end of a wire; `tests/contracts/test_marketpla
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
+from pacas.errors import InputError, did_you_mean
 from pacas.protocol.messages import Answer, Ladders, Offer, Quote, Refusal, Request
 
 if TYPE_CHECKING:
@@ -40,6 +41,29 @@ class Marketplace(Protocol):
         same answer again and is charged once; a KeyReusedError says that the key was another request's.
         """
         ...
+
+
+def check_request(request: Request, offers: Mapping[str, Offer]) -> Offer:
+    """The attribute is for sale, and has such a level: what is offered of it."""
+    offer = offer_of(request.attribute, offers)
+    if not 0 <= request.level <= offer.hierarchy.height:
+        offer.hierarchy.check_level(request.level, f"the hierarchy of {request.attribute!r}")
+    return offer
+
+
+def offer_of(attribute: str, offers: Mapping[str, Offer]) -> Offer:
+    """What is offered of an attribute."""
+    try:
+        return offers[attribute]
+    except KeyError:
+        raise InputError(f"{attribute!r} is not for sale; {did_you_mean(attribute, offers)}") from None
+
+
+def lacks_column(column: str, given: Iterable[str]) -> InputError:
+    """A tuple cannot be looked up by what it has."""
+    return InputError(
+        f"the match needs column {column!r}, which the client's tuple does not have; {did_you_mean(column, given)}"
+    )
 
 
 class Forwarding:

@@ -15,8 +15,9 @@ from pacas.provider.ledger.chain import Head, Verification
 from pacas.provider.ledger.entry import Entry, Purchase
 from pacas.provider.provider import Provider
 from pacas.provider.quote_mode import PAPER_QUOTES, QuoteMode
-from pacas.provider.shop.contract import CountedGroups, CountedSales, CountedShop
-from pacas.provider.terms import HistoryScope, Terms, linking_columns
+from pacas.provider.quoter.public_view import Reserve
+from pacas.provider.shop.contract import CountedGroups, CountedSales, CountedShop, KeptBack
+from pacas.provider.terms import HistoryScope, linking_columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +31,8 @@ class PolicyAudit:
     """0 is a group that shows k values and no more; −1 also one that another criterion does not hold for. With what all
     buyers' purchases together have left; with `history = "per_buyer"`, with what those of each buyer alone have left,
     whoever has left least."""
-    linkage: Mapping[str, tuple[str, ...]]
-    """AuditedSales attributes of Y that are found by columns outside X (D5), and those columns."""
+    kept_back: KeptBack | None
+    """Where quotes are sealed."""
 
     @property
     def holds(self) -> bool:
@@ -65,6 +66,8 @@ class AuditedSales:
 class Audit:
     """The state of a provider."""
 
+    reserve: Reserve | None
+    """Which rows policies keep back; None where quotes are the paper's. Where it is given, there are no neighbours."""
     rows: int
     neighbours: int
     total: int
@@ -93,10 +96,11 @@ def audit(provider: Provider, noted: Head | None = None) -> Audit:
     counted = shop.count_sales(purchases)
     of_buyer = {buyer: list(mine) for buyer, mine in groupby(sales, key=lambda sale: sale.buyer)}
     return Audit(
+        None if shop.terms.sealing is None else shop.terms.sealing.reserve,
         shop.rows,
         shop.neighbours,
         shop.total,
-        tuple(_policy(shop.terms, n, found) for n, found in enumerate(counted.groups)) if verification.holds else (),
+        tuple(map(_policy, shop.terms.policies, counted.groups)) if verification.holds else (),
         {buyer: _buyer(shop.neighbours, found, of_buyer[buyer]) for buyer, found in counted.sales.items()},
         sales,
         verification,
@@ -118,16 +122,9 @@ def _buyer(neighbours: int, found: CountedSales, sales: Sequence[AuditedSales]) 
     return BuyerAudit(purchases, spent, found.due, neighbours - found.ruled_out)
 
 
-def _policy(terms: Terms, number: int, found: CountedGroups) -> PolicyAudit:
-    policy = terms.policies[number]
-    linkage = {a: tuple(linking_columns(terms.match[a], policy)) for a in policy.y if a in terms.match}
-    return PolicyAudit(
-        policy,
-        found.groups,
-        found.unlinked_rows,
-        dict(sorted(found.margins.items())),
-        {a: columns for a, columns in linkage.items() if columns},
-    )
+def _policy(policy: Policy, found: CountedGroups) -> PolicyAudit:
+    margins = dict(sorted(found.margins.items()))
+    return PolicyAudit(policy, found.groups, found.unlinked_rows, margins, found.kept_back)
 
 
 def _warnings(provider: Provider, counted: CountedShop) -> Iterator[str]:

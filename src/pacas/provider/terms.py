@@ -20,7 +20,7 @@ from pacas.engine.contract import Hierarchies
 from pacas.errors import HierarchyError, InputError, SchemaError
 from pacas.provider.column import Column
 from pacas.provider.quote_mode import QuoteMode
-from pacas.provider.quoter.declared import Sealing
+from pacas.provider.quoter.declared import DeclaredDependency, Sealing
 from pacas.provider.support.support_set import Generated, GivenSupport
 from pacas.provider.support.weights import Factor
 
@@ -71,6 +71,11 @@ class Terms:
         return QuoteMode.PAPER if self.sealing is None else QuoteMode.SEALED
 
     @property
+    def dependencies(self) -> Sequence[DeclaredDependency]:
+        """Those that are declared; with the paper's quotes none are."""
+        return () if self.sealing is None else self.sealing.dependencies
+
+    @property
     def sold(self) -> tuple[str, ...]:
         return tuple(self.match)
 
@@ -82,7 +87,7 @@ class Terms:
     @property
     def found_by(self) -> set[str]:
         """The provider's columns that a client's tuple is matched with."""
-        return {clause.provider for dependency in self.match.values() for clause in dependency.clauses}
+        return {column for dependency in self.match.values() for column in dependency.provider_columns}
 
     @property
     def simple(self) -> tuple[str, ...]:
@@ -115,7 +120,7 @@ class Terms:
         if self.max_matches < 1:
             raise InputError(f"max_matches must be at least 1, not {self.max_matches}")
         for attribute, dependency in self.match.items():
-            for name in (attribute, *(clause.provider for clause in dependency.clauses)):
+            for name in (attribute, *dependency.provider_columns):
                 _check_column(name, columns, where, f"the match of {attribute!r}")
         for number, policy in enumerate(self.policies, start=1):
             for name in (*policy.x, *policy.y):
@@ -163,7 +168,7 @@ class Terms:
 
 def linking_columns(dependency: MatchingDependency, policy: Policy) -> list[str]:
     """The columns of a match that are not in X."""
-    return [c for c in dict.fromkeys(clause.provider for clause in dependency.clauses) if c not in policy.x]
+    return [column for column in dependency.provider_columns if column not in policy.x]
 
 
 def _check_column(name: str, columns: Sequence[str], where: str, who: str) -> None:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from pacas.errors import InputError
 from pacas.protocol.marketplace import Columns
 from pacas.protocol.messages import REASONS
+from pacas.wire.arrow_streams import read_stream, written_stream
 
 
 def table_of(tuples: Columns) -> pa.Table:
@@ -35,7 +36,7 @@ def bodies(table: pa.Table, most_rows: int, most_bytes: int) -> Iterator[tuple[i
     waiting = [table.slice(at, most_rows) for at in range(0, len(table), most_rows)][::-1]
     while waiting:
         part = waiting.pop()
-        body = _stream(part)
+        body = written_stream(part)
         if len(body) > most_bytes and len(part) > 1:
             half = len(part) // 2
             waiting += [part.slice(half), part.slice(0, half)]
@@ -45,19 +46,13 @@ def bodies(table: pa.Table, most_rows: int, most_bytes: int) -> Iterator[tuple[i
 
 def prices_of(content: bytes, rows: int, levels: int) -> NDArray[np.int64] | None:
     """The ladders of so many tuples at so many levels; None if the stream does not hold just that."""
-    try:
-        with pa.ipc.open_stream(content) as reader:
-            table = reader.read_all()
-        table.validate(full=True)
-    except (pa.ArrowInvalid, OSError, EOFError):
+    table = read_stream(content)
+    if table is None or table.column_names != [str(level) for level in range(levels)] or len(table) != rows:
         return None
-    columns = table.columns
-    if table.column_names != [str(level) for level in range(levels)] or len(table) != rows:
-        return None
-    if any(column.type != pa.int64() or column.null_count for column in columns):
+    if any(column.type != pa.int64() or column.null_count for column in table.columns):
         return None
     prices = np.empty((rows, levels), dtype=np.int64)
-    for level, column in enumerate(columns):
+    for level, column in enumerate(table.columns):
         prices[:, level] = column.to_numpy()
     return prices if rows == 0 or prices.min() >= -len(REASONS) else None
 
@@ -70,10 +65,3 @@ def _text(values: object) -> pa.ChunkedArray:
 
 def _array(values: object) -> pa.Array:
     return values if isinstance(values, pa.Array) else pa.array(values, type=pa.string())
-
-
-def _stream(table: pa.Table) -> bytes:
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema) as writer:
-        writer.write_table(table)
-    return bytes(sink.getvalue())

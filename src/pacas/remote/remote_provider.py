@@ -16,8 +16,8 @@ from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError
 
 from pacas.core.hierarchy import Hierarchy
-from pacas.errors import HierarchyError, InputError, RemoteError, did_you_mean
-from pacas.protocol.marketplace import Columns
+from pacas.errors import HierarchyError, InputError, RemoteError
+from pacas.protocol.marketplace import Columns, check_request, lacks_column, offer_of
 from pacas.protocol.messages import LARGEST, Answer, Ladders, Offer, Quote, Reason, Refusal, Request, refused
 from pacas.protocol.names import check_key
 from pacas.protocol.order_of_checks import REASON_OF
@@ -138,7 +138,7 @@ class RemoteProvider:
 
     def quote_batch(self, attribute: str, tuples: Columns) -> Ladders:
         """AskPrice for many tuples at all levels, in as many calls as the server's limits ask for."""
-        offer = self._offer(attribute)
+        offer = offer_of(attribute, self.catalogue())
         _check_columns(offer, tuples)
         if attribute in self._prices:
             quoted = self._prices.ladders(attribute, texts_of({column: tuples[column] for column in offer.columns}))
@@ -185,7 +185,7 @@ class RemoteProvider:
         """The price list of an attribute, if it is one of what is offered, and has at most so many units."""
         content = self._connection.ask("GET", self._paths[attribute], None, {"Accept": wire.ARROW}).content
         listed = read_price_list(content, most)
-        if listed is None or not _is_of(listed, self._offer(attribute)):
+        if listed is None or not _is_of(listed, offer_of(attribute, self.catalogue())):
             raise RemoteError(f"{self.url} publishes a price list of {attribute} that is none; tell its keeper")
         return listed
 
@@ -206,16 +206,9 @@ class RemoteProvider:
 
     # ---- asking -----------------------------------------------------------------------------------------------
 
-    def _offer(self, attribute: str) -> Offer:
-        offers = self.catalogue()
-        if attribute not in offers:
-            raise InputError(f"{attribute!r} is not for sale; {did_you_mean(attribute, offers)}")
-        return offers[attribute]
-
     def _request(self, request: Request) -> wire.PurchaseRequest:
         """What is sent: the columns that the match needs, and no more. A mistake in it need not travel."""
-        offer = self._offer(request.attribute)
-        offer.hierarchy.check_level(request.level, f"the hierarchy of {request.attribute!r}")
+        offer = check_request(request, self.catalogue())
         _check_columns(offer, request.tuple)
         needed = {column: request.tuple[column] for column in offer.columns}
         try:
@@ -291,10 +284,7 @@ def _check_columns(offer: Offer, given: Iterable[str]) -> None:
     names = list(given)
     for column in offer.columns:
         if column not in names:
-            raise InputError(
-                f"the match needs column {column!r}, which the client's tuple does not have; "
-                f"{did_you_mean(column, names)}"
-            )
+            raise lacks_column(column, names)
 
 
 def _amount(ceiling: int) -> int:

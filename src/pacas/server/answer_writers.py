@@ -53,9 +53,6 @@ class QuoteWriter:
     def quote(self, quote: Quote | Refusal) -> bytes:
         return self._refusals[quote.reason] if isinstance(quote, Refusal) else self._price % quote.price
 
-    def refusal(self, refusal: Refusal) -> bytes:
-        return self._refusals[refusal.reason]
-
     def price(self, price: int) -> bytes:
         """A price or refusal as `Ladders` holds it."""
         return self._price % price if price >= 0 else self._coded[price]
@@ -83,7 +80,7 @@ class PurchaseWriter:
         return b'%b,"request":%b}' % (self.bought(entry)[:-1], to_json(_request(entry.purchase.request)))
 
     def refused(self, refusal: Refusal, request: Request, buyer: str, key: str) -> bytes:
-        return _padded(self._quotes.refusal(refusal), self._length(Purchase(buyer, key, request, 0, "")))
+        return _padded(self._quotes.quote(refusal), self._length(Purchase(buyer, key, request, 0, "")))
 
     def _length(self, asked: Purchase) -> int:
         """How long the answer to a purchase is at most, whatever it tells; 0 where its own length may be seen."""

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from pacas.server.failures import Failure
 from pacas.server.limits import check_batch
+from pacas.wire.arrow_streams import written_stream
 from pacas.wire.shapes import LONGEST_TEXT, MOST_COLUMNS, ErrorCode
 
 _TEXT = (pa.string(), pa.large_string(), pa.null())
@@ -33,12 +34,8 @@ def read_tuples(body: bytes, most: int) -> pa.Table:
 
 def ladders_stream(prices: np.ndarray[Any, np.dtype[np.int64]]) -> bytes:
     """Prices and refusals, a column per level."""
-    table = pa.table({str(level): np.ascontiguousarray(prices[:, level]) for level in range(prices.shape[1])})
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema) as writer:
-        writer.write_table(table)
-    content: bytes = sink.getvalue().to_pybytes()
-    return content
+    columns = {str(level): np.ascontiguousarray(prices[:, level]) for level in range(prices.shape[1])}
+    return written_stream(pa.table(columns))
 
 
 def _tuples(buffer: pa.Buffer, most: int) -> pa.Table:

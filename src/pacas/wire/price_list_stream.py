@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from pacas.core.unit_prices import Ints, UnitPrices
 from pacas.protocol.key_digest import NOTHING, KeyColumn, KeyDigest
 from pacas.protocol.price_list import TOO_MANY, PriceList
+from pacas.wire.arrow_streams import read_stream, written_stream
 from pacas.wire.shapes import ListedKeyColumn, PriceListHead
 
 HEAD = b"pacas price list"
@@ -41,21 +42,17 @@ def write_price_list(listed: PriceList) -> bytes:
     fields = [pa.field(name, type_, nullable=False) for name, type_ in COLUMNS.items()]
     schema = pa.schema(fields, metadata={HEAD: head.model_dump_json().encode()})
     columns = [pa.array(a, type_) for a, type_ in zip(arrays, COLUMNS.values(), strict=True)]
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, schema) as writer:
-        writer.write_table(pa.Table.from_arrays(columns, schema=schema))
-    content: bytes = sink.getvalue().to_pybytes()
-    return content
+    return written_stream(pa.Table.from_arrays(columns, schema=schema))
 
 
 def read_price_list(content: bytes, most: int) -> PriceList | None:
     """The list that a stream holds, of at most so many units; None if it holds none, or one that contradicts itself."""
+    table = read_stream(content)
+    if table is None:
+        return None
     try:
-        with pa.ipc.open_stream(content) as reader:
-            table = reader.read_all()
-        table.validate(full=True)
         head = PriceListHead.model_validate_json((table.schema.metadata or {}).get(HEAD, b""))
-    except (pa.ArrowInvalid, OSError, EOFError, ValidationError):
+    except ValidationError:
         return None
     if {field.name: field.type for field in table.schema} != COLUMNS or any(c.null_count for c in table.columns):
         return None

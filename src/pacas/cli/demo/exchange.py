@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
-from rich.table import Table
 
 from pacas import example
 from pacas.cli.demo.market import Trade, paper_provider, tell_purchases, tell_quotes, trade
@@ -18,6 +17,7 @@ from pacas.cli.demo.show import title
 from pacas.cli.market.requests import as_json as quote_as_json
 from pacas.cli.market.requests import shown
 from pacas.cli.options import out
+from pacas.cli.plain_table import plain_table
 from pacas.core.anonymity import Policy
 from pacas.core.relation import Relation
 from pacas.engine.duck.engine import DuckEngine
@@ -82,7 +82,7 @@ def _told(found: Exchange) -> None:
     names = [f"{example.provider.table['ID'][row]}" for row in PAIR]
     values = [f"{example.provider.table['MED'][row]}" for row in PAIR]
     out.print(f"{names[0]} takes {values[0]}, {names[1]} takes {values[1]}. They exchange them, and are quoted again:")
-    table = Table("quotes", "patient", "before: level 0, 1, 2", "after: level 0, 1, 2", box=None, pad_edge=False)
+    table = plain_table("quotes", "patient", "before: level 0, 1, 2", "after: level 0, 1, 2")
     for mode, pairs in (("the paper's", found.paper), ("sealed", found.sealed)):
         for name, (before, after) in zip(names, pairs, strict=True):
             table.add_row(mode, name, _below_the_root(before), _below_the_root(after))

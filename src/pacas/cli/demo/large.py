@@ -13,13 +13,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-from rich.table import Column, Table
 
 from pacas.cli.clean.review import Review, print_review
 from pacas.cli.clean.run import Watched
 from pacas.cli.clean.summary import print_summary
 from pacas.cli.demo.show import title
 from pacas.cli.options import out, progress
+from pacas.cli.plain_table import plain_table
 from pacas.client.outcome.cleaning import Cleaning
 from pacas.client.outcome.score import Score
 from pacas.client.outcome.steps import Observer
@@ -152,8 +152,8 @@ def tell(large: Large, report: Path) -> None:
 
 
 def _tell_quotes(told: Mapping[str, Told]) -> None:
-    numbers = (Column(head, justify="right") for head in ("the paper's", "sealed"))
-    table = Table("free quotes, and all patients", *numbers, box=None, pad_edge=False)
+    numbers = ("the paper's", "sealed")
+    table = plain_table("free quotes, and all patients", *numbers, numbers=numbers)
     both = told.values()
     table.add_row("refused at level 1 before any sale", *(f"{one.kept_back:.1%}" for one in both))
     table.add_row("quoted otherwise once they exchange medications", *(f"{one.changed:.1%}" for one in both))

@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from rich.table import Table
 from rich.text import Text
 
 from pacas import example
@@ -17,6 +16,7 @@ from pacas.cli.demo.show import show, title, tuples
 from pacas.cli.market.requests import as_json as quote_as_json
 from pacas.cli.market.requests import shown
 from pacas.cli.options import out
+from pacas.cli.plain_table import plain_table
 from pacas.client.outcome.cleaning import Cleaning
 from pacas.client.outcome.explain import BECAUSE, explain
 from pacas.client.safe_clean import SafeClean
@@ -82,9 +82,8 @@ def tell(market: Trade, engine: DuckEngine) -> None:
 
 def tell_quotes(ladders: dict[int, list[Quote | Refusal]]) -> None:
     out.print(f"The provider finds a client's tuple by {example.md}. Its quotes:")
-    table = Table("tuple", box=None, pad_edge=False)
-    for level in range(example.med.height + 1):
-        table.add_column(f"level {level}", justify="right")
+    levels = [f"level {level}" for level in range(example.med.height + 1)]
+    table = plain_table("tuple", *levels, numbers=levels)
     for row, ladder in ladders.items():
         table.add_row(tuples([row]), *map(shown, ladder))
     out.print(table)

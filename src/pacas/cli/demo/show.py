@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from rich.rule import Rule
-from rich.table import Table
 from rich.text import Text
 
 from pacas.cli.options import out
+from pacas.cli.plain_table import plain_table
 from pacas.core.relation import Relation
 
 WIDTH = 80
@@ -20,7 +20,7 @@ def title(text: str) -> None:
 
 def show(relation: Relation, marked: Collection[tuple[int, str]] = (), style: str = "red") -> None:
     """A small relation, some of its cells (row, attribute) in another colour."""
-    table = Table(*relation.columns, box=None, pad_edge=False)
+    table = plain_table(*relation.columns)
     for number, row in enumerate(relation.table.to_pylist()):
         styles = (style if (number, name) in marked else "" for name in row)
         table.add_row(*(Text(str(value), style=s) for value, s in zip(row.values(), styles, strict=True)))

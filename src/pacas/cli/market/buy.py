@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 from uuid import uuid4
 
 import typer
-from rich.table import Table
 
 from pacas.cli.data_options import EngineOption, MasterOption, MemoryOption
 from pacas.cli.market.named_provider import (
@@ -34,6 +33,7 @@ from pacas.cli.options import (
     print_json,
     printable,
 )
+from pacas.cli.plain_table import plain_table
 from pacas.core.money import credits_words, in_credits, nanocredits
 from pacas.engine.choosing import EngineChoice
 from pacas.errors import InputError, KeyReusedError, PacasError
@@ -142,12 +142,7 @@ def _buy(marketplace: Marketplace, given: Requests, asked: Sequence[Asked], ceil
 
 
 def _print(asked: Sequence[Asked], told: Sequence[Told]) -> None:
-    table = Table(box=None, pad_edge=False)
-    table.add_column("request", justify="right")
-    table.add_column("attribute")
-    table.add_column("level", justify="right")
-    table.add_column("price", justify="right")
-    table.add_column("answer")
+    table = plain_table("request", "attribute", "level", "price", "answer", numbers=("request", "level", "price"))
     for number, (one, got) in enumerate(zip(asked, told, strict=True), start=1):
         answer = printable(got.value) if isinstance(got, Answer) else ""
         table.add_row(str(number), printable(one.attribute), str(one.level), shown(got), answer)

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
 from rich.text import Text
 
 from pacas.cli.data_options import EngineOption, MasterOption, MemoryOption
@@ -26,6 +25,7 @@ from pacas.cli.options import (
     print_json,
     printable,
 )
+from pacas.cli.plain_table import plain_table
 from pacas.core.query import MAIN, GeneralizedQuery
 from pacas.engine.choosing import EngineChoice
 from pacas.errors import InputError
@@ -138,11 +138,8 @@ def _print(asked: Sequence[Asked], told: Sequence[Told]) -> None:
         len(quoted) if isinstance(quoted, list) else int(one.level or 0) + 1
         for one, quoted in zip(asked, told, strict=True)
     ]
-    table = Table(box=None, pad_edge=False)
-    table.add_column("request", justify="right")
-    table.add_column("attribute")
-    for head in [f"level {level}" for level in range(max(places))] if ladders else ["level", "price"]:
-        table.add_column(head, justify="right")
+    heads = [f"level {level}" for level in range(max(places))] if ladders else ["level", "price"]
+    table = plain_table("request", "attribute", *heads, numbers=("request", *heads))
     for number, (one, quoted) in enumerate(zip(asked, told, strict=True), start=1):
         if isinstance(quoted, list):
             cells = [shown(at_level) for at_level in quoted]

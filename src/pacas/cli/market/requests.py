@@ -37,12 +37,8 @@ class Requests:
         """The requests, each checked against what is for sale."""
         return read_requests(self._lines, self._name, catalogue)
 
-    def at(self, asked: Asked) -> str:
-        """Where a request stands."""
-        return f"{self._name}, line {asked.line}"
-
     def fail(self, asked: Asked, problem: object) -> NoReturn:
-        raise FileError(f"{self.at(asked)}: {problem}") from None
+        raise FileError(f"{self._name}, line {asked.line}: {problem}") from None
 
 
 def as_json(told: Quote | Answer | Refusal) -> dict[str, Any]:

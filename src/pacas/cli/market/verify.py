@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
 from rich.text import Text
 
 from pacas.cli.options import CertKeyOption, CertOption, Json, certificate_of, out, print_json, printable
+from pacas.cli.plain_table import plain_table
 from pacas.core.money import credits_text, in_credits
 from pacas.errors import FileError
 from pacas.protocol.receipt import SignedReceipt
@@ -73,9 +73,8 @@ def _as_json(signed: SignedReceipt, holds: bool) -> dict[str, Any]:
 
 
 def _print(receipts: Sequence[SignedReceipt], hold: Sequence[bool], key: str) -> None:
-    table = Table(box=None, pad_edge=False)
-    for head in ("receipt", "account", "attribute", "level", "answer", "price", "entry", "signature"):
-        table.add_column(head, justify="right" if head in ("receipt", "level", "price", "entry") else "left")
+    heads = ("receipt", "account", "attribute", "level", "answer", "price", "entry", "signature")
+    table = plain_table(*heads, numbers=("receipt", "level", "price", "entry"))
     for number, (signed, holds) in enumerate(zip(receipts, hold, strict=True), start=1):
         sold = signed.receipt
         table.add_row(

@@ -7,10 +7,10 @@ from contextlib import closing, contextmanager
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
 
 from pacas.cli.opened_provider import read_provider
 from pacas.cli.options import Json, ProviderArgument, out, print_json, printable, show_help
+from pacas.cli.plain_table import plain_table
 from pacas.core.money import credits_text, in_credits, nanocredits
 from pacas.errors import ConfigError, InputError
 from pacas.formats.provider.provider_file import ProviderFile
@@ -170,12 +170,8 @@ def _as_json(account: Account, total: Total) -> dict[str, Any]:
 
 
 def _print(bought: list[tuple[Account, Total]]) -> None:
-    table = Table(box=None, pad_edge=False)
-    for column in ("account", "role"):
-        table.add_column(column)
-    for column in ("credit", "spent", "purchases"):
-        table.add_column(column, justify="right")
-    table.add_column("")
+    numbers = ("credit", "spent", "purchases")
+    table = plain_table("account", "role", *numbers, "", numbers=numbers)
     for account, total in bought:
         limit = "no limit" if account.credit is None else credits_text(account.credit)
         state = "revoked" if account.revoked else ""

@@ -8,20 +8,23 @@ from contextlib import closing
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
 from rich.text import Text
 
 from pacas.cli.data_options import EngineOption, MasterOption, MemoryOption
 from pacas.cli.opened_provider import opened_with_engine, read_provider
 from pacas.cli.options import Json, ProviderArgument, out, print_json, printable
+from pacas.cli.plain_table import plain_table
 from pacas.cli.provider.findings import COLOURS, finding_words, findings_of, leak_as_json, leak_warning, worst_leak
+from pacas.core.anonymity import Policy
 from pacas.core.criteria.distinct import DistinctValues
 from pacas.core.money import credits_text, in_credits, nanocredits
+from pacas.core.words import counted
 from pacas.engine.choosing import EngineChoice
 from pacas.errors import InputError
 from pacas.formats.provider.provider_file import ProviderFile
 from pacas.provider.audit import Audit, PolicyAudit, audit
 from pacas.provider.ledger.chain import Head, Verification
+from pacas.provider.shop.contract import KeptBack
 from pacas.storage.url import ledger_kind, ledger_path, open_ledger
 
 UNTRUE = "nothing else was looked at: it would follow from a ledger that does not hold"
@@ -50,7 +53,8 @@ def command(
     Exit code 0: all holds; 1: a policy, a payment or the ledger does not.
 
     JSON: holds, rows, neighbours, total, policies (x, y, levels, k, criterion, asks, allow_linkage, groups,
-    unlinked_rows, margins, holds), sales (buyer, attribute, level, purchases, spent), buyers (buyer, purchases, spent,
+    unlinked_rows, margins, holds; with sealed quotes also keep, scope, kept_back, safe_levels, open_rows), reserve
+    (with sealed quotes), sales (buyer, attribute, level, purchases, spent), buyers (buyer, purchases, spent,
     due, surviving), ledger (verified, entries, head, problem, first_bad_entry), warnings, leak (as of
     pacas leak, of the attribute that free quotes tell most of; null where they are sealed, or the relation
     stays on the engine), findings (as of
@@ -83,6 +87,7 @@ def as_json(found: Audit) -> dict[str, Any]:
     """The whole audit; money in credits."""
     return {
         "holds": found.holds,
+        **({} if found.reserve is None else {"reserve": found.reserve.value}),
         "rows": found.rows,
         "neighbours": found.neighbours,
         "total": in_credits(found.total),
@@ -125,6 +130,17 @@ def _policy(found: PolicyAudit) -> dict[str, Any]:
         "unlinked_rows": found.unlinked_rows,
         "margins": [{"margin": margin, "groups": groups} for margin, groups in found.margins.items()],
         "holds": found.holds,
+        **({} if found.kept_back is None else _kept_back(found.policy, found.kept_back)),
+    }
+
+
+def _kept_back(policy: Policy, found: KeptBack) -> dict[str, Any]:
+    return {
+        "keep": policy.keep,
+        "scope": policy.scope,
+        "kept_back": found.rows,
+        "safe_levels": {attribute: list(levels) for attribute, levels in found.safe_levels.items()},
+        "open_rows": found.open_rows,
     }
 
 
@@ -169,14 +185,16 @@ def print_audit(found: Document, leak: str | None = None) -> None:
     for warning in warnings:
         out.print(Text(f"warning: {printable(warning)}", style="bold red"))
     if "rows" in found:
-        out.print(
-            f"{found['rows']:,} rows, {found['neighbours']:,} neighbours, {_money(found['total'])} credits in all"
-        )
+        quotes = "sealed quotes" if "reserve" in found else f"{found['neighbours']:,} neighbours"
+        out.print(f"{found['rows']:,} rows, {quotes}, {_money(found['total'])} credits in all")
     for number, policy in enumerate(found["policies"], start=1):
         _print_policy(number, policy)
+        if "kept_back" in policy:
+            for words in kept_words(policy, found["rows"]):
+                out.print(printable(words))
     if "rows" in found:
         _print_sales(found["sales"])
-        _print_buyers(found["buyers"])
+        _print_buyers(found["buyers"], has_neighbours="reserve" not in found)
         _print_findings(found["findings"])
     _print_ledger(found["ledger"])
 
@@ -193,15 +211,35 @@ def _print_policy(number: int, policy: Document) -> None:
     out.print(Text.assemble("\n", printable(f"policy {number}: {policy['asks']}: "), _verdict(policy["holds"])))
     if policy["unlinked_rows"]:
         out.print(f"{policy['unlinked_rows']:,} rows have a null in X and belong to no group")
-    counted = _plural(policy["groups"], "group")
+    in_all = counted(policy["groups"], "group")
     if policy["criterion"]["name"] != DistinctValues.name:
         short = sum(margin["groups"] for margin in policy["margins"] if margin["margin"] < 0)
-        out.print(f"{counted}, {short:,} of them with too few rows that it holds for")
+        out.print(f"{in_all}, {short:,} of them with too few rows that it holds for")
         return
-    out.print(f"{counted}, by how many values they show beyond the {policy['k']} they need:")
+    out.print(f"{in_all}, by how many values they show beyond the {policy['k']} they need:")
     for label, groups, bar in bars(policy["margins"]):
         style = "red" if label.startswith("-") else "yellow" if label == "0" else "green"
         out.print(Text.assemble(f"{label:>5}  ", (bar, style), f"{' ' if bar else ''}{groups:,}"))
+
+
+def kept_words(policy: Document, rows: int) -> Iterator[str]:
+    """How many of so many rows a policy keeps back, and below which levels.
+
+    >>> kept = {"kept_back": 2, "safe_levels": {"MED": [1], "DIAG": [2, 3], "AGE": [0]}, "open_rows": None}
+    >>> list(kept_words(kept, 6))
+    ['2 of 6 rows are kept back', 'nobody is sold their MED below level 1, DIAG below level 2 or 3']
+    >>> list(kept_words({**kept, "safe_levels": {"MED": []}, "open_rows": 5}, 6))
+    ['2 of 6 rows are kept back, those left last in each group; 5 are open', 'nobody is sold their MED at any level']
+    """
+    last = "" if policy["open_rows"] is None else f", those left last in each group; {policy['open_rows']:,} are open"
+    yield f"{policy['kept_back']:,} of {rows:,} rows are kept back{last}"
+    told = [f"{a} {_below(levels)}" for a, levels in policy["safe_levels"].items() if levels != [0]]
+    if policy["kept_back"]:
+        yield f"nobody is sold their {', '.join(told)}" if told else "all that is for sale of them is safe"
+
+
+def _below(levels: Sequence[int]) -> str:
+    return f"below level {' or '.join(map(str, levels))}" if levels else "at any level"
 
 
 def bars(margins: Sequence[Document]) -> Iterator[tuple[str, int, str]]:
@@ -222,9 +260,8 @@ def _print_sales(sales: Sequence[Document]) -> None:
     if not sales:
         out.print("\nnothing has been sold")
         return
-    table = Table("buyer", "attribute", box=None, pad_edge=False, title="sales", title_justify="left")
-    for head in ("level", "purchases", "spent"):
-        table.add_column(head, justify="right")
+    heads = ("level", "purchases", "spent")
+    table = plain_table("buyer", "attribute", *heads, numbers=heads, title="sales")
     for sold in sales:
         numbers = (str(sold["level"]), f"{sold['purchases']:,}", _money(sold["spent"]))
         table.add_row(printable(sold["buyer"]), printable(sold["attribute"]), *numbers)
@@ -232,17 +269,16 @@ def _print_sales(sales: Sequence[Document]) -> None:
     out.print(table)
 
 
-def _print_buyers(buyers: Sequence[Document]) -> None:
+def _print_buyers(buyers: Sequence[Document], has_neighbours: bool) -> None:
     if not buyers:
         return
-    table = Table("buyer", box=None, pad_edge=False, title="buyers", title_justify="left")
-    for head in ("purchases", "spent", "due", "neighbours left"):
-        table.add_column(head, justify="right")
+    heads = ("purchases", "spent", "due", *(["neighbours left"] if has_neighbours else ()))
+    table = plain_table("buyer", *heads, numbers=heads, title="buyers")
     for buyer in buyers:
         wrong = buyer["spent"] != buyer["due"]
         due = Text(_money(buyer["due"]), style="bold red" if wrong else "")
-        numbers = (f"{buyer['purchases']:,}", _money(buyer["spent"]), due, f"{buyer['surviving']:,}")
-        table.add_row(printable(buyer["buyer"]), *numbers)
+        left = [f"{buyer['surviving']:,}"] if has_neighbours else []
+        table.add_row(printable(buyer["buyer"]), f"{buyer['purchases']:,}", _money(buyer["spent"]), due, *left)
     out.print()
     out.print(table)
 
@@ -251,12 +287,12 @@ def _print_ledger(ledger: Document) -> None:
     out.print()
     if ledger["verified"]:
         out.print(
-            Text.assemble("ledger: ", ("verified", "green"), f", {_plural(ledger['entries'], 'entry', 'entries')}")
+            Text.assemble("ledger: ", ("verified", "green"), f", {counted(ledger['entries'], 'entry', 'entries')}")
         )
         out.print(f"its head, to note elsewhere and give with --head: {ledger['entries']}:{ledger['head']}")
         return
     out.print(Text.assemble("ledger: ", ("does not hold", "bold red"), f": {ledger['problem']}"))
-    out.print(f"{_plural(ledger['entries'], 'entry', 'entries')} before that hold; nothing was changed")
+    out.print(f"{counted(ledger['entries'], 'entry', 'entries')} before that hold; nothing was changed")
 
 
 def _verdict(holds: bool) -> tuple[str, str]:
@@ -265,7 +301,3 @@ def _verdict(holds: bool) -> tuple[str, str]:
 
 def _money(credits: float) -> str:
     return credits_text(nanocredits(credits))
-
-
-def _plural(number: int, noun: str, plural: str | None = None) -> str:
-    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"

@@ -10,6 +10,7 @@ from pacas.core.query import MAIN
 from pacas.core.words import counted
 from pacas.engine.contract import Engine
 from pacas.formats.provider.provider_file import ProviderFile
+from pacas.provider.leak.guessing import GuessedMore
 from pacas.provider.leak.meter import AttributeLeak, LeakMeter
 from pacas.provider.lint.dependencies import SHARE
 from pacas.provider.lint.finding import ProviderFinding
@@ -71,13 +72,19 @@ def finding_words(finding: Mapping[str, Any]) -> str:
     return f"{finding['rule']}: {printable(finding['attribute'])}, {people}"
 
 
+def guessed_as_json(guessed: GuessedMore) -> dict[str, Any]:
+    return {
+        "leak": round(guessed.leak, 6),
+        "interval": [round(end, 6) for end in guessed.interval],
+        "public_guess": round(guessed.public_guess, 6),
+    }
+
+
 def leak_as_json(leak: AttributeLeak) -> dict[str, Any]:
     return {
         "attribute": leak.attribute,
         "level": leak.level,
-        "leak": round(leak.guessed.leak, 6),
-        "interval": [round(end, 6) for end in leak.guessed.interval],
-        "public_guess": round(leak.guessed.public_guess, 6),
+        **guessed_as_json(leak.guessed),
         "ladders": leak.ladders,
         "why": leak.why,
     }

@@ -13,7 +13,8 @@ from rich.text import Text
 from pacas.cli.data_options import EngineOption, MasterOption, MemoryOption
 from pacas.cli.opened_provider import opened_unsold, read_provider
 from pacas.cli.options import Json, ProviderArgument, out, print_json, printable, progress
-from pacas.cli.provider.findings import leak_as_json
+from pacas.cli.plain_table import plain_table
+from pacas.cli.provider.findings import guessed_as_json, leak_as_json
 from pacas.core.query import MAIN
 from pacas.engine.choosing import EngineChoice
 from pacas.experiments.plots.leaks import MeasuredLeaks, check_picture, write_picture
@@ -86,15 +87,13 @@ def _as_json(found: MeasuredLeaks, quotes: QuoteMode, rows: int, picture: Path |
 
 
 def _dependency(found: DependencyLeak) -> dict[str, Any]:
-    dependency, guessed = found.dependency, found.guessed
+    dependency = found.dependency
     return {
         "fd": str(dependency.fd),
         "level": dependency.level,
         "right_level": dependency.right_level,
         "declared": dependency.is_declared,
-        "leak": round(guessed.leak, 6),
-        "interval": [round(end, 6) for end in guessed.interval],
-        "public_guess": round(guessed.public_guess, 6),
+        **guessed_as_json(found.guessed),
         "groups": None if found.broken is None else found.groups,
         "broken_groups": found.broken,
     }
@@ -141,11 +140,7 @@ def _print_dependencies(leaks: Sequence[DependencyLeak]) -> None:
 
 
 def _table(first: str, *heads: str) -> Table:
-    table = Table(first, box=None, pad_edge=False)
-    for head in heads:
-        table.add_column(head, justify="right")
-    table.add_column("who is guessed right")
-    return table
+    return plain_table(first, *heads, "who is guessed right", numbers=heads)
 
 
 def _figures(guessed: GuessedMore, *, is_bad: bool) -> tuple[str, str, Text, str]:

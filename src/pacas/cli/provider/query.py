@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
 from pacas.cli.data_options import EngineOption, MasterOption, MemoryOption, opened_engine
 from pacas.cli.options import Json, out, print_json, printable, progress
+from pacas.cli.plain_table import plain_table
 from pacas.core.query import MAIN, GeneralizedQuery
+from pacas.core.words import counted
 from pacas.engine.choosing import EngineChoice
 from pacas.engine.questions import answer
 from pacas.formats.provider.provider_file import read_provider_file
@@ -47,8 +48,8 @@ def command(
     if json:
         print_json({"answers": answers})
         return
-    table = Table(*(printable(f"{o.column}:{o.level}") for o in query.outputs), box=None, pad_edge=False)
+    table = plain_table(*(printable(f"{o.column}:{o.level}") for o in query.outputs))
     for row in answers:
         table.add_row(*map(printable, row))
     out.print(table)
-    out.print("1 answer" if len(answers) == 1 else f"{len(answers):,} answers")
+    out.print(counted(len(answers), "answer"))

@@ -54,7 +54,6 @@ def write(hierarchy: Hierarchy) -> str:
 class _Table:
     """A file as one separator splits it."""
 
-    separator: str
     rows: tuple[HierarchyRow, ...]
     error: tuple[int, str] | None = None
 
@@ -74,8 +73,8 @@ def _split(text: str, separator: str) -> _Table:
                 rows.append(HierarchyRow(tuple(cells), line))
             line = reader.line_num + 1
     except csv.Error as error:
-        return _Table(separator, tuple(rows), (line, str(error)))
-    return _Table(separator, tuple(rows))
+        return _Table(tuple(rows), (line, str(error)))
+    return _Table(tuple(rows))
 
 
 def _plausibility(table: _Table) -> tuple[float, ...]:

@@ -17,10 +17,9 @@ from pacas.formats.toml_sections import named
 from pacas.provider.ledger.ledger import Ledger
 from pacas.provider.provider import Provider
 from pacas.provider.quoter.declared import EarlierSales
+from pacas.provider.shop.contract import Tell
 from pacas.provider.support.support_set import Generated, GivenSupport
 from pacas.provider.terms import HistoryScope, Terms
-
-Tell = Callable[[str], None]
 
 
 def make_provider(

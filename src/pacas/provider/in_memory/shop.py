@@ -11,7 +11,7 @@ import numpy as np
 
 from pacas.core.query import GeneralizedQuery
 from pacas.engine.grouping import Ints
-from pacas.protocol.marketplace import Columns
+from pacas.protocol.marketplace import Columns, check_request, offer_of
 from pacas.protocol.messages import Ladders, Offer, Quote, Reason, Refusal, Request
 from pacas.protocol.order_of_checks import REASON_OF
 from pacas.provider.in_memory.audit import count_sales
@@ -21,7 +21,7 @@ from pacas.provider.in_memory.stock import Stock, stock_digests
 from pacas.provider.ledger.entry import Purchase
 from pacas.provider.matching import Matcher
 from pacas.provider.pricing.conflicts import ConflictSets, MatchedRequests
-from pacas.provider.shop.contract import CountedShop, check_request, offer_of
+from pacas.provider.shop.contract import CountedShop
 from pacas.provider.shop.judging import kept_ladder, kept_quote, ladders_of
 from pacas.provider.terms import HistoryScope
 

@@ -10,18 +10,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pacas.core.anonymity import Policy
-from pacas.engine.grouping import Ints
+from pacas.engine.grouping import Ints, Mask
 from pacas.provider.lint.own_rows import OwnRows
 from pacas.provider.terms import Terms
 
 SEED = 1
 SURE = 1.96
 """Standard errors on each side of a 95 % interval."""
-
-Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,8 +95,7 @@ def _possible(found: TellingDependency, own: OwnRows, terms: Terms) -> Tuples:
     if all(a not in terms.match for a in fd.lhs):
         domain = own.hierarchy(fd.rhs)
         return {fd.rhs: np.flatnonzero(domain.is_ground).astype(np.int32)}
-    declared = () if terms.sealing is None else terms.sealing.dependencies
-    lines = next((one.dictionary for one in declared if found.is_declared and one.fd == fd), None)
+    lines = next((one.dictionary for one in terms.dependencies if found.is_declared and one.fd == fd), None)
     if lines is not None:
         told = [line for line in lines if all(line[a] in own.hierarchy(a) for a in fd.attributes)]
         return {a: own.hierarchy(a).encode(line[a] for line in told) for a in fd.attributes}

@@ -64,7 +64,7 @@ def find_dependencies(own: OwnRows, terms: Terms, share: float = SHARE) -> Itera
 
 def declared_dependencies(own: OwnRows, terms: Terms) -> Iterator[TellingDependency]:
     """What is declared, as far as a policy protects its right side."""
-    for one in () if terms.sealing is None else terms.sealing.dependencies:
+    for one in terms.dependencies:
         is_sold = any(a in terms.match for a in one.fd.attributes)
         for policy in terms.policies:
             if is_sold and one.fd.rhs in policy.y:
@@ -100,16 +100,14 @@ def _undeclared(
 
 def _is_declared(terms: Terms, left: Sequence[str], right: str) -> bool:
     """Whether what the left side tells is priced and protected with it: a dictionary links them, or rows are tied."""
-    declared = () if terms.sealing is None else terms.sealing.dependencies
-    tied = [one for one in declared if one.dictionary is None and one.fd.rhs == right]
+    tied = [one for one in terms.dependencies if one.dictionary is None and one.fd.rhs == right]
     return set(left) <= linked_attributes(terms, right) or any(set(one.fd.lhs) <= set(left) for one in tied)
 
 
 def linked_attributes(terms: Terms, attribute: str) -> set[str]:
     """What dictionaries link an attribute to, itself included: what is sold of one counts for all."""
     linked = {attribute}
-    declared = () if terms.sealing is None else terms.sealing.dependencies
-    dictionaries = [set(one.fd.attributes) for one in declared if one.dictionary is not None]
+    dictionaries = [set(one.fd.attributes) for one in terms.dependencies if one.dictionary is not None]
     for _ in dictionaries:
         linked.update(*(names for names in dictionaries if names & linked))
     return linked

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 Severity = Literal["error", "warning", "note"]
@@ -38,14 +38,7 @@ class ProviderFinding:
     """Lines of TOML, or a command."""
 
     def as_json(self) -> dict[str, Any]:
-        return {
-            "rule": self.rule,
-            "severity": self.severity,
-            "attribute": self.attribute,
-            "people": self.people,
-            "says": self.says,
-            "remedy": self.remedy,
-        }
+        return asdict(self)
 
 
 def worst_first(findings: Iterable[ProviderFinding]) -> list[ProviderFinding]:

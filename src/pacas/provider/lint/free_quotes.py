@@ -6,7 +6,6 @@ from functools import cache
 
 import numpy as np
 
-from pacas.core.dependency import Similarity
 from pacas.engine.grouping import Ints
 from pacas.provider.lint.own_rows import OwnRows
 from pacas.provider.provider import Provider
@@ -19,8 +18,8 @@ FEW = 2_000
 
 def takes_a_look(provider: Provider) -> bool:
     """Whether quotes are there to be looked up, and so cheap: rows are found by equality, and held in memory."""
-    clauses = [clause for dependency in provider.shop.terms.match.values() for clause in dependency.clauses]
-    return provider.shop.keeps_quotes and all(clause.similarity is Similarity.EQUAL for clause in clauses)
+    shop = provider.shop
+    return shop.keeps_quotes and all(dependency.is_by_equality for dependency in shop.terms.match.values())
 
 
 class FreeQuotes:

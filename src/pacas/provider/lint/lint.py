@@ -62,7 +62,7 @@ def _of_terms(own: OwnRows, terms: Terms) -> Iterator[ProviderFinding]:
 def _policy(terms: Terms) -> str:
     """A policy about what is sold first, of people as they are found."""
     attribute = terms.sold[0]
-    x = dict.fromkeys(clause.provider for clause in terms.match[attribute].clauses if clause.provider != attribute)
+    x = [column for column in terms.match[attribute].provider_columns if column != attribute]
     protects = f"[[policy]]\nx = {toml_list(x)}\ny = {toml_list([attribute])}\nk = 2"
     return f"{protects}\n{EVERYBODY}" if protects_everybody(terms) else protects
 

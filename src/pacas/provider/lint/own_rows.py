@@ -113,5 +113,4 @@ def _drawn(rows: int, some: int) -> Ints:
 
 def _names(terms: Terms) -> list[str]:
     """What requests and policies look at, and the left sides that are declared."""
-    declared = [] if terms.sealing is None else terms.sealing.dependencies
-    return list(dict.fromkeys([*terms.attributes, *(a for one in declared for a in one.fd.lhs)]))
+    return list(dict.fromkeys([*terms.attributes, *(a for one in terms.dependencies for a in one.fd.lhs)]))

@@ -8,15 +8,13 @@ import numpy as np
 
 from pacas.core.anonymity import Policy
 from pacas.engine.grouping import Ints, combine
-from pacas.protocol.messages import Reason, refused
+from pacas.protocol.order_of_checks import AMBIGUOUS, UNSAFE
 from pacas.provider.lint.dependencies import linked_attributes
 from pacas.provider.lint.finding import ProviderFinding, toml_list, toml_text
 from pacas.provider.lint.free_quotes import FreeQuotes
 from pacas.provider.lint.own_rows import OwnRows
 from pacas.provider.lint.remedies import balanced, declared
 from pacas.provider.terms import Terms
-
-UNSAFE, AMBIGUOUS = refused(Reason.UNSAFE), refused(Reason.AMBIGUOUS)
 
 
 def refused_everything(

@@ -79,7 +79,7 @@ def _singled_out(own: OwnRows, policy: Policy, attribute: str, terms: Terms) -> 
     group = own.groups(policy.x)
     if own.is_sample:
         return own.in_all(int((group >= 0).sum()))
-    found = own.groups(list(dict.fromkeys(clause.provider for clause in terms.match[attribute].clauses)))
+    found = own.groups(terms.match[attribute].provider_columns)
     return int(((_company(group) > 1) & (_company(found) == 1)).sum())
 
 

@@ -30,9 +30,11 @@ class LookupKeys:
     def __init__(
         self, dependency: MatchingDependency, distinct: Mapping[str, Sequence[str]], hierarchies: Hierarchies
     ) -> None:
-        self.client_columns = tuple(dict.fromkeys(clause.client for clause in dependency.clauses))
-        self.by = tuple(sorted({clause.provider for clause in dependency.clauses}))
+        self.client_columns = dependency.client_columns
+        self.by = tuple(sorted(dependency.provider_columns))
         """The columns of the index."""
+        self.by_equality = dependency.is_by_equality
+        """Whether equality decides alone, so that a tuple is one look-up."""
         of = {a: [clause for clause in dependency.clauses if clause.provider == a] for a in self.by}
         self._columns = [
             _ColumnClauses(of[a], self.client_columns, distinct.get(a, ()), hierarchies.get(a)) for a in self.by
@@ -48,11 +50,6 @@ class LookupKeys:
             for c in by_likeness(dependency)
         }
         return cls(dependency, distinct, hierarchies)
-
-    @property
-    def by_equality(self) -> bool:
-        """Whether equality decides alone, so that a tuple is one look-up."""
-        return all(column.by_equality for column in self._columns)
 
     def of(self, key: Key) -> Iterator[tuple[str, ...]]:
         """What to look up for a tuple; nothing if it has a null."""
@@ -76,7 +73,7 @@ def distinct_keys(columns: Sequence[str], tuples: Columns) -> tuple[list[Key], I
 
 def agreement_of(dependency: MatchingDependency, hierarchies: Hierarchies) -> Agreement:
     """Rows that every tuple matches together, or not at all: they agree in all columns of the match."""
-    by = tuple(sorted({clause.provider for clause in dependency.clauses}))
+    by = tuple(sorted(dependency.provider_columns))
     likeness = by_likeness(dependency)
     return Agreement(by, {a: hierarchies[a] for a in by if a in hierarchies and a not in likeness})
 

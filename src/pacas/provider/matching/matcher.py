@@ -7,7 +7,7 @@ leaves fewest of them says which; the others are only asked about these.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 
@@ -19,8 +19,8 @@ from pacas.core.hierarchy import Hierarchy
 from pacas.engine.codes import CodedColumn
 from pacas.engine.contract import Hierarchies
 from pacas.engine.grouping import NONE, Groups, Ints, Keys, combine, distinct
-from pacas.errors import InputError, SchemaError, did_you_mean
-from pacas.protocol.marketplace import Columns
+from pacas.errors import InputError, SchemaError
+from pacas.protocol.marketplace import Columns, lacks_column
 from pacas.provider.matching.clause import (
     Clause,
     ClauseIndex,
@@ -89,7 +89,7 @@ class Matcher:
         where: str = "the provider's relation",
     ) -> None:
         _check(dependency, columns, where)
-        self.client_columns = tuple(dict.fromkeys(clause.client for clause in dependency.clauses))
+        self.client_columns = dependency.client_columns
         """The columns that a tuple must have."""
         self._pick = _picker(self.client_columns)
         equal = [clause for clause in dependency.clauses if clause.similarity is Similarity.EQUAL]
@@ -171,7 +171,7 @@ class Matcher:
         try:
             return self._pick(of)
         except KeyError:
-            raise _missing(next(column for column in self.client_columns if column not in of), of) from None
+            raise lacks_column(next(column for column in self.client_columns if column not in of), of) from None
 
     def _columns(self, tuples: Columns) -> list[list[str | None]]:
         return listed_columns(self.client_columns, tuples)
@@ -240,17 +240,11 @@ def listed_columns(needed: Sequence[str], tuples: Columns) -> list[list[str | No
         given = [tuples[column] for column in needed]
     except KeyError:
         missing = next(column for column in needed if column not in tuples)
-        raise _missing(missing, tuples) from None
+        raise lacks_column(missing, tuples) from None
     columns = [c if type(c) is list else _listed(c) for c in given]
     if len(set(map(len, columns))) > 1:
         raise InputError(f"the columns of the client's tuples are of {len(set(map(len, columns)))} lengths")
     return columns
-
-
-def _missing(column: str, among: Iterable[str]) -> InputError:
-    return InputError(
-        f"the match needs column {column!r}, which the client's tuple does not have; {did_you_mean(column, among)}"
-    )
 
 
 def _listed(column: Sequence[str | None] | pa.Array | pa.ChunkedArray) -> list[str | None]:

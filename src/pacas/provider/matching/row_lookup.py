@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from pacas.engine.codes import coded_texts, linked_keys
 from pacas.engine.contract import Hierarchies, Index
-from pacas.engine.grouping import Groups, Ints, combine, spread
+from pacas.engine.grouping import Groups, Ints, combine
 from pacas.provider.matching.index_matcher import IndexMatcher
 from pacas.provider.matching.lookup_keys import Key
 
@@ -50,22 +50,20 @@ class FoundRows:
     def select(self, keys: Sequence[Key]) -> FoundRows:
         """What some of the tuples need: the rows that they match, and those in the same groups."""
         numbers = np.array([self.keys[key] for key in keys], dtype=np.int64)
-        starts, sizes = self.matched.offsets[numbers], np.diff(self.matched.offsets)[numbers]
-        places = self.matched.members[spread(starts, sizes)]
+        matched = self.matched.take(numbers)
         wanted = np.zeros(len(self.rows), dtype=np.bool_)
-        wanted[places] = True
+        wanted[matched.members] = True
         for group in self.groups:
             chosen = np.zeros(int(group.max(initial=-1)) + 2, dtype=np.bool_)
-            chosen[group[places]] = True
+            chosen[group[matched.members]] = True
             chosen[-1] = False  # where −1 looks
             wanted |= chosen[group]
         place = np.cumsum(wanted) - 1
-        offsets = np.concatenate([[0], np.cumsum(sizes)])
         return FoundRows(
             self.rows[wanted],
             self.texts.take(pa.array(np.flatnonzero(wanted))),
             {key: i for i, key in enumerate(keys)},
-            Groups(offsets, place[places]),
+            Groups(matched.offsets, place[matched.members]),
             self.too_many[numbers],
         )
 
@@ -82,7 +80,7 @@ class FoundRows:
             rows,
             pa.concat_tables([part.texts for part in parts]).take(pa.array(first)),
             {key: i for i, key in enumerate(key for part in parts for key in part.keys)},
-            Groups(np.concatenate([[0], np.cumsum(sizes)]), np.searchsorted(rows, matched)),
+            Groups.of_sizes(sizes, np.searchsorted(rows, matched)),
             np.concatenate([part.too_many for part in parts]),
         )
 

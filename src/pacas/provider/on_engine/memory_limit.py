@@ -7,7 +7,7 @@ from typing import Any
 
 from pacas.engine.contract import Engine, Source
 from pacas.errors import InputError
-from pacas.provider.shop.memory import BYTES_OF_A_CELL, FEW
+from pacas.provider.shop.contract import BYTES_OF_A_CELL, FEW
 from pacas.provider.support.support_set import ONLY_UPDATES, GivenSupport
 from pacas.provider.terms import Terms
 

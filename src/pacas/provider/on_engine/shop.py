@@ -17,7 +17,7 @@ from pacas.core.query import GeneralizedQuery
 from pacas.engine.contract import Engine, Index
 from pacas.engine.grouping import Ints
 from pacas.errors import InputError
-from pacas.protocol.marketplace import Columns
+from pacas.protocol.marketplace import Columns, check_request, offer_of
 from pacas.protocol.messages import Ladders, Offer, Quote, Refusal, Request
 from pacas.protocol.order_of_checks import REASON_OF
 from pacas.provider.ledger.entry import Purchase
@@ -32,7 +32,7 @@ from pacas.provider.on_engine.relation_summary import RelationSummary
 from pacas.provider.on_engine.row_subset import RowSubset
 from pacas.provider.on_engine.sparse_sales import SparseSales
 from pacas.provider.pricing.conflicts import Inquiry, MatchedRequests
-from pacas.provider.shop.contract import CountedShop, Tell, check_request, offer_of
+from pacas.provider.shop.contract import CountedShop, Tell
 from pacas.provider.shop.fingerprint import generated_digest, terms_digests, weights_digest
 from pacas.provider.shop.judging import ladders_of, ladders_without_rows
 from pacas.provider.shop.protected_columns import protected_columns

@@ -96,8 +96,7 @@ class Inquiry:
         max_matches: int,
     ) -> None:
         column = columns[attribute]
-        provider_columns = [clause.provider for clause in dependency.clauses]
-        coded = {a: columns[a].coded() for a in dict.fromkeys(provider_columns)}
+        coded = {a: columns[a].coded() for a in dependency.provider_columns}
         self.matcher = Matcher(dependency, coded, hierarchies)
         self.offer = Offer(attribute, self.matcher.client_columns, column.domain)
         self.hierarchy, self._cells = column.hierarchy, column.cells
@@ -177,7 +176,7 @@ class _Patched:
         edits: Edits,
         hierarchies: Hierarchies,
     ) -> _Patched | None:
-        used = list(dict.fromkeys([attribute, *(clause.provider for clause in dependency.clauses)]))
+        used = list(dict.fromkeys([attribute, *dependency.provider_columns]))
         matters = edits.gone | (edits.row < 0)
         for a in used:
             if a in edits.values:

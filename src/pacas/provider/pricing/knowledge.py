@@ -9,12 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pacas.engine.grouping import Ints
+from pacas.engine.grouping import Ints, Mask
 from pacas.provider.pricing.conflicts import ConflictSets, Levels
-
-Mask = NDArray[np.bool_]
 
 
 class Knowledge:

@@ -99,8 +99,11 @@ class Guard:
         rows = np.flatnonzero(self.group >= 0)
         rows = rows[np.lexsort((-left[rows], self.group[rows]))]
         sizes = np.bincount(self.group[rows])
-        needed = sizes if self.policy.scope == "row" else np.minimum(self.policy.keep, sizes)
-        return np.asarray(left[rows[np.cumsum(sizes) - sizes + needed - 1]])
+        return np.asarray(left[rows[np.cumsum(sizes) - sizes + self.needed(sizes) - 1]])
+
+    def needed(self, sizes: Ints) -> Ints:
+        """How many rows keep the secret of X-groups of some sizes."""
+        return sizes if self.policy.scope == "row" else np.minimum(self.policy.keep, sizes)
 
     def values_left_of(self, rows: Ints, bought: BoughtLevels, sale: Sale | None = None) -> Ints:
         """Of some rows alone; with one more sale, of an attribute at a level, if it is given."""

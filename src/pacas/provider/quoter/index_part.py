@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from pacas.engine.codes import CodedColumn
-from pacas.engine.grouping import NONE
-from pacas.provider.quoter.public_index import Counted, Ints, Mask, PublicIndex
+from pacas.engine.grouping import NONE, Ints, Mask
+from pacas.provider.quoter.public_index import Counted, PublicIndex
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -49,11 +49,15 @@ class LinkedAttributes:
         found = [tuple(column.values[column.codes[row]] for column in columns) for row in first.tolist()]
         number = {values: case for case, values in enumerate(self.values)}
         case = np.array([number.get(values, -1) for values in found], dtype=np.int64)[key]
-        if strange := int((case < 0).sum()):
+        self.check_known(int((case < 0).sum()))
+        return case
+
+    def check_known(self, strange: int) -> None:
+        """An error if so many rows are in no case."""
+        if strange:
             named = ", ".join(self.given)
             rows = counted(strange, "row has", "rows have")
             raise InputError(f"{rows} values of {named} that the dictionary does not have; complete it")
-        return case
 
     def or_absent(self, present: int, absent: int) -> LinkedAttributes:
         """The same of rows that may not be there."""

@@ -21,7 +21,8 @@ class OpenRows:
     """Which rows are open, by the levels sold to all buyers together: of each X-group, how many are not any more."""
 
     def __init__(self) -> None:
-        self._pooled = BoughtLevels()
+        self.pooled = BoughtLevels()
+        """What all buyers have bought together."""
         self._closed: defaultdict[int, Counter[int]] = defaultdict(Counter)
         """By policy and X-group."""
 
@@ -37,7 +38,11 @@ class OpenRows:
         for guard in guards:
             for group, rows in self._closed_by(guard, sold, unit, level).items():
                 self._closed[guard.number][guard.group_number(group)] += rows
-        self._pooled.learn(sold.priced, sold.place, unit, level)
+        self.pooled.learn(sold.priced, sold.place, unit, level)
+
+    def closed(self, policy: int) -> int:
+        """How many rows of a policy's X-groups are not open any more."""
+        return self._closed[policy].total()
 
     def floor(self, guards: Sequence[Guard], sold: SoldAttribute, unit: int) -> int:
         """From which level on a unit may be sold."""
@@ -60,7 +65,7 @@ class OpenRows:
         if sold.attribute not in guard.safe_levels:
             return Counter()
         rows = sold.priced.units.rows.one(unit)
-        before = guard.values_left_of(rows, self._pooled)
-        after = guard.values_left_of(rows, self._pooled, (sold.priced, sold.place, level))
+        before = guard.values_left_of(rows, self.pooled)
+        after = guard.values_left_of(rows, self.pooled, (sold.priced, sold.place, level))
         groups = guard.group[rows[(before >= guard.enough) & (after < guard.enough)]]
         return Counter(groups[groups >= 0].tolist())

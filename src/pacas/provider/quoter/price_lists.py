@@ -15,7 +15,7 @@ from hashlib import sha256
 import numpy as np
 
 from pacas.core.bought_levels import BoughtLevels
-from pacas.core.dependency import MatchingDependency, Similarity
+from pacas.core.dependency import MatchingDependency
 from pacas.core.unit_prices import UnitPrices
 from pacas.engine.grouping import Ints, Keys, combine
 from pacas.protocol.messages import ListedLadder, ListedPrices
@@ -49,7 +49,7 @@ class PriceLists:
         if self._quoter.watched or self._quoter.sold_before:
             return {}
         match = self._view.match
-        equal = {a for a in match if all(clause.similarity is Similarity.EQUAL for clause in match[a].clauses)}
+        equal = {a for a in match if match[a].is_by_equality}
         return {a: self._offered(a) for a in match if equal.issuperset(self._linked(a))}
 
     def of(self, attribute: str) -> PriceList:

@@ -14,12 +14,9 @@ from hashlib import sha256
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pacas.engine.codes import CodedColumn
-
-Ints = NDArray[np.int64]
-Mask = NDArray[np.bool_]
+from pacas.engine.grouping import Ints, Mask
 
 
 class Counted(NamedTuple):

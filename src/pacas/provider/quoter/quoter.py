@@ -13,12 +13,11 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pacas.core.bought_levels import BoughtLevels
 from pacas.core.coverage import apportion, price_table
 from pacas.core.money import credits_text
-from pacas.engine.grouping import Ints
+from pacas.engine.grouping import Ints, Mask
 from pacas.errors import InputError
 from pacas.protocol.messages import Request
 from pacas.provider.matching import Matcher
@@ -32,8 +31,6 @@ from pacas.provider.quoter.reserving import reserved_units
 from pacas.provider.quoter.sold_attribute import SoldAttribute
 from pacas.provider.quoter.unit_finder import UnitFinder
 from pacas.provider.quoter.units import Units
-
-Mask = NDArray[np.bool_]
 
 LEAST_OF_A_CELL = 100
 """Nanocredits that a cell costs at least, so that levels have prices of their own."""
@@ -72,10 +69,8 @@ class Quoter:
         self.guards = [Guard(number, policy, view, of) for number, policy in enumerate(view.policies, start=1)]
         self.watched = [g for g in self.guards if view.reserve is Reserve.LAST and g.policy.scope == "group"]
         """The policies that keep back what is left last, and so depend on what all buyers have bought."""
-        draws = {priced: public_draw(view.salt, view.index, priced.units) for priced in self.components}
-        for guard in self.guards:
-            if guard not in self.watched:
-                self._reserve(guard, draws)
+        self.reserved = self._reserve()
+        """By policy, but for those: the rows that it keeps back."""
 
     @cached_property
     def finders(self) -> Mapping[str, UnitFinder]:
@@ -96,20 +91,34 @@ class Quoter:
             pooled.learn(self.sold[one.attribute].priced, self.sold[one.attribute].place, one.unit, one.level)
         return np.asarray(guard.values_left(pooled) >= guard.enough)
 
-    def _reserve(self, guard: Guard, draws: Mapping[PricedComponent, Draw]) -> None:
-        """Keep back what a policy needs, below the levels that are safe whatever the answer is."""
-        sold = [a for a in guard.safe_levels if a in self.sold]
-        rows = self._reserved_rows(guard, sold, draws)
-        for attribute in sold:
-            units = self.sold[attribute].priced.units.of_row[rows]
-            np.maximum.at(self.sold[attribute].floor, units, guard.safe_levels[attribute][rows])
+    def _reserve(self) -> dict[int, Mask]:
+        """Keep back what policies need, below the levels that are safe whatever the answer is."""
+        draws = {priced: public_draw(self.view.salt, self.view.index, priced.units) for priced in self.components}
+        reserved = {}
+        for guard in (guard for guard in self.guards if guard not in self.watched):
+            reserved[guard.number] = rows = self._reserved_rows(guard, draws)
+            for attribute in self.guarded(guard):
+                units = self.sold[attribute].priced.units.of_row[rows]
+                np.maximum.at(self.sold[attribute].floor, units, guard.safe_levels[attribute][rows])
+        return reserved
 
-    def _reserved_rows(self, guard: Guard, sold: Sequence[str], draws: Mapping[PricedComponent, Draw]) -> Mask:
+    def guarded(self, guard: Guard) -> list[str]:
+        """The attributes that a policy may keep back: those for sale that tell of what it protects."""
+        return [attribute for attribute in guard.safe_levels if attribute in self.sold]
+
+    def safe_levels(self, policy: int) -> dict[str, tuple[int, ...]]:
+        """φ: the levels below which rows that a policy keeps back are not sold, by what a row can be; none is safe
+        where even that a row is there would tell."""
+        guard = self.guards[policy - 1]
+        levels = {a: np.unique(guard.safe_levels[a]) for a in self.guarded(guard)}
+        return {a: tuple(found[found <= self.sold[a].height].tolist()) for a, found in levels.items()}
+
+    def _reserved_rows(self, guard: Guard, draws: Mapping[PricedComponent, Draw]) -> Mask:
         """The rows that a policy keeps back: a draw by units of the first attribute that is sold of its components.
 
         Units have one lot for all policies: what one keeps back serves the next.
         """
-        rows = self.view.index.rows
+        rows, sold = self.view.index.rows, self.guarded(guard)
         if not sold or guard.policy.scope == "row":
             return np.full(rows, bool(sold))
         if (kept := self.view.index.kept_back(guard.number)) is not None:

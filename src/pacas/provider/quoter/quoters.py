@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 from pacas.engine.grouping import Ints
@@ -57,6 +57,14 @@ class Quoters(Protocol):
         """How many rows are in no X-group of a policy."""
         ...
 
+    def reserved(self, policy: int) -> int | None:
+        """How many rows a policy keeps back, whatever is bought; None if it keeps back what is left last."""
+        ...
+
+    def safe_levels(self, policy: int) -> Mapping[str, tuple[int, ...]]:
+        """φ: per attribute that is for sale, the levels below which rows are not sold that a policy keeps back."""
+        ...
+
     @property
     def price_lists(self) -> PriceLists | None:
         """What clients may quote by themselves from; None where the whole index is not held."""
@@ -91,3 +99,10 @@ class HeldQuoter:
 
     def unlinked(self, policy: int) -> int:
         return int((self.quoter.guards[policy - 1].group < 0).sum())
+
+    def reserved(self, policy: int) -> int | None:
+        rows = self.quoter.reserved.get(policy)
+        return None if rows is None else int(rows.sum())
+
+    def safe_levels(self, policy: int) -> Mapping[str, tuple[int, ...]]:
+        return self.quoter.safe_levels(policy)

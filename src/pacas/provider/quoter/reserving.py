@@ -8,13 +8,10 @@ from __future__ import annotations
 import heapq
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pacas.engine.grouping import Ints
+from pacas.engine.grouping import Ints, Mask
 from pacas.engine.kept_rows import UnitPairs
 from pacas.provider.quoter.public_draw import Draw
-
-Mask = NDArray[np.bool_]
 
 
 def reserved_units(group: Ints, unit: Ints, keep: int, draw: Draw, unsold: Mask) -> Mask:

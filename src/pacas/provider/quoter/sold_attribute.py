@@ -7,11 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pacas.engine.grouping import Groups, Ints
+from pacas.engine.grouping import Groups, Ints, Mask
 from pacas.protocol.price_list import SEVERAL
 from pacas.provider.quoter.priced_component import PricedComponent
-
-Mask = NDArray[np.bool_]
 
 
 class FoundUnits(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pacas.engine.grouping import Groups, Ints
+from pacas.engine.grouping import NONE, Groups, Ints
 from pacas.protocol.marketplace import Columns
 from pacas.protocol.messages import Request
 from pacas.provider.matching import Matcher
@@ -33,8 +33,7 @@ class UnitFinder:
         """What each tuple finds."""
         if self._by_slot is None:
             matches = self.matcher.match_columns(tuples, self._sold.max_matches)
-            offsets = np.concatenate([[0], np.cumsum(matches.sizes)])
-            return self._found(Groups(offsets, np.concatenate([np.empty(0, dtype=np.int64), *matches])))
+            return self._found(Groups.of_sizes(matches.sizes, np.concatenate([NONE, *matches])))
         return FoundUnits(*self._by_slot[self.matcher.slots(tuples)].T.astype(np.int64))
 
     def find_one(self, request: Request) -> tuple[int, int, int]:

@@ -8,10 +8,9 @@ import numpy as np
 import pyarrow as pa
 
 from pacas.core.histogram import Histogram
-from pacas.core.words import counted
 from pacas.engine.codes import coded_texts
 from pacas.engine.contract import Engine
-from pacas.errors import InputError, NeedsMemoryError
+from pacas.errors import NeedsMemoryError
 from pacas.provider.quoter.index_part import IndexPart
 from pacas.provider.quoter.linked_attributes import LinkedAttributes
 from pacas.provider.quoter.public_view import PublicView
@@ -38,10 +37,7 @@ def _check_cases(linked: LinkedAttributes, found: Histogram) -> None:
     places = [found.attributes.index(name) for name in linked.given]
     known = set(linked.values)
     occurring = zip(found.values, found.counts.tolist(), strict=True)
-    if strange := sum(n for line, n in occurring if tuple(line[place] for place in places) not in known):
-        named = ", ".join(linked.given)
-        rows = counted(strange, "row has", "rows have")
-        raise InputError(f"{rows} values of {named} that the dictionary does not have; complete it")
+    linked.check_known(sum(n for line, n in occurring if tuple(line[place] for place in places) not in known))
 
 
 def _check_left(linked: LinkedAttributes, view: PublicView) -> None:

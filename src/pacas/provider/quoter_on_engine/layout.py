@@ -10,13 +10,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from pacas.core.hierarchy import Hierarchy
 from pacas.engine.codes import coded_texts
 from pacas.engine.contract import Engine
-from pacas.engine.grouping import Ints
+from pacas.engine.grouping import NONE, Ints
 from pacas.engine.kept_rows import Agreement, KeptRows, size_of
 from pacas.errors import NeedsMemoryError
 from pacas.provider.matching.lookup_keys import agreement_of
@@ -71,9 +70,9 @@ class Layout:
         """The index with what policies keep back beforehand; some rows have been `closed` to a policy before."""
         kept = {}
         for guard in quoter.guards:
-            sold = [a for a in guard.safe_levels if a in quoter.sold]
+            sold = quoter.guarded(guard)
             if sold and guard.policy.scope == "group" and guard not in quoter.watched:
-                kept[guard.number] = self._kept(guard, sold, quoter, closed.get(guard.number, np.empty(0, np.int64)))
+                kept[guard.number] = self._kept(guard, sold, quoter, closed.get(guard.number, NONE))
         names = {number: f"\0kept {number}" for number in kept}
         made = Layout(self.public, self.ties, self.groups, names)
         found = engine.kept_back(table, {names[n]: one for n, one in kept.items()}, chosen_units) if kept else table

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from pacas.core.bought_levels import BoughtLevels
 from pacas.engine.contract import Engine, Index
-from pacas.engine.grouping import Groups, Ints, spread
+from pacas.engine.grouping import Ints
 from pacas.protocol.marketplace import Columns
 from pacas.protocol.messages import Request
 from pacas.provider.matching.index_matcher import IndexMatcher
@@ -46,7 +46,7 @@ class LookedUpQuoters:
     ) -> None:
         self._engine = engine
         self.view = replace(view, index=one_row_of_each_kind(engine, table, view))
-        bare = Quoter(self.view)
+        self._of_kinds = bare = Quoter(self.view)
         self._keys = {a: LookupKeys.on(engine, table, md, view.hierarchies) for a, md in view.match.items()}
         self._first = engine.first_row(table, sorted(view.index.columns))
         self._layout = Layout.of(bare)
@@ -96,12 +96,10 @@ class LookedUpQuoters:
     def _found(self, attribute: str, keys: Sequence[Key], found: FoundRows) -> tuple[Quoter, FoundUnits]:
         """A quoter of the rows that were found, and what each tuple finds there."""
         order = np.array([found.keys[key] for key in keys], dtype=np.int64)
-        sizes = np.diff(found.matched.offsets)[order]
-        members = found.matched.members[spread(found.matched.offsets[order], sizes)]
-        matches = np.where(found.too_many[order], self.view.max_matches + 1, sizes)
+        matched = found.matched.take(order)
+        matches = np.where(found.too_many[order], self.view.max_matches + 1, np.diff(matched.offsets))
         quoter = self._quoter(found.rows, found.texts)
-        rows = Groups(np.concatenate([[0], np.cumsum(sizes)]), members)
-        return quoter, quoter.sold[attribute].found(rows, matches)
+        return quoter, quoter.sold[attribute].found(matched, matches)
 
     def _quoter(self, rows: Ints, texts: pa.Table) -> Quoter:
         """A quoter of some rows, with all columns, and of the one that has what does not divide."""
@@ -156,6 +154,16 @@ class LookedUpQuoters:
 
     def unlinked(self, policy: int) -> int:
         return self.view.index.in_all - len(self._by_x(policy))
+
+    def reserved(self, policy: int) -> int | None:
+        if policy in self._layout.kept:
+            found = self._engine.histogram(self._table, [self._layout.kept[policy]], {})
+            return int(sum(n for (kept,), n in zip(found.values, found.counts, strict=True) if kept is not None))
+        of_kinds = self._of_kinds.reserved.get(policy)  # all rows, or none
+        return None if of_kinds is None else self.view.index.in_all * int(of_kinds.all())
+
+    def safe_levels(self, policy: int) -> Mapping[str, tuple[int, ...]]:
+        return self._of_kinds.safe_levels(policy)
 
     # ---- look-ups -----------------------------------------------------------------------------------------------
 

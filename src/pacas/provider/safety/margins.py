@@ -9,13 +9,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pacas.engine.grouping import Array, Ints
+from pacas.engine.grouping import Array, Ints, Mask
 from pacas.provider.pricing.conflicts import ConflictSets, Levels
 from pacas.provider.safety.linked_values import LinkedValues
-
-Mask = NDArray[np.bool_]
 
 
 class Members(NamedTuple):

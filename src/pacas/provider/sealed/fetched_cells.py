@@ -9,16 +9,14 @@ import numpy as np
 import pyarrow as pa
 
 from pacas.core.hierarchy import Hierarchy
-from pacas.core.words import counted
 from pacas.engine.contract import Engine, Index, Source
 from pacas.engine.kept_rows import Agreement
-from pacas.errors import InputError
 from pacas.protocol.messages import ABSENT
 from pacas.provider.matching.lookup_keys import agreement_of
 from pacas.provider.quoter.linked_attributes import LinkedAttributes
 from pacas.provider.quoter.public_index import PublicIndex
 from pacas.provider.quoter.public_view import PublicView
-from pacas.provider.sealed.private_cells import check_determined, check_tuples
+from pacas.provider.sealed.private_cells import check_determined, check_listed, check_tuples
 from pacas.provider.shop.protected_columns import protected_columns
 from pacas.provider.terms import Terms
 
@@ -61,9 +59,7 @@ def fetched_cells(
         _check_dependencies(engine, table, terms.hierarchies, linked, view.left.get(linked.attributes[0], ()))
     if registry is None:
         return FetchedCells(engine, engine.open(source, list(terms.protected)), terms.hierarchies, None)
-    if strange := engine.lacking(table, registry, public):
-        missing = counted(strange, "row is", "rows are")
-        raise InputError(f"{missing} not in the registry, by {', '.join(public)}; complete it")
+    check_listed(engine.lacking(table, registry, public), public)
     found_by = {a: agreement_of(md, view.hierarchies) for a, md in view.match.items()}
     members = {a: engine.index(table, one.columns, [*public, a], one.hierarchies) for a, one in found_by.items()}
     return FetchedCells(engine, table, terms.hierarchies, members)

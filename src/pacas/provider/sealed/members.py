@@ -6,11 +6,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from pacas.core.words import counted
 from pacas.engine.codes import CodedColumn
 from pacas.engine.grouping import Ints
-from pacas.errors import InputError
 from pacas.provider.quoter.public_index import PublicIndex
+from pacas.provider.sealed.private_cells import check_listed
 
 
 def members_of(registry: PublicIndex, own: Mapping[str, CodedColumn]) -> Ints:
@@ -29,9 +28,7 @@ def members_of(registry: PublicIndex, own: Mapping[str, CodedColumn]) -> Ints:
     place = np.searchsorted(listed[by_key], mine[own_by_key]) + copy
     is_there = place < len(listed)
     is_there[is_there] = listed[by_key[place[is_there]]] == mine[own_by_key[is_there]]
-    if strange := int((~is_there).sum()):
-        missing = counted(strange, "row is", "rows are")
-        raise InputError(f"{missing} not in the registry, by {', '.join(names)}; complete it")
+    check_listed(int((~is_there).sum()), names)
     rows = np.full(registry.rows, -1, dtype=np.int64)
     rows[by_key[place]] = own_by_key
     return rows

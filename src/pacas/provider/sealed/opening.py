@@ -22,8 +22,7 @@ from pacas.provider.sealed.earlier_sales import earlier_requests, sold_before_di
 from pacas.provider.sealed.fetched_cells import fetched_cells
 from pacas.provider.sealed.held_cells import held_cells
 from pacas.provider.sealed.shop import SealedShop
-from pacas.provider.shop.contract import Tell
-from pacas.provider.shop.memory import BYTES_OF_A_CELL, FEW
+from pacas.provider.shop.contract import BYTES_OF_A_CELL, FEW, Tell
 from pacas.provider.terms import Terms
 
 

@@ -35,6 +35,13 @@ def check_tuples(linked: LinkedAttributes, occurring: Iterable[tuple[tuple[int, 
         raise InputError(f"{rows} values of {named} that no dictionary lists together; complete it")
 
 
+def check_listed(strange: int, names: Iterable[str]) -> None:
+    """All rows are in the registry, by their values in some columns."""
+    if strange:
+        missing = counted(strange, "row is", "rows are")
+        raise InputError(f"{missing} not in the registry, by {', '.join(names)}; complete it")
+
+
 def check_determined(mixed: int, left: Iterable[str], attribute: str) -> None:
     """All rows that agree on the left side have one value: there is no mixed group of them."""
     if mixed:

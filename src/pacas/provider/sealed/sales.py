@@ -21,9 +21,7 @@ class SealedSales(RecordedSales):
         self._bought: dict[str, BoughtLevels] = {}
         self._nothing = BoughtLevels()
         self.opened = OpenRows()
-        """The rows that purchases have left open, where a policy asks."""
-        self.pooled = BoughtLevels()
-        """What all buyers have bought together."""
+        """What all buyers have bought together, and the rows that it has left open, where a policy asks."""
         self.touched = 0
         """Of how many rows something was bought, at the most."""
         for quoter, (buyer, attribute, unit, level) in quoters.sold_before:
@@ -42,8 +40,7 @@ class SealedSales(RecordedSales):
     def _learn(self, buyer: str, quoter: Quoter, attribute: str, unit: int, level: int) -> None:
         sold = quoter.sold[attribute]
         self.touched += int(sold.priced.units.sizes[unit])
-        for bought in (self.pooled, self._bought.setdefault(buyer, BoughtLevels())):
-            bought.learn(sold.priced, sold.place, unit, level)
+        self._bought.setdefault(buyer, BoughtLevels()).learn(sold.priced, sold.place, unit, level)
         self.opened.learn(quoter.watched, sold, unit, level)
 
     def replay(self, purchases: Iterable[Purchase]) -> None:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from pacas.core.query import GeneralizedQuery
 from pacas.engine.grouping import Ints
 from pacas.errors import InputError
-from pacas.protocol.marketplace import Columns
+from pacas.protocol.marketplace import Columns, check_request, offer_of
 from pacas.protocol.messages import Ladders, Offer, Quote, Refusal, Request
 from pacas.protocol.order_of_checks import REASON_OF, judged, judged_at
 from pacas.provider.ledger.entry import Purchase
@@ -19,7 +19,7 @@ from pacas.provider.quoter.quoters import FoundUnit, Quoters
 from pacas.provider.quoter.sold_attribute import FoundUnits
 from pacas.provider.sealed.private_cells import PrivateCells
 from pacas.provider.sealed.sales import SealedSales
-from pacas.provider.shop.contract import CountedGroups, CountedSales, CountedShop, check_request, offer_of
+from pacas.provider.shop.contract import CountedGroups, CountedSales, CountedShop, KeptBack
 from pacas.provider.shop.fingerprint import terms_digests
 from pacas.provider.terms import Terms
 
@@ -127,10 +127,18 @@ class SealedShop:
 
     def _groups(self, policy: int, sales: SealedSales) -> CountedGroups:
         counted = CountedGroups(unlinked_rows=self.quoters.unlinked(policy))
+        last = 0
         for quoter in self.quoters.by_group(policy, sales.touched):
             guard = quoter.guards[policy - 1]
-            margins = guard.least_kept(sales.pooled) - guard.enough
+            margins = guard.least_kept(sales.opened.pooled) - guard.enough
             counted.groups += len(margins)
             counted.margins.update(margins.tolist())
             counted.short_together += int((margins < 0).sum())
+            last += int(guard.needed(guard.group_sizes).sum())
+        reserved, levels = self.quoters.reserved(policy), self.quoters.safe_levels(policy)
+        if reserved is None:
+            open_rows = self.rows - counted.unlinked_rows - sales.opened.closed(policy)
+            counted.kept_back = KeptBack(last if levels else 0, levels, open_rows)
+        else:
+            counted.kept_back = KeptBack(reserved, levels)
         return counted

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol, TypeVar
 
 from pacas.core.query import GeneralizedQuery
-from pacas.errors import InputError, did_you_mean
 from pacas.protocol.marketplace import Columns
 from pacas.protocol.messages import Ladders, Offer, Quote, Refusal, Request
 from pacas.provider.ledger.chain import Total
@@ -19,6 +18,11 @@ from pacas.provider.terms import Terms
 
 Tell = Callable[[str], None]
 """Is told what is being done."""
+
+BYTES_OF_A_CELL = 8
+"""What a relation takes in memory."""
+FEW = 1 << 18
+"""Rows up to which a relation is held anyway, if it can only be sold from so."""
 
 
 class Priced(Protocol):
@@ -51,6 +55,18 @@ class RecordedSales(ABC):
         self.count += 1
 
 
+@dataclass(frozen=True)
+class KeptBack:
+    """What a policy keeps back at sealed quotes: of how many rows nobody is sold more than is safe."""
+
+    rows: int
+    safe_levels: Mapping[str, Sequence[int]]
+    """φ: per attribute that is for sale, the levels below which it is not sold, by what a row can be; none is safe
+    where even that a row is there would tell."""
+    open_rows: int | None = None
+    """Of which rows that is so now, if which ones are kept back depends on what is left last (`reserve = "last"`)."""
+
+
 @dataclass
 class CountedGroups:
     """One policy's X-groups: how many, by how far they are above their bound, and rows in none."""
@@ -60,6 +76,7 @@ class CountedGroups:
     margins: Counter[int] = field(default_factory=Counter)
     short_together: int = 0
     """How many are short with the purchases of all buyers pooled."""
+    kept_back: KeptBack | None = None
 
 
 @dataclass
@@ -137,18 +154,3 @@ class Shop(Protocol[S]):
     def count_sales(self, purchases: Sequence[Purchase]) -> CountedShop:
         """What an audit counts, from these purchases alone: what they leave to every X-group, and must have cost."""
         ...
-
-
-def check_request(request: Request, offers: Mapping[str, Offer]) -> None:
-    """The attribute is for sale, and has such a level."""
-    hierarchy = offer_of(request.attribute, offers).hierarchy
-    if not 0 <= request.level <= hierarchy.height:
-        hierarchy.check_level(request.level, f"the hierarchy of {request.attribute!r}")
-
-
-def offer_of(attribute: str, offers: Mapping[str, Offer]) -> Offer:
-    """What is offered of an attribute."""
-    try:
-        return offers[attribute]
-    except KeyError:
-        raise InputError(f"{attribute!r} is not for sale; {did_you_mean(attribute, offers)}") from None

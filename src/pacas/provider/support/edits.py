@@ -14,14 +14,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pacas.core.hierarchy import Codes
-from pacas.engine.grouping import Ints
+from pacas.engine.grouping import Ints, Mask
 from pacas.errors import InputError
 from pacas.provider.support.cell_neighbours import CellNeighbours
-
-Mask = NDArray[np.bool_]
 
 Values = Mapping[str, str | None]
 """Some columns' values; None is the null."""

@@ -1,0 +1,28 @@
+"""An audit of sealed quotes counts what policies keep back, and below which levels, as the definitions say."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from oracles.sealed_cases import CASES, ENGINE, GATE, ROOMLESS, Case, literal_market, opened
+
+import pacas
+from pacas.provider.audit import audit
+
+
+@GATE
+@given(CASES)
+def test_an_audit_counts_what_is_kept_back_and_below_which_levels(case: Case) -> None:
+    public, private, _ = case
+    literally = literal_market(public)
+    provider = opened(public, private, sealing=public.sealing, engine=ROOMLESS if public.apart else ENGINE)
+    for number, (buyer, _, attribute, key, level) in enumerate(public.operations):
+        at = min(level, public.hierarchies[attribute].height)
+        provider.pay(pacas.Request({"K": key}, attribute, at), 10**15, f"{number}", buyer=buyer)
+        literally.buy(key, attribute, at, buyer)
+    found = audit(provider)
+    assert found.reserve is public.reserve
+    for policy, rule in zip(found.policies, literally.rules, strict=True):
+        kept = policy.kept_back
+        assert kept is not None
+        assert (kept.rows, kept.open_rows) == (literally.kept_rows(rule), literally.open_rows(rule))
+        assert {a: set(levels) for a, levels in kept.safe_levels.items()} == literally.lowest_sold(rule)
