@@ -340,7 +340,7 @@ def test_ctrl_c_before_anything_is_ordered_leaves_that_journal_too(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr("pacas.client.safe_clean.generate_eqs", interrupted)
+        patched.setattr("pacas.client.paper.paper_strategy.generate_eqs", interrupted)
         result = pacas(*CLEAN, "--repair", "replace")
     assert (result.code, result.err) == (130, ""), "this run has nothing to be continued"
     assert (folder / "client.clean.csv.journal").read_bytes() == record

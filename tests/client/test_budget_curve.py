@@ -176,7 +176,7 @@ def shop(truth: Rows, k: int, match: str = "key = key", tree: Hierarchy = EVEN) 
 
 
 def clean(dirty: Rows, provider: Provider) -> Cleaning:
-    return SafeClean("key -> value", 1).clean(table(dirty), provider, engine=ENGINE)
+    return SafeClean("key -> value", 1, strategy="paper").clean(table(dirty), provider, engine=ENGINE)
 
 
 def rows(cleaning: Cleaning) -> Rows:

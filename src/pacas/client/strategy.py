@@ -13,8 +13,8 @@ from typing import Any, Protocol
 from pacas.client.buying.offers import Offered
 from pacas.client.buying.purchaser import Purchaser
 from pacas.client.buying.question import Question
+from pacas.client.outcome.judgement import Judgement
 from pacas.client.outcome.steps import BoughtValue, Progress, Repair, Unrepaired
-from pacas.client.outcome.weighing import Weighing
 from pacas.core.dependency import FunctionalDependency
 from pacas.core.histogram import Ints
 from pacas.engine.contract import Engine, Hierarchies, Source, Table
@@ -50,7 +50,7 @@ class Outcome:
     violations_before: int
     violations_after: int
     rounds: int = 1
-    weighing: Weighing | None = None
+    weighing: Judgement | None = None
 
 
 class Strategy(Protocol):

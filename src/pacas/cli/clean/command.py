@@ -41,29 +41,29 @@ def command(
     ] = None,
     strategy: Annotated[
         str | None,
-        typer.Option(metavar="weigh|paper", help="Own evidence first, or most errors first. [default: weigh]"),
+        typer.Option(metavar="weigh|paper", help="Own evidence first, or most errors first. (default: weigh)"),
     ] = None,
     careful: Annotated[
         float | None,
-        typer.Option(metavar="P", help="Weigh: the least probability of a repair without a purchase. [default: 0.9]"),
+        typer.Option(metavar="P", help="Weigh: the least probability of a repair without a purchase. (default: 0.9)"),
     ] = None,
     repair: Annotated[
         str | None,
         typer.Option(
-            metavar="refine|replace|ground", help="Paper: own evidence, or what was bought. [default: refine]"
+            metavar="refine|replace|ground", help="Paper: own evidence, or what was bought. (default: refine)"
         ),
     ] = None,
     allocation: Annotated[
         str | None,
-        typer.Option(metavar="errors|harmonic|uniform", help="Paper: how the budget is spread. [default: errors]"),
+        typer.Option(metavar="errors|harmonic|uniform", help="Paper: how the budget is spread. (default: errors)"),
     ] = None,
     prefer: Annotated[
         str | None,
-        typer.Option(metavar="finest|coarsest", help="Paper: which affordable level is bought. [default: finest]"),
+        typer.Option(metavar="finest|coarsest", help="Paper: which affordable level is bought. (default: finest)"),
     ] = None,
     rounds: Annotated[
         int | None,
-        typer.Option(min=1, metavar="N", help="Paper: repeat for what repairs have brought up. [default: 1]"),
+        typer.Option(min=1, metavar="N", help="Paper: repeat for what repairs have brought up. (default: 1)"),
     ] = None,
     cells: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Further cells to repair: a table of row,attribute.")

@@ -46,7 +46,8 @@ def make_review(job: Job, cleaning: Cleaning, engine: Engine[Any]) -> Review:
         write_doubtful(job.doubtful, cleaning.weighing)
     if job.report is not None:
         try:
-            write_report(job.report, cleaning, score=score, subject=job.source.name)
+            vote = None if job.truth is None else cleaning.vote_score(job.truth, engine=engine)
+            write_report(job.report, cleaning, score=score, vote=vote, subject=job.source.name)
         except FileError as error:
             raise FileError(f"{error}; the table is in {job.output}: with --resume the report costs nothing") from None
     return Review(score, explanation)

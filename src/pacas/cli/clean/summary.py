@@ -11,8 +11,8 @@ from rich.text import Text
 
 from pacas.cli.options import out, printable
 from pacas.client.outcome.cleaning import Cleaning
+from pacas.client.outcome.judgement import Judgement
 from pacas.client.outcome.steps import BoughtValue, Repair, Unrepaired
-from pacas.client.outcome.weighing import Weighing
 from pacas.core.money import credits_text, credits_words, in_credits
 from pacas.core.words import counted
 
@@ -38,13 +38,13 @@ def as_json(cleaning: Cleaning, *, dry: bool = False) -> dict[str, Any]:
     } | ({} if cleaning.weighing is None else {"weighing": _weighing(cleaning.weighing)})
 
 
-def _weighing(weighing: Weighing) -> dict[str, Any]:
+def _weighing(weighing: Judgement) -> dict[str, Any]:
     knee = weighing.knee
     return {
         "careful": weighing.careful,
         "free": weighing.free,
         "paid": weighing.paid,
-        "vote": weighing.vote,
+        "vote": weighing.voted,
         "expected": [{"spent": in_credits(spent), "error": error} for spent, error in weighing.expected],
         "knee": None if knee is None else {"spent": in_credits(knee[0]), "error": knee[1]},
         "rates": [
@@ -93,9 +93,9 @@ def print_summary(cleaning: Cleaning) -> None:
         out.print(_by_reason(cleaning.unrepaired))
 
 
-def _add_weighed(table: Table, weighing: Weighing) -> None:
+def _add_weighed(table: Table, weighing: Judgement) -> None:
     table.add_row("repaired", f"{_cells(weighing.free)} by own evidence, {_cells(weighing.paid)} by what was bought")
-    table.add_row("a free vote", f"would have changed {_cells(weighing.vote)}")
+    table.add_row("a free vote", f"would have changed {_cells(weighing.voted)}")
     if weighing.expected:
         before, after = weighing.expected[0][1], weighing.expected[-1][1]
         table.add_row("expected error", f"{before:,.1f} with no money, {after:,.1f} now")

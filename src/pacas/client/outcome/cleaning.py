@@ -17,10 +17,10 @@ from typing import Any
 from rich.table import Table as RichTable
 
 from pacas.client.outcome.changes import Changes, net_changes, with_changes
+from pacas.client.outcome.judgement import Judgement
 from pacas.client.outcome.score import Score, score
 from pacas.client.outcome.steps import BoughtValue, Repair, Unrepaired, looks
 from pacas.client.outcome.summary import Lines, html_table, rich_table
-from pacas.client.outcome.weighing import Weighing
 from pacas.core.dependency import FunctionalDependency
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.money import credits_text, credits_words, in_credits
@@ -54,7 +54,7 @@ class Cleaning:
     rounds: int
     """How many rounds were run."""
     engine: Engine[Any]
-    weighing: Weighing | None = None
+    weighing: Judgement | None = None
     """What was believed, where the client weighed; None where it did as the paper does."""
 
     @property
@@ -134,6 +134,13 @@ class Cleaning:
         """How near the repaired relation is to the truth, and how near the dirty one was."""
         return score(self.relation, truth, self.dirty, self.hierarchies, engine=engine or self.engine)
 
+    def vote_score(self, truth: Data, *, engine: Engine[Any] | None = None) -> Score | None:
+        """How near a free vote would have come to the truth, where the client weighed."""
+        if self.weighing is None:
+            return None
+        voted = with_changes(self.dirty, self.weighing.vote, self.engine)
+        return score(voted, truth, self.dirty, self.hierarchies, engine=engine or self.engine)
+
     # ---- how it is shown --------------------------------------------------------------------------------------
 
     def __repr__(self) -> str:
@@ -160,6 +167,9 @@ class Cleaning:
             ("cells written", _listed(self.written, self._written_by_attribute())),
             ("unrepaired classes", _listed(len(self.unrepaired), self.reasons)),
         ]
+        if self.weighing is not None:
+            told = f"{self.weighing.free:,} by own evidence, {self.weighing.paid:,} by what was bought"
+            lines.append(("written", f"{told}; a free vote would have changed {self.weighing.voted:,}"))
         if self.flagged:
             lines.append(("written, to be looked at", f"{self.flagged:,}; their class or their value is doubtful"))
         if self.rounds > 1:

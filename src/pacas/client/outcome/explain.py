@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from pacas.client.outcome.cleaning import Cleaning
+from pacas.client.outcome.judgement import WeighedExplanation
 from pacas.client.outcome.steps import BoughtValue, Repair, Unrepaired, Why, differing_rows, is_doubtful
-from pacas.client.outcome.weighing import WeighedExplanation
 from pacas.core.dependency import FunctionalDependency
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.histogram import Ints
@@ -210,7 +210,8 @@ def in_words(explanation: Explanation) -> list[str]:
             lines += _step_lines(step)
     if explanation.unrepaired is not None:
         left = explanation.unrepaired
-        lines.append(f"its class of {counted(len(left.rows), 'cell')} was left as it is: {left.reason}")
+        stays = "still disagrees" if explanation.weighed else "was left as it is"
+        lines.append(f"its class of {counted(len(left.rows), 'cell')} {stays}: {left.reason}")
     elif not explanation.steps and not explanation.weighed:
         lines.append("no dependency and nobody else found anything wrong with it, so it was left alone")
     return lines
@@ -260,6 +261,7 @@ BECAUSE = {
     Why.BOUGHT: "the value bought",
     Why.EVIDENCE: "the class's most frequent value at or below the one bought",
     Why.COLUMN: "the column's most frequent ground value below the one bought",
+    Why.WEIGHED: "of least expected error, by own evidence and what was bought",
     Why.OWN: "by the client's own evidence; nothing was bought for it",
 }
 

@@ -34,6 +34,8 @@ class Why(Enum):
     """It stood in the class, most often of those at or below the bought one."""
     COLUMN = "column"
     """It is the ground value below the bought one that is most frequent in the client's column."""
+    WEIGHED = "weighed"
+    """It has the least expected error, by the client's own evidence and what was bought."""
     OWN = "own_evidence"
     """The client's own evidence sufficed, and nothing was bought for it."""
 

@@ -1,1 +1,1 @@
-"""Weighing what may be wrong: beliefs about groups and rows, from the client's own evidence and its purchases."""
+"""Judgement what may be wrong: beliefs about groups and rows, from the client's own evidence and its purchases."""

@@ -209,11 +209,12 @@ class Belief:
         pair = self._pair_of[group]
         return np.where(pair >= 0, self.pair_count[np.maximum(pair, 0)], 0.0)
 
-    @property
-    def outvoted(self) -> int:
-        """How many cells of violated groups show another value than the most frequent one that they may have."""
-        other = self.pair_value != self._most_frequent[self.pair_group]
-        return int(self.pair_count[other & self.violated[self.pair_group]].sum())
+    def outvoted(self) -> tuple[Ints, Ints]:
+        """The rows of violated groups that show another value than the most frequent known one; and that one."""
+        winner = self._most_frequent[self.pair_group]
+        lost = (self.pair_value != winner) & (winner >= 0) & self.violated[self.pair_group]
+        at = np.flatnonzero(lost[self.pair])
+        return self.rows[at], winner[self.pair[at]]
 
     # ---- answers ----------------------------------------------------------------------------------------------
 

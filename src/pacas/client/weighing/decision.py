@@ -12,7 +12,7 @@ import numpy as np
 
 from pacas.client.weighing.belief import Belief
 from pacas.client.weighing.model import Model
-from pacas.client.weighing.risks import Risks
+from pacas.client.weighing.risks import Risks, least_risk
 from pacas.core.distance import Floats
 from pacas.core.hierarchy import Mask
 from pacas.core.histogram import NO_ROWS, Ints
@@ -170,22 +170,18 @@ def _with_answered(model: Model, name: str, weighed: Weighed, careful: float) ->
 def _below(model: Model, name: str, row: int, node: int) -> tuple[int, float]:
     """The value of least expected δ for a cell that lies at or below a node, and how likely it is right."""
     column = model.columns[name]
-    best, least, sure = node, float(column.penalties[node]), 1.0
     for belief in model.beliefs:
         if belief.fd.rhs != name or (group := int(belief.side.group[row])) < 0:
             continue
         codes = belief.candidate[group][belief.candidate[group] >= 0]
         codes = codes[column.tree.precedes(codes.astype(np.int32), node) & column.known[codes]]
-        if not len(codes):
-            continue
-        weight = belief.chance(np.full(len(codes), group), codes)
-        rest = float(column.below[node] * belief.other[group]) + UNLISTED
-        risk = column.distance(codes[:, None], codes[None, :]) @ weight + rest * 2 * column.penalties[node]
-        risk = risk / (weight.sum() + rest)
-        if risk.min() < least:
-            at = int(risk.argmin())
-            best, least, sure = int(codes[at]), float(risk[at]), float(weight[at] / (weight.sum() + rest))
-    return best, sure
+        if len(codes):
+            weight = belief.chance(np.full(len(codes), group), codes)
+            total = float(weight.sum()) + UNLISTED
+            best = int(codes[weight.argmax()])
+            found = least_risk(column, codes, weight / total, UNLISTED / total, node, best)
+            return found.node, found.sure
+    return node, 1.0
 
 
 UNLISTED = 0.05

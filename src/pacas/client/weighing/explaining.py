@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from pacas.client.outcome.weighing import WeighedExplanation
+from pacas.client.outcome.judgement import WeighedExplanation
 from pacas.client.weighing.belief import Belief
 from pacas.client.weighing.model import Model
+from pacas.core.words import counted
 
 LEAST = 0.005
 """Explanations that weigh less are not told."""
@@ -42,7 +43,7 @@ def _of_group(model: Model, belief: Belief, row: int) -> Iterator[WeighedExplana
         if code < 0 or code == shown:
             continue
         weight = float(belief.weight[group, place]) * scale
-        says = f"it is wrong, and should be {column.tree.label(code)!r}, as {int(count[place]):,} others {here}"
+        says = f"it is wrong, and should be {column.tree.label(code)!r}, as {counted(int(count[place]), 'other cell')} {here}"
         yield WeighedExplanation(says, weight * (1 - block))
         if code == belief.likeliest[group]:
             says = f"a block {here} was overwritten with it, and should be {column.tree.label(code)!r}"

@@ -9,7 +9,7 @@ import numpy as np
 from pacas.client.weighing.belief import Belief
 from pacas.client.weighing.calibration import Calibration, calibrate
 from pacas.client.weighing.left_side import LeftSide
-from pacas.client.weighing.row_options import FITS, HOPELESS, NO_OPTIONS, OptionFinder, Options
+from pacas.client.weighing.row_options import FITS, HOPELESS, NO_LEFT_OPTIONS, LeftOptions, OptionFinder
 from pacas.client.weighing.tried_errors import try_errors
 from pacas.core.distance import Floats
 from pacas.core.hierarchy import Mask
@@ -30,7 +30,7 @@ class Misplaced:
         """Per dependency and row: the log chance that it came to its group by an error of the left side."""
         self.suspects: Ints = NO_ROWS
         """The rows that are in conflict with some dependency, ascending."""
-        self.options: Options = NO_OPTIONS
+        self.options: LeftOptions = NO_LEFT_OPTIONS
         """Of the suspects, by row and attribute."""
         self.wrong: Floats = np.empty(0)
         """Per suspect: how likely its left side is wrong."""
@@ -72,7 +72,7 @@ class Misplaced:
     def _conflicts(self, belief: Belief) -> Mask:
         return np.asarray((self.fits[belief] < FITS) & belief.column.known[belief.column.codes])
 
-    def _calibrated(self, options: Options, conflicts: Mapping[Belief, Ints]) -> tuple[Floats, Options, Floats]:
+    def _calibrated(self, options: LeftOptions, conflicts: Mapping[Belief, Ints]) -> tuple[Floats, LeftOptions, Floats]:
         """Per suspect the log odds of a wrong left side; options with log odds that add up to these; and their hits."""
         finder, count = self.finder, len(self.suspects)
         best = np.maximum(options.best(count), HOPELESS)
@@ -97,7 +97,7 @@ class Misplaced:
         total = np.bincount(options.of, weights=hit, minlength=count)
         hit = hit / np.maximum(total[options.of], 1)
         score = np.where(odds[options.of] > HOPELESS, odds[options.of] + options.score - best[options.of], HOPELESS)
-        return odds, Options(options.of, options.attribute, options.value, score), hit
+        return odds, LeftOptions(options.of, options.attribute, options.value, score), hit
 
     def _calibration(
         self,
@@ -128,7 +128,7 @@ class Misplaced:
 
     # ---- settling ---------------------------------------------------------------------------------------------
 
-    def _settle(self, odds: Floats, options: Options, hit: Floats) -> None:
+    def _settle(self, odds: Floats, options: LeftOptions, hit: Floats) -> None:
         """How likely each suspect's left side is wrong, each option is true, and each row stays in its groups."""
         finder, suspects = self.finder, self.suspects
         unlike = np.where(odds > HOPELESS, 1 / (1 + np.exp(-odds)), 0)
@@ -158,7 +158,7 @@ class Misplaced:
             stays[suspects] = np.clip(1 - wrong * np.clip(np.where(has, part, 1.0), 0, 1), 0.001, 1)
             self.stays[side] = stays
 
-    def _take_bought(self, options: Options, wrong: Floats, hit: Floats) -> None:
+    def _take_bought(self, options: LeftOptions, wrong: Floats, hit: Floats) -> None:
         """Left values that were bought leave no doubt."""
         by_row: dict[int, dict[str, int]] = {}
         for (row, name), node in self.bought.items():
@@ -191,7 +191,7 @@ class Misplaced:
         at = int(np.searchsorted(self.suspects, row))
         return at if at < len(self.suspects) and int(self.suspects[at]) == row else None
 
-    def _take_from_elsewhere(self, odds: Floats, options: Options) -> None:
+    def _take_from_elsewhere(self, odds: Floats, options: LeftOptions) -> None:
         """For each dependency: how likely a cell of its group is that of a row from elsewhere."""
         for belief in self.finder.beliefs:
             inside = np.array([a in belief.side.attributes for a in self.finder.attributes])[options.attribute]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from pacas.client.weighing.belief import Belief
+from pacas.client.weighing.weighed_column import WeighedColumn
 from pacas.core.distance import Floats
 from pacas.core.histogram import Ints
 
@@ -22,6 +24,37 @@ class WidthRisks:
     """[m, K, K] δ between candidates."""
     write: Floats
     """[m, K] a cell's expected δ if a candidate is written; infinite for one that cannot be."""
+
+
+class LeastRisk(NamedTuple):
+    """A value, its expected δ, and how likely it is right, or lies above what is."""
+
+    node: int
+    risk: float
+    sure: float
+
+
+TIE = 1e-9
+
+
+def least_risk(column: WeighedColumn, codes: Ints, weight: Floats, other: float, answer: int, best: int) -> LeastRisk:
+    """Of an answer, and of what lies between it and the best candidate, the value of least risk; of two, the surer.
+
+    `other` is the weight of values below the answer that are not among the codes.
+    """
+    tree = column.tree
+    nodes = [answer]
+    if best >= 0 and tree.precedes(best, answer):
+        nodes += [int(tree.ancestors[level][best]) for level in range(tree.height) if level < tree.level[answer]]
+    found = []
+    for node in dict.fromkeys(nodes):
+        apart = column.distance(np.full(len(codes), node), codes)
+        risk = float(weight @ apart) + other * float(column.penalties[answer])
+        inside = tree.precedes(codes.astype(np.int32), node)
+        sure = float(weight[inside].sum()) + other * float(column.below[node] / max(column.below[answer], 1e-12))
+        found.append(LeastRisk(node, risk, sure))
+    least = min(one.risk for one in found)
+    return max((one for one in found if one.risk <= least + TIE), key=lambda one: one.sure)
 
 
 class Risks:
@@ -47,17 +80,14 @@ class Risks:
         self.node[~np.isfinite(self.risk)] = -1
 
     def _offer_answers(self, group: int) -> None:
-        """A general value that was bought may be better than any candidate."""
+        """A general value, at or below one that was bought, may be better than any candidate."""
         belief, column = self.belief, self.belief.column
         answer = min(belief.answers[group], key=lambda a: (a.stray, int(column.tree.level[a.node]))).node
-        candidates = belief.candidate[group]
-        here, codes = candidates >= 0, np.maximum(candidates, 0)
-        apart = column.distance(np.full(len(codes), answer), codes)
-        risk = float((belief.weight[group] * apart * here).sum() + belief.other[group] * column.penalties[answer])
-        if risk < self.risk[group] - 1e-9:
-            inside = column.tree.precedes(codes.astype(np.int32), answer) & here
-            self.node[group], self.risk[group] = answer, risk
-            self.sure[group] = float(belief.weight[group][inside].sum() + belief.other[group])
+        codes = belief.candidate[group][belief.candidate[group] >= 0]
+        weight = belief.chance(np.full(len(codes), group), codes)
+        found = least_risk(column, codes, weight, float(belief.other[group]), answer, int(self.node[group]))
+        if found.risk < self.risk[group] + TIE:
+            self.node[group], self.risk[group], self.sure[group] = found
 
     @cached_property
     def pairs(self) -> Ints:

@@ -49,7 +49,7 @@ class SupposedRows:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Options:
+class LeftOptions:
     """Option k: attribute number `attribute[k]` of supposed row `of[k]` should be `value[k]`."""
 
     of: Ints
@@ -61,8 +61,8 @@ class Options:
     def __len__(self) -> int:
         return len(self.of)
 
-    def __getitem__(self, chosen: Ints) -> Options:
-        return Options(self.of[chosen], self.attribute[chosen], self.value[chosen], self.score[chosen])
+    def __getitem__(self, chosen: Ints) -> LeftOptions:
+        return LeftOptions(self.of[chosen], self.attribute[chosen], self.value[chosen], self.score[chosen])
 
     def best(self, rows: int) -> Floats:
         """Per supposed row: the log odds of all its options together."""
@@ -71,7 +71,7 @@ class Options:
         return total
 
 
-NO_OPTIONS = Options(NO_ROWS, NO_ROWS, NO_ROWS, np.empty(0))
+NO_LEFT_OPTIONS = LeftOptions(NO_ROWS, NO_ROWS, NO_ROWS, np.empty(0))
 
 
 class OptionFinder:
@@ -97,7 +97,7 @@ class OptionFinder:
         """Make ready to find groups by what they are believed to hold now."""
         self._near = {(belief, a): _Near(belief, a) for belief in self.beliefs for a in belief.side.attributes}
 
-    def options(self, rows: SupposedRows, conflicts: Mapping[Belief, Ints]) -> Options:
+    def options(self, rows: SupposedRows, conflicts: Mapping[Belief, Ints]) -> LeftOptions:
         """All options of rows, by the dependencies with which each is in conflict."""
         found = [
             self._near[belief, a].find(rows, which, self.attributes.index(a))
@@ -106,12 +106,12 @@ class OptionFinder:
             for a in belief.side.attributes
         ]
         if not sum(len(of) for of, _, _ in found):
-            return NO_OPTIONS
+            return NO_LEFT_OPTIONS
         of, attribute, value = (np.concatenate(parts) for parts in zip(*found, strict=True))
         widest = max(len(column) for column in self.columns.values())
         _, first = np.unique((of * len(self.attributes) + attribute) * widest + value, return_index=True)
         of, attribute, value = of[first], attribute[first], value[first]
-        return Options(of, attribute, value, self._scores(rows, of, attribute, value))
+        return LeftOptions(of, attribute, value, self._scores(rows, of, attribute, value))
 
     def conflicts(self, rows: SupposedRows, which: Ints, belief: Belief) -> Ints:
         """Those of the rows that are in conflict with a dependency."""

@@ -14,7 +14,7 @@ import numpy as np
 
 from pacas.client.weighing.belief import Belief
 from pacas.client.weighing.left_side import LeftSide
-from pacas.client.weighing.row_options import HOPELESS, OptionFinder, Options, SupposedRows
+from pacas.client.weighing.row_options import HOPELESS, LeftOptions, OptionFinder, SupposedRows
 from pacas.client.weighing.tuple_index import TupleIndex
 from pacas.core.distance import Floats
 from pacas.core.hierarchy import Mask
@@ -167,7 +167,9 @@ def _clashes(rows: SupposedRows, side: LeftSide, beliefs: Sequence[Belief]) -> M
     return clash
 
 
-def _scored(finder: OptionFinder, rows: SupposedRows, which: Ints, beliefs: Sequence[Belief]) -> tuple[Floats, Options]:
+def _scored(
+    finder: OptionFinder, rows: SupposedRows, which: Ints, beliefs: Sequence[Belief]
+) -> tuple[Floats, LeftOptions]:
     """The scores of some rows, and all options."""
     options = finder.options(rows, {belief: finder.conflicts(rows, which, belief) for belief in beliefs})
     return np.maximum(options.best(len(rows)), HOPELESS)[which], options

@@ -11,7 +11,8 @@ from functools import partial
 import numpy as np
 
 from pacas.client.classes.check import Check, check_table
-from pacas.client.outcome.changes import net_changes
+from pacas.client.outcome.changes import Changes, net_changes
+from pacas.client.outcome.judgement import DoubtfulCell, Judgement, LearntRates, WeighedExplanation
 from pacas.client.outcome.steps import (
     BUDGET_SPENT,
     IN_DOUBT,
@@ -22,7 +23,6 @@ from pacas.client.outcome.steps import (
     Unrepaired,
     Why,
 )
-from pacas.client.outcome.weighing import DoubtfulCell, LearntRates, WeighedExplanation, Weighing
 from pacas.client.strategy import Outcome, Task, spend
 from pacas.client.weighing.decision import Weighed, decide
 from pacas.client.weighing.explaining import explanations
@@ -45,7 +45,7 @@ class WeighStrategy:
     def clean(self, task: Task) -> Outcome:
         found = check_table(task.engine, task.table, task.fds, task.hierarchies, lambda _: None)
         if not found.violations and not task.named:
-            nothing = Weighing(self.careful, (), 0, 0, 0, (), (), (), lambda row, attribute: ())
+            nothing = Judgement(self.careful, (), 0, 0, {}, (), (), (), lambda row, attribute: ())
             return Outcome((), (), 0, 0, weighing=nothing)
         columns, held = _weighed_rows(task, found)
         match_columns = {name: offered.offer.columns for name, offered in task.offers.items()}
@@ -124,7 +124,7 @@ class _Outcome:
         rows = self._rows(places)
         new = str(self._model.columns[name].tree.label(int(weighed.node[part[0]])))
         bought = self._bought.get((name, int(rows[0])), []) if weighed.paid[part].any() else []
-        why = Why.OWN if not bought else Why.BOUGHT if any(b.value == new for b in bought) else Why.EVIDENCE
+        why = Why.OWN if not bought else Why.BOUGHT if any(b.value == new for b in bought) else Why.WEIGHED
         return Repair(name, rows, self._columns[name], places, new, why, rows, 1, tuple(bought))
 
     def _class_numbers(self, name: str, places: Ints) -> Ints:
@@ -162,7 +162,7 @@ class _Outcome:
 
     # ---- what was believed ------------------------------------------------------------------------------------
 
-    def _weighing(self, repairs: list[Repair]) -> Weighing:
+    def _weighing(self, repairs: list[Repair]) -> Judgement:
         paid = sum(len(repair.written) for repair in repairs if repair.purchases)
         written = sum(len(repair.written) for repair in repairs)
         misplaced = self._model.misplaced
@@ -170,17 +170,28 @@ class _Outcome:
             LearntRates(b.fd, b.rates.wrong, b.rates.overwritten, misplaced.share.get(b.side, 0.0))
             for b in self._model.beliefs
         )
-        return Weighing(
+        return Judgement(
             self._careful,
             rates,
             written - paid,
             paid,
-            sum(belief.outvoted for belief in self._model.beliefs),
+            self._vote(),
             tuple(self._doubtful()),
             tuple(self._shopping.expected),
             tuple(self._shopping.promised),
             partial(_explained, self._model, self._held),
         )
+
+    def _vote(self) -> dict[str, Changes]:
+        """What the most frequent value of each violated group would change; of several dependencies the first votes."""
+        found: dict[str, Changes] = {}
+        for belief in self._model.beliefs:
+            places, nodes = belief.outvoted()
+            if belief.fd.rhs not in found and len(places):
+                coded = self._columns[belief.fd.rhs]
+                old = [coded.values[code] for code in coded.codes[places].tolist()]
+                found[belief.fd.rhs] = Changes(self._rows(places), old, belief.column.labels(nodes.tolist()))
+        return found
 
     def _doubtful(self) -> list[DoubtfulCell]:
         found = []

@@ -5,13 +5,13 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
-from pacas.client.outcome.weighing import Weighing
+from pacas.client.outcome.judgement import Judgement
 from pacas.formats.replacing import replacing
 
 HEADER = ("row", "attribute", "value", "guess", "sure", "written")
 
 
-def write_doubtful(path: Path, weighing: Weighing) -> None:
+def write_doubtful(path: Path, weighing: Judgement) -> None:
     """A line a cell; `sure` is how likely the guess is right, and `written` says whether it stands there now."""
     with replacing(path) as partial, partial.open("w", newline="", encoding="utf-8") as file:
         lines = csv.writer(file, lineterminator="\n")

@@ -26,11 +26,16 @@ T = TypeVar("T")
 
 
 def write_report(
-    path: str | PathLike[str], cleaning: Cleaning, *, score: Score | None = None, subject: str | None = None
+    path: str | PathLike[str],
+    cleaning: Cleaning,
+    *,
+    score: Score | None = None,
+    vote: Score | None = None,
+    subject: str | None = None,
 ) -> None:
-    """Write the page; `subject` is what was cleaned, such as a file's name."""
+    """Write the page; `subject` is what was cleaned, such as a file's name, and `vote` is a free vote's score."""
     check_writable(Path(path))
-    page = report_page(cleaning, score=score, subject=subject)
+    page = report_page(cleaning, score=score, vote=vote, subject=subject)
     with replacing(Path(path)) as partial:
         partial.write_text(page, "utf-8", newline="\n")
 
@@ -42,14 +47,16 @@ def check_report(path: Path) -> None:
     check_writable(path)
 
 
-def report_page(cleaning: Cleaning, *, score: Score | None = None, subject: str | None = None) -> str:
+def report_page(
+    cleaning: Cleaning, *, score: Score | None = None, vote: Score | None = None, subject: str | None = None
+) -> str:
     """The page's text."""
     fds = "; ".join(map(str, cleaning.fds)) or "none, only cells that were named"
     columns = len(cleaning.columns)
     return html_page(
         title="What was cleaned" + (f": {subject}" if subject else ""),
         lead=f"{cleaning.rows:,} rows, {columns:,} columns. Dependencies: {fds}.",
-        sections=[*sections(cleaning, score), page_part("cells.html")],
+        sections=[*sections(cleaning, score, vote), page_part("cells.html")],
         script=page_part("script.js"),
         data=written_cells(cleaning),
     )

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from pacas.client.outcome.cleaning import Cleaning
+from pacas.client.outcome.judgement import Judgement
 from pacas.client.outcome.score import AttributeScore, Score, shares
 from pacas.client.outcome.steps import BUDGET_SPENT, IN_DOUBT, NOT_SOLD, NOT_WORTH_IT, TOO_EXPENSIVE
 from pacas.core.distance import Floats
@@ -46,9 +47,15 @@ MEASURES = (
 )
 
 
-def sections(cleaning: Cleaning, score: Score | None) -> Iterator[str]:
+def sections(cleaning: Cleaning, score: Score | None, vote: Score | None = None) -> Iterator[str]:
+    """All of them; `score` is against the truth, `vote` that of a free vote."""
     yield _counts(cleaning)
-    yield pair(section("The budget curve", budget_curve(cleaning)), _levels(cleaning))
+    if cleaning.weighing is None:
+        yield pair(section("The budget curve", budget_curve(cleaning)), _levels(cleaning))
+    else:
+        yield pair(section("Expected error", error_curve(cleaning.weighing)), _levels(cleaning))
+        yield _doubtful(cleaning.weighing)
+        yield _judgement(cleaning.weighing, vote)
     yield _money(cleaning)
     yield _unrepaired(cleaning)
     if score is not None:
@@ -99,6 +106,37 @@ def _money(cleaning: Cleaning) -> str:
     ]
     heads = ("Attribute", "Level bought", "Purchases", "Cells", "Credits", "Share")
     return section("Where the money went", table(heads, rows, empty="Nothing was bought."))
+
+
+def _judgement(judgement: Judgement, vote: Score | None) -> str:
+    """What was believed about the table, and what a vote alone would have done."""
+    rows = [(str(r.fd), f"{r.wrong:.1%}", f"{r.overwritten:.1%}", f"{r.misplaced:.0%}") for r in judgement.rates]
+    heads = ("Dependency", "Cells wrong", "Groups partly overwritten", "Of the errors, on the left side")
+    told = (
+        f"{counted(judgement.free, 'cell')} written by own evidence, {judgement.paid:,} by what was bought. "
+        f"A free vote alone would have changed {counted(judgement.voted, 'cell')}"
+    )
+    if vote is not None and vote.total.counts is not None:
+        f1 = vote.total.counts.f1
+        told += f": repair error {vote.total.repair_error:,.3f}, F1 {'–' if f1 is None else f'{f1:.3f}'}"
+    note = f'<p class="note">{told}.</p>'
+    return section("What was weighed", note + table(heads, rows, empty="Nothing violated a dependency."))
+
+
+def _doubtful(judgement: Judgement) -> str:
+    """The cells to look at first."""
+    rows = [
+        (c.row, c.attribute, "" if c.value is None else c.value, c.guess, f"{c.sure:.0%}", "yes" if c.written else "no")
+        for c in judgement.doubtful[:MOST_DOUBTFUL]
+    ]
+    heads = ("Row", "Attribute", "Given", "Likeliest", "Sure", "Written")
+    more = len(judgement.doubtful) - len(rows)
+    note = f'<p class="note">And {counted(more, "cell")} more; --doubtful writes all of them.</p>' if more else ""
+    return section("Doubtful cells", table(heads, rows, empty="No cell is doubtful.") + note)
+
+
+MOST_DOUBTFUL = 100
+"""Of the doubtful cells, those that the page shows."""
 
 
 def _levels(cleaning: Cleaning) -> str:
@@ -163,7 +201,20 @@ def _quarters(score: Score) -> str:
     )
 
 
-# ---- the budget curve, drawn as SVG: violations left over money spent ----------------------------------------------
+# ---- curves over money spent, drawn as SVG ---------------------------------------------------------------------------
+
+
+def error_curve(judgement: Judgement) -> str:
+    """The expected error over money spent, whenever all was weighed again."""
+    if not judgement.expected:
+        return "<p>There was nothing to weigh.</p>"
+    spent = np.array([s for s, _ in judgement.expected], dtype=np.float64)
+    error = np.array([e for _, e in judgement.expected])
+    first, last, total = error[0], error[-1], judgement.expected[-1][0]
+    said = (
+        f"Expected error over credits spent: from {first:,.1f} at 0 credits to {last:,.1f} at {credits_words(total)}."
+    )
+    return _curve(spent, error, said, f"{max(error):,.1f}", total)
 
 
 def budget_curve(cleaning: Cleaning) -> str:
@@ -171,23 +222,29 @@ def budget_curve(cleaning: Cleaning) -> str:
     if not cleaning.purchases:
         return "<p>Nothing was bought.</p>"
     spent = np.cumsum([0, *(p.price for p in cleaning.purchases)], dtype=np.float64)
-    left = np.array([cleaning.violations_before, *(r.violations for r in cleaning.repairs)], dtype=np.float64)
+    after = [r.violations for r in cleaning.repairs]
+    left = np.array([cleaning.violations_before, *after], dtype=np.float64)
     total, most = cleaning.spent_nanocredits, int(left.max())
-    x = LEFT + (WIDTH - LEFT - RIGHT) * spent / max(spent[-1], 1)
-    y = HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * left / max(most, 1)
-    line = _steps(*_thinned(x, y))
-    floor = HEIGHT - BOTTOM
     said = (
         f"Violations left over credits spent: from {cleaning.violations_before:,} at 0 credits "
         f"to {cleaning.violations_after:,} at {credits_words(total)}."
     )
+    return _curve(spent, left, said, counted(most, "violation"), total)
+
+
+def _curve(spent: Floats, left: Floats, said: str, most_said: str, total: int) -> str:
+    most = float(left.max())
+    x = LEFT + (WIDTH - LEFT - RIGHT) * spent / max(spent[-1], 1)
+    y = HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * left / (most or 1)
+    line = _steps(*_thinned(x, y))
+    floor = HEIGHT - BOTTOM
     return (
         f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{said}">'
         f'<path class="area" d="{line}V{floor}H{LEFT}Z"/>'
         f'<line class="axis" x1="{LEFT}" y1="{floor}" x2="{WIDTH - RIGHT}" y2="{floor}"/>'
         f'<line class="axis" x1="{LEFT}" y1="{TOP}" x2="{WIDTH - RIGHT}" y2="{TOP}"/>'
         f'<path class="curve" d="{line}"/>'
-        f'<text x="{LEFT}" y="{TOP - 8}">{counted(most, "violation")}</text>'
+        f'<text x="{LEFT}" y="{TOP - 8}">{most_said}</text>'
         f'<text x="{LEFT}" y="{floor + 18}">0</text>'
         f'<text x="{WIDTH - RIGHT}" y="{floor + 18}" text-anchor="end">{credits_text(total)}</text>'
         f'<text x="{WIDTH / 2:g}" y="{HEIGHT - 6}" text-anchor="middle">credits spent</text>'

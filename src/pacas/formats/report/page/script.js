@@ -4,7 +4,9 @@
   const data = JSON.parse(document.getElementById("data").textContent);
   const { values, attributes, repairs } = data;
   const PAGE = 50;
-  const BECAUSE = { bought: "bought", evidence: "own evidence", column: "column's most frequent" };
+  const BECAUSE = {
+    bought: "bought", evidence: "own evidence", column: "column's most frequent", weighed: "weighed", own_evidence: "own, free",
+  };
   const FLAGS = ["", "own quotes", "its evidence"];
 
   const count = data.row.length;
@@ -24,13 +26,14 @@
   let valueRanks = null;
   const valueRank = (value) => (valueRanks ??= rank(values.map((v) => v ?? "")))[value];
   const prices = repairs.price.map(Number);
+  const isFree = (cell) => repairs.bought[repairOf[cell]] === null;
   const KEYS = {
     row: (cell) => data.row[cell],
     attribute: (cell) => repairs.attribute[repairOf[cell]],
     old: (cell) => valueRank(data.old[cell]),
     new: (cell) => valueRank(repairs.new[repairOf[cell]]),
-    bought: (cell) => valueRank(repairs.bought[repairOf[cell]]),
-    level: (cell) => repairs.level[repairOf[cell]],
+    bought: (cell) => (isFree(cell) ? -1 : valueRank(repairs.bought[repairOf[cell]])),
+    level: (cell) => (isFree(cell) ? -1 : repairs.level[repairOf[cell]]),
     price: (cell) => prices[repairOf[cell]],
     why: (cell) => Object.keys(BECAUSE).indexOf(repairs.why[repairOf[cell]]),
     flag: (cell) => (3 - Number(data.flag[cell])) % 3,
@@ -101,8 +104,8 @@
       cellOf(row, attributes[repairs.attribute[repair]]);
       cellOf(row, values[data.old[cell]]);
       cellOf(row, values[repairs.new[repair]]);
-      cellOf(row, values[repairs.bought[repair]]);
-      cellOf(row, String(repairs.level[repair]), "number");
+      cellOf(row, isFree(cell) ? "" : values[repairs.bought[repair]]);
+      cellOf(row, isFree(cell) ? "" : String(repairs.level[repair]), "number");
       cellOf(row, repairs.price[repair], "number");
       cellOf(row, BECAUSE[repairs.why[repair]]);
       const look = cellOf(row, "");

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from pacas.client.outcome.changes import Changes
 from pacas.core.dependency import FunctionalDependency
 
 
@@ -45,7 +46,7 @@ class DoubtfulCell:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Weighing:
+class Judgement:
     """How a cleaning was weighed."""
 
     careful: float
@@ -54,8 +55,8 @@ class Weighing:
     """Cells written on the client's own evidence."""
     paid: int
     """Cells written by what was bought."""
-    vote: int
-    """Cells that a vote of each group would have written, for nothing."""
+    vote: Mapping[str, Changes]
+    """What a vote of each group would have changed, for nothing."""
     doubtful: tuple[DoubtfulCell, ...]
     """The most doubtful first."""
     expected: tuple[tuple[int, float], ...]
@@ -68,6 +69,11 @@ class Weighing:
     @property
     def doubtful_written(self) -> int:
         return sum(cell.written for cell in self.doubtful)
+
+    @property
+    def voted(self) -> int:
+        """How many cells a vote would have changed."""
+        return sum(map(len, self.vote.values()))
 
     @property
     def is_doubtful(self) -> bool:
