@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from pacas.experiments.claims import Judged, judge_all
-from pacas.experiments.plots.labels import column_words, line_words, value_words
-from pacas.experiments.plots.means import Means, Point, means
+from pacas.experiments.plots.labels import column_words, value_words
+from pacas.experiments.plots.means import Means, Point, means, means_tables
 from pacas.experiments.runs.figures import FIGURES, REAL_DATA, SCALES, SEEDS, Drawn, Figure
 from pacas.experiments.runs.results import Runs, read_table
 from pacas.experiments.verdicts import number
@@ -111,6 +111,9 @@ def _figure(figure: Figure, runs: Runs, claims: Sequence[Judged]) -> Iterator[st
     found = means(figure, runs)
     yield f"## {figure.name}\n"
     yield f"{figure.title}.\n"
+    if not (DOCS / "evaluation" / f"{figure.name}.svg").exists():
+        yield "Not run yet.\n"
+        return
     yield f"![{figure.title}](evaluation/{figure.name}.svg)\n"
     for claim in claims:
         if claim.figure == figure.name:
@@ -124,25 +127,15 @@ def _figure(figure: Figure, runs: Runs, claims: Sequence[Judged]) -> Iterator[st
 def _by_x(found: Means) -> Iterator[str]:
     """For each column that is shown: a row per line, a column per value of x."""
     figure = found.figure
-    for shown in figure.shows:
-        rows: dict[tuple[str, str], dict[str, Point]] = {}
-        for point in found.points:
-            line = (value_words("dataset", point.setting.dataset), line_words(point.setting, figure.lines))
-            rows.setdefault(line, {})[_at(point, figure)] = point
-        xs = list(dict.fromkeys(x for points in rows.values() for x in points))
-        yield f"\n{column_words(shown).capitalize()}, by {column_words(figure.x)}:\n"
-        yield _row(["data set", "line", *xs])
-        yield _row(["---"] * (2 + len(xs)))
-        for names, points in rows.items():
-            yield _row([*names, *(_mean(points[x], shown) if x in points else "" for x in xs)])
-
-
-def _at(point: Point, figure: Figure) -> str:
-    """Where a point stands; if x is measured, then by the parameter behind it."""
-    if figure.x == "actual_rows":
-        return f"{point.at(figure.x):,.0f}"
-    behind = next(name for name, values in figure.varied.items() if len(values) > 1)
-    return value_words("", point.at(figure.x if figure.x in figure.varied else behind))
+    for table in means_tables(found):
+        kind = f" ({value_words(figure.panels, table.panel)})" if figure.panels else ""
+        yield f"\n{column_words(table.column).capitalize()}{kind}, by {column_words(figure.x)}:\n"
+        yield _row(["data set", "line", *table.xs])
+        yield _row(["---"] * (2 + len(table.xs)))
+        for names, points in table.rows.items():
+            means_of = [_mean(points[x], table.column) if x in points else "" for x in table.xs]
+            if any(means_of):
+                yield _row([*names, *means_of])
 
 
 def _by_column(found: Means) -> Iterator[str]:

@@ -154,6 +154,30 @@ def test_an_axis_is_logarithmic_only_where_methods_are_far_apart() -> None:
     assert panels[0].get_ylim()[0] > 0
 
 
+def test_what_the_parameter_does_not_touch_is_level_and_said_where_it_is_above_the_axis() -> None:
+    panel = sheet_of("k", all_runs("k")).axes[0]
+    vote = named(panel, "no purchase")
+    assert vote.get_ydata() == pytest.approx([0.495, 0.495]) and vote.get_xdata() == [0, 1]  # of the axis
+    assert panel.get_ylim()[1] < 2 and [text.get_text() for text in panel.texts] == ["PrivateClean 20 ↑"]
+
+
+def test_each_kind_of_errors_has_panels_of_its_own() -> None:
+    runs = all_runs("left", keep=lambda s: s.side == "lhs" or s.budget < 0.5)
+    panels = sheet_of("left", runs).axes
+    assert len(panels) == 2 * 2 * 5
+    assert [len(named(panels[row], "weigh").get_xdata()) for row in (0, 5, 10, 15)] == [7, 7, 4, 4]
+    assert panels[0].get_ylabel().startswith("left: repair") and panels[15].get_ylabel().startswith("both: spent")
+
+
+def test_what_no_dependency_sees_and_what_the_dirty_table_had_are_shown() -> None:
+    floor = named(sheet_of("overwritten", all_runs("overwritten")).axes[0], "what no dependency sees")
+    assert set(floor.get_ydata()) == {0.3}
+    sheet = sheet_of("unseen", all_runs("unseen"))
+    assert named(sheet.axes[5], "the dirty table").get_ydata() == pytest.approx([2.5, 22.5, 52.5, 102.5])
+    dirty = named(sheet_of("errors", all_runs("errors")).axes[0], "the dirty table")
+    assert list(dirty.get_ydata()) == pytest.approx([5, 10, 15, 20, 25])
+
+
 def test_stacked_repairs_add_up_to_all() -> None:
     for panel in sheet_of("distance", all_runs("distance")).axes:
         heights = [[bar.get_height() for bar in container] for container in panel.containers]
@@ -180,7 +204,7 @@ def test_methods_lie_beside_each_other_and_those_without_a_policy_once() -> None
     names = [label.get_text() for label in panel.get_yticklabels()]
     assert names[:5] == ["replace, linked", "replace, guarded", "refine, linked", "refine, guarded", "PrivateClean"]
     ends = {names[place]: end for place, end in ends_of_bars(panel)}
-    assert len(ends) == len(names) == 8
+    assert len(ends) == len(names) == 10
     assert ends["replace, guarded"] == pytest.approx(0.695)
     assert ends["PrivateClean"] == pytest.approx(19.995)
     assert "20" in [text.get_text() for text in panel.texts]
