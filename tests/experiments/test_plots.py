@@ -78,6 +78,8 @@ def check_nothing_is_cut_or_covered(sheet: Sheet) -> None:
     for box in (*panels, *legends):
         assert box.x0 >= -1 and box.y0 >= -1 and box.x1 <= pixels[0] + 1 and box.y1 <= pixels[1] + 1
     assert all(legend.y1 <= panel.y0 + 1 for legend in legends for panel in panels)
+    labels = [panel.yaxis.label.get_window_extent() for panel in sheet.axes if panel.get_ylabel()]
+    assert not any(one.overlaps(other) for one, other in combinations(labels, 2))
     inner = [panel.get_window_extent() for panel in sheet.axes]
     assert not any(one.overlaps(other) for one, other in combinations(inner, 2))
 
@@ -166,7 +168,7 @@ def test_each_kind_of_errors_has_panels_of_its_own() -> None:
     panels = sheet_of("left", runs).axes
     assert len(panels) == 2 * 2 * 5
     assert [len(named(panels[row], "weigh").get_xdata()) for row in (0, 5, 10, 15)] == [7, 7, 4, 4]
-    assert panels[0].get_ylabel().startswith("left: repair") and panels[15].get_ylabel().startswith("both: spent")
+    assert [panels[row].get_ylabel() for row in (0, 15)] == ["left:\nrepair error", "both:\nmoney spent"]
 
 
 def test_what_no_dependency_sees_and_what_the_dirty_table_had_are_shown() -> None:

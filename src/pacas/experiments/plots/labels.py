@@ -96,6 +96,9 @@ COLUMN_LABELS: Mapping[str, str] = {
     "quarter_4": "¾ – 1",
 }
 
+SHORT_LABELS: Mapping[str, str] = {"relative_error": "repair error", "spent_share": "money spent"}
+"""Where panels are low, as their rows are many; the titles say what these are shares of."""
+
 FAMILIES: Mapping[str, str] = {
     "quarter": "changed cells, by the quarter of their distance from the truth",
     "declined": "classes declined as unsafe, by the level that was asked for",

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from pacas.experiments.plots.labels import (
     COLUMN_LABELS,
+    SHORT_LABELS,
     dataset_words,
     line_words,
     number_words,
@@ -22,6 +23,7 @@ from pacas.experiments.plots.labels import (
 from pacas.experiments.plots.means import Means, Point
 from pacas.experiments.plots.style import (
     DIRTY_TABLE,
+    PAPER,
     SOFT,
     absent,
     dirty_table,
@@ -84,8 +86,8 @@ def _row(panels: Sequence[Axes], found: Means, column: str, where: Mapping[str, 
         _set_ticks(panel, points, found)
         if not points:
             absent(panel)
-    said = [value_words(name, value) for name, value in where.items()]
-    panels[0].set_ylabel(": ".join([*said, COLUMN_LABELS[column]]))
+    said = [f"{value_words(name, value)}:\n{SHORT_LABELS[column]}" for name, value in where.items()]
+    panels[0].set_ylabel(said[0] if said else COLUMN_LABELS[column])
 
 
 def _values(points: Sequence[Point], found: Means, column: str) -> list[float]:
@@ -127,7 +129,8 @@ def _levels(panel: Axes, points: Sequence[Point], found: Means, column: str) -> 
             beyond.append(f"{words} {number_words(y.mean)}")
         panel.axhline(y.mean, color=drawn.colour, linewidth=1.0, linestyle=(0, (6, 1.5, 1, 1.5)), label=words)
     if beyond:
-        panel.text(0.98, 0.98, "; ".join(beyond) + " ↑", ha="right", va="top", transform=panel.transAxes)
+        box = {"facecolor": PAPER, "edgecolor": "none", "pad": 0.5}
+        panel.text(0.98, 0.99, "; ".join(beyond) + " ↑", ha="right", va="top", transform=panel.transAxes, bbox=box)
     floor = [y.mean for point in points if (y := point.spread("unseen_share")) is not None]
     if column == "relative_error" and found.figure.x not in SHARED and max(floor, default=0.0) > 0:
         panel.axhline(max(floor), color=SOFT, linewidth=0.9, linestyle=":", label=UNSEEN)

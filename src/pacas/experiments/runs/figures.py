@@ -323,7 +323,8 @@ FIGURES: Mapping[str, Figure] = {
         ),
         Figure(
             "left",
-            "Left sides wrong, and both: repair error and money spent over the budget B",
+            "Left sides wrong, and both: repair error (share of the dirty table's) and money spent (of all that is for "
+            "sale) over the budget B",
             "budget",
             {"side": (LEFT, MIXED), "budget": FROM_NOTHING, **_COMPARED},
             _ERROR_AND_MONEY,
@@ -342,7 +343,8 @@ FIGURES: Mapping[str, Figure] = {
         ),
         Figure(
             "error_rate",
-            "Repair error over the error rate e, to 30 %, by the kind of errors, at B = 0.1",
+            "Repair error, as a share of the dirty table's, over the error rate e, to 30 %, by the kind of errors, at "
+            "B = 0.1",
             "error_rate",
             {
                 "side": (RIGHT, LEFT, MIXED, OVERWRITTEN),
