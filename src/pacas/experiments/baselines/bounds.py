@@ -21,7 +21,6 @@ from pacas.engine.contract import Engine, Hierarchies
 from pacas.engine.questions import Data, embedded_engine
 from pacas.experiments.baselines.class_values import ClassValues
 from pacas.experiments.baselines.greedy_repair import Update, transform, updates_of
-from pacas.experiments.baselines.strategy import strategy
 from pacas.provider.provider import Provider
 from pacas.provider.support.support_set import Generated
 
@@ -80,9 +79,7 @@ def no_privacy(
         engine=engine,
     )
     budget = TOTAL * (len(classes) + 1)
-    how = SafeClean(
-        dependencies, budget, hierarchies=hierarchies, max_level=0, allocation="uniform", **strategy("replace")
-    )
+    how = SafeClean(dependencies, budget, hierarchies=hierarchies, max_level=0, allocation="uniform", repair="replace")
     return how.clean(relation, provider, engine=engine)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from pacas.experiments.baselines.strategy import WEIGH
 from pacas.experiments.runs.setting import (
     GUARDED,
     LEFT,
@@ -20,6 +19,7 @@ from pacas.experiments.runs.setting import (
     REPLACE,
     RIGHT,
     SEALED,
+    WEIGH,
     Setting,
 )
 

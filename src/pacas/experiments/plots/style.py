@@ -18,7 +18,6 @@ from typing import IO, TYPE_CHECKING, Any, Literal
 
 from pacas.client.allocation import ALLOCATIONS
 from pacas.errors import InputError
-from pacas.experiments.baselines.strategy import WEIGH
 from pacas.experiments.plots.labels import number_words, tick_words
 from pacas.experiments.plots.means import Spread
 from pacas.experiments.runs.setting import (
@@ -31,6 +30,7 @@ from pacas.experiments.runs.setting import (
     REFINE,
     REPLACE,
     SEALED,
+    WEIGH,
     Setting,
 )
 from pacas.formats.replacing import replacing

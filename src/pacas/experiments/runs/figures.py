@@ -16,7 +16,6 @@ from typing import Any
 
 from pacas.client.allocation import ALLOCATIONS
 from pacas.errors import InputError
-from pacas.experiments.baselines.strategy import WEIGH
 from pacas.experiments.runs.setting import (
     GUARDS,
     LEFT,
@@ -33,6 +32,7 @@ from pacas.experiments.runs.setting import (
     REPLACE,
     RIGHT,
     SHARED,
+    WEIGH,
     Setting,
 )
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import lru_cache
+from inspect import signature
 from pathlib import Path
 from time import perf_counter, process_time
 from typing import Any
@@ -25,7 +26,6 @@ from pacas.engine.duck.engine import DuckEngine
 from pacas.engine.new_cells import put
 from pacas.experiments.baselines.bounds import no_privacy, no_purchase
 from pacas.experiments.baselines.private_repair import private_repair
-from pacas.experiments.baselines.strategy import CAN_WEIGH, strategy
 from pacas.experiments.datasets.dataset import Dataset
 from pacas.experiments.datasets.load import load
 from pacas.experiments.errors.dirty_relation import CellError
@@ -91,6 +91,10 @@ class DirtyDataset:
         match = self.dataset.match[attribute]
         rows = self.dirty.table.take(pa.array(self.classes[attribute], pa.int64()))
         return {clause.client: rows.column(clause.client).cast(pa.string()) for clause in match.clauses}
+
+
+CAN_WEIGH = "strategy" in signature(SafeClean).parameters
+"""Is there a client that weighs?"""
 
 
 def can_be_run(setting: Setting) -> bool:
@@ -163,8 +167,7 @@ def _buy(setting: Setting, data: Path | None, given: DirtyDataset, engine: Engin
         credits_text(round(full_cost * setting.budget)),
         hierarchies=given.dataset.hierarchies,
         max_level=setting.max_level,
-        allocation=setting.allocation,
-        **strategy(setting.method),
+        **_strategy(setting),
     )
     cpu, start = process_time(), perf_counter()
     market = Timed(provider)
@@ -178,6 +181,13 @@ def _buy(setting: Setting, data: Path | None, given: DirtyDataset, engine: Engin
         "cpu_seconds": cpu,
         "cpu_provider": built,
     }
+
+
+def _strategy(setting: Setting) -> dict[str, Any]:
+    """What SafeClean is told: to weigh, or the paper's choices."""
+    if setting.method == WEIGH:
+        return {"strategy": "weigh"}
+    return {"allocation": setting.allocation, "repair": setting.method}
 
 
 def _provider(setting: Setting, dataset: Dataset, engine: Engine[Any]) -> Provider:

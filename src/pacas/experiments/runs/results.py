@@ -178,10 +178,9 @@ class Runs:
         settings = dict.fromkeys(figure.settings(self.collection, self.scale))
         return [self.lines[setting] for setting in settings if setting in self.lines]
 
-    def is_complete(self, figure: str, *, with_others: bool = False) -> bool:
-        """Are all runs there that the figure varies; also those that it shows beside them?"""
-        asked = self.figure(figure)
-        asked = asked if with_others else replace(asked, beside=())
+    def is_complete(self, figure: str) -> bool:
+        """Are all runs there that claims are about? What a figure shows besides may be missing."""
+        asked = replace(self.figure(figure), beside=())
         return all(s in self.lines for s in asked.settings(self.collection, self.scale))
 
     def curve(

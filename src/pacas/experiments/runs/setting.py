@@ -10,12 +10,11 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from pacas.client.repair import REPAIRS
-from pacas.experiments.baselines.strategy import WEIGH
 from pacas.experiments.datasets.dataset import LEVEL, PER_CELL, K
 from pacas.provider.quote_mode import QuoteMode
 
-REPLACE, REFINE = "replace", "refine"
-"""SafeClean as in the paper, and with the client's own evidence (D11); `WEIGH` weighs what may be wrong, then buys."""
+REPLACE, REFINE, WEIGH = "replace", "refine", "weigh"
+"""SafeClean as in the paper, with the client's own evidence (D11), and weighing what may be wrong before it buys."""
 PRIVATE, PRIVATE_RHS = "private_clean", "private_clean_rhs"
 """PrivateClean and Greedy-Repair: all columns randomized, as in the paper, or the right sides only."""
 NO_PURCHASE, NO_PRIVACY = "no_purchase", "no_privacy"
