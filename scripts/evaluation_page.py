@@ -40,9 +40,9 @@ where it was. The directory then holds `report.html`, the plots, and one tidy ta
 - **B** is the share of what buying every dirty class at level 0 would cost, if nothing were refused.
 - **|S|** is the number of neighbours a cell.
 - **e** is the share of tuples with an error. Each error breaks a dependency on its right side and is detectable, where
-  no figure says otherwise: [side](#side) and [left](#left) have errors on left sides, and on both; [overwritten](#overwritten)
-  has groups in which a block of rows, up to all of them, got one other value, and e is the share of groups; and
-  [unseen](#unseen) has random errors besides, as the paper does, of which those that break no dependency are counted.
+  no figure says otherwise: [side](#side) and [left](#left) have errors on left sides, and on both;
+  [overwritten](#overwritten) has groups in which a block of rows, up to all of them, got one other value, and e is the
+  share of groups; [unseen](#unseen) has random errors besides, as the paper does, and counts those that break nothing.
 - **l** is lowered for an attribute whose hierarchy has fewer than k values at it: 4 is 3 for those of four levels.
 - **Two policies.** *linked*, as in the paper: X is the quasi-identifiers alone, though requests are matched by other
   columns. *guarded*: X holds these, too, so that nobody is found by more than X; ground values are then never sold.
@@ -51,12 +51,12 @@ where it was. The directory then holds `report.html`, the plots, and one tidy ta
   which follow from public columns alone. [quotes](#quotes) shows both; all else here is with the paper's, and
   `--quotes sealed` runs it again with the other. A class is then one unit: rows that agree on a left side are found,
   priced, kept back and sold together.
-- **Three clients.** *replace*, as in the paper: the bought value is written over the whole class. *refine*: if cells of the
-  class lie below the bought value, the most frequent of them is written. *weigh*: what may be wrong is weighed by the
-  client's own evidence, left sides too, and bought for where that pays. Beside them *no purchase*, a free vote in each
-  class, and PrivateClean; a line that knows nothing of what is varied is level.
-- **What no dependency sees**: wrong cells whose tuples are in no violation of a dependency that names their attribute. Their
-  part of the error is a dotted line; whoever looks at dependencies alone cannot come below it.
+- **Three clients.** *replace*, as in the paper: the bought value is written over the whole class. *refine*: if cells of
+  the class lie below the bought value, the most frequent of them is written. *weigh*: what may be wrong is weighed by
+  the client's own evidence, left sides too, and bought for where that pays. Beside them *no purchase*, a free vote in
+  each class, and PrivateClean; a line that knows nothing of what is varied is level.
+- **What no dependency sees**: wrong cells whose tuples are in no violation of a dependency that names their attribute.
+  Their part of the error is a dotted line; whoever looks at dependencies alone cannot come below it.
 - **Repair error** is δ against the truth, summed over the cells, or divided by that of the dirty table: 1 is where the
   client began.
 - **Time** is CPU seconds of all threads, in `modules` seconds by the clock. The machine did other work meanwhile, which
