@@ -113,7 +113,7 @@ def _document(evaluation: Evaluation) -> dict[str, object]:
 def _show(evaluation: Evaluation) -> None:
     for found in evaluation.means:
         if found.figure.name in GROUPS["weighing"]:
-            _show_means(found)
+            show_means(found)
     if evaluation.claims:
         table = Table("figure", "claim", "ours", "measured", box=None, header_style="bold")
         for judged in evaluation.claims:
@@ -123,7 +123,7 @@ def _show(evaluation: Evaluation) -> None:
     out.print(f"Report: {evaluation.report}")
 
 
-def _show_means(found: Means) -> None:
+def show_means(found: Means) -> None:
     """A table for each kind of errors and thing that is shown: a row per data set and method."""
     figure = found.figure
     for shown in means_tables(found):
