@@ -154,10 +154,11 @@ def test_a_cell_with_a_doubtful_value_is_to_be_looked_at() -> None:
     rows = np.array([0, 1, 2], dtype=np.int64)
     purchase = BoughtValue("B", rows, 0, 1, "x", 1, "key", differing=rows[1:2])
     column = CodedColumn(np.array([1, 0, 2]), ["x", "y", "z"])
-    repair = Repair("B", rows, column, rows, "x", Why.EVIDENCE, rows[[0, 2]], 1, 0)
-    assert looks(purchase, repair) == [Look.EVIDENCE, Look.EVIDENCE]
-    assert looks(purchase, replace(repair, why=Why.BOUGHT)) == [Look.NOT_NEEDED] * 2
-    assert looks(replace(purchase, differing=rows[2:]), repair) == [Look.NOT_NEEDED, Look.OWN_QUOTES]
+    repair = Repair("B", rows, column, rows, "x", Why.EVIDENCE, rows[[0, 2]], 1, (purchase,))
+    assert looks(repair) == [Look.EVIDENCE, Look.EVIDENCE]
+    assert looks(replace(repair, why=Why.BOUGHT)) == [Look.NOT_NEEDED] * 2
+    other = replace(purchase, differing=rows[2:])
+    assert looks(replace(repair, purchases=(other,))) == [Look.NOT_NEEDED, Look.OWN_QUOTES]
 
 
 def test_a_purchase_made_by_hand_has_no_flags() -> None:

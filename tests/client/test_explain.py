@@ -55,13 +55,13 @@ def test_t2_is_explained_by_its_class_its_evidence_and_the_purchase() -> None:
         ("addaprin", 1, True),
     ]
     assert step.ties == (Tie(example.fd, ("male", "osteoarthritis"), (0, 1, 2)),)
-    assert (step.purchase.row, step.purchase.level, step.purchase.value) == (1, 2, "analgesic")
+    assert (step.purchases[-1].row, step.purchases[-1].level, step.purchases[-1].value) == (1, 2, "analgesic")
 
 
 def test_t4_and_t5_do_not_belong_together_and_the_flags_say_so() -> None:
     """t5 was asked about; t4's own quotes are others. What was written is t4's medication, so t5's is doubtful."""
     (t4,), (t5,) = why(3).steps, why(4).steps
-    assert t4.purchase.row == 4
+    assert t4.purchases[-1].row == 4
     assert (t4.flagged, t5.flagged) == (True, False)
     assert (t4.doubtful, t5.doubtful) == (True, True)
     assert t5.repair.new == "naproxen"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pacas.client.selection import BLOCK, Selection
+from pacas.client.paper.selection import BLOCK, Selection
 
 
 @pytest.mark.parametrize("size", [1, BLOCK, BLOCK + 1, 5 * BLOCK - 3])

@@ -9,7 +9,7 @@ import pytest
 
 from pacas.experiments.claims import NEVER_WORSE, TARGETS, judge_all
 from pacas.experiments.runs.figures import GROUPS, REAL_DATA, SCALES, all_settings, find_figures
-from pacas.experiments.runs.measuring import can_be_run, measure
+from pacas.experiments.runs.measuring import measure
 from pacas.experiments.runs.results import Runs
 from pacas.experiments.runs.setting import (
     LEFT,
@@ -146,7 +146,6 @@ def test_random_errors_that_break_no_dependency_are_put_in_and_counted() -> None
     assert found["relative_error"] == pytest.approx(expected)
 
 
-@pytest.mark.skipif(not can_be_run(Setting(dataset="food", method=WEIGH)), reason="there is no client that weighs yet")
 def test_weighing_is_run_with_and_without_money() -> None:
     for budget in (0.0, 0.1):
         found = measure(Setting(dataset="synthetic-food", rows=600, seed=1, method=WEIGH, budget=budget), None)

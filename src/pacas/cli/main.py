@@ -49,7 +49,7 @@ COMMANDS = {
     ),
     "clean": (
         "pacas.cli.clean.command",
-        "Repair a table: buy a value for each class of cells that should be equal, most errors first.",
+        "Repair a table by its own evidence where that suffices, and with values that are bought where they help most.",
     ),
     "audit": (
         "pacas.cli.provider.audit",

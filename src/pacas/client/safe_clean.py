@@ -1,8 +1,4 @@
-"""SafeClean: repair a relation with values bought under a budget, the class with most errors first.
-
-Paper: Alg. 3. Differs from the paper: what is written may be the client's own evidence (D11, `repair`); a class whose
-errors are gone is not bought for; and the loop may run again on what it has repaired (`rounds`).
-"""
+"""SafeClean: repair a relation with values bought under a budget."""
 
 from __future__ import annotations
 
@@ -10,9 +6,6 @@ from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 from uuid import uuid4
 
-import numpy as np
-
-from pacas.client.allocation import ALLOCATIONS, Turn
 from pacas.client.buying.offers import (
     PREFERENCES,
     MaxLevel,
@@ -23,26 +16,30 @@ from pacas.client.buying.offers import (
     is_whole,
 )
 from pacas.client.buying.purchaser import Purchaser
-from pacas.client.buying.requests import classes_of_one_tuple
-from pacas.client.classes.error_counts import ErrorCounts
-from pacas.client.classes.generate_eqs import generate_eqs
 from pacas.client.classes.named_cells import Cell, check_attributes, check_cells
-from pacas.client.outcome.changes import net_changes
 from pacas.client.outcome.cleaning import Cleaning
-from pacas.client.outcome.steps import BUDGET_SPENT, NOT_SOLD, BoughtValue, Observer, Progress, Repair, Unrepaired
-from pacas.client.repair import REPAIRS, Repairs, ground
-from pacas.client.selection import Selection
+from pacas.client.outcome.steps import Observer
+from pacas.client.paper.allocation import ALLOCATIONS
+from pacas.client.paper.paper_strategy import PaperStrategy
+from pacas.client.paper.repair import REPAIRS
+from pacas.client.strategy import Strategy, Task
+from pacas.client.weighing.weigh_strategy import WeighStrategy
 from pacas.core.dependency import FunctionalDependency
 from pacas.core.hierarchy import Hierarchy
-from pacas.core.histogram import Ints
 from pacas.core.money import nanocredits
 from pacas.engine.contract import Engine, RelationFile, Source
-from pacas.engine.new_cells import NewCells
 from pacas.engine.questions import Data, as_source, engine_for
 from pacas.errors import InputError
 from pacas.protocol.marketplace import Marketplace
+from pacas.protocol.messages import Offer
 
 T = TypeVar("T")
+
+WEIGH, PAPER = "weigh", "paper"
+STRATEGIES = (WEIGH, PAPER)
+
+CAREFUL = 0.9
+"""The least probability of a repair that nothing was bought for."""
 
 
 class SafeClean:
@@ -51,6 +48,9 @@ class SafeClean:
     `budget` is in credits. `hierarchies` are the client's own; for other attributes those of the provider count.
     `max_level` is the coarsest level that may be bought, for all attributes or by attribute. `cells` are (row,
     attribute) pairs that another error detector has named.
+
+    `strategy` is "weigh" (D14), which is as `careful` as it is told, or "paper", whose are `allocation`, `prefer`,
+    `repair` and `rounds`: who gives one of these need not name it.
     """
 
     def __init__(
@@ -60,10 +60,12 @@ class SafeClean:
         *,
         hierarchies: Mapping[str, Hierarchy] | None = None,
         max_level: MaxLevel = None,
-        allocation: str = "errors",
-        prefer: str = "finest",
-        repair: str = "refine",
-        rounds: int = 1,
+        strategy: str | None = None,
+        careful: float | None = None,
+        allocation: str | None = None,
+        prefer: str | None = None,
+        repair: str | None = None,
+        rounds: int | None = None,
         cells: Iterable[Cell] | None = None,
     ) -> None:
         self.fds = FunctionalDependency.parse_all([fds] if isinstance(fds, str) else fds)
@@ -71,17 +73,28 @@ class SafeClean:
         self.budget = nanocredits(budget, "the budget")
         self.hierarchies = dict(hierarchies or {})
         self.max_level = max_level
-        self.allocate = _one_of(ALLOCATIONS, allocation, "allocation")
-        self.prefer = _one_of({p: p for p in PREFERENCES}, prefer, "preference")
-        self.rule = _one_of(REPAIRS, repair, "way to repair")
-        self.rounds = rounds
+        papers = {"allocation": allocation, "prefer": prefer, "repair": repair, "rounds": rounds}
+        self.strategy = strategy_named(strategy, [name for name, given in papers.items() if given is not None])
+        self.prefer = _one_of({p: p for p in PREFERENCES}, "finest" if prefer is None else prefer, "preference")
         check_max_level(max_level)
         if not self.fds and not self.cells:
             raise InputError("nothing to repair by; give at least one dependency, such as 'GEN, DIAG -> MED', or cells")
         if self.budget < 0:
             raise InputError(f"the budget must not be negative, and {budget!r} is")
-        if not is_whole(rounds) or rounds < 1:
-            raise InputError(f"at least one round is needed, a whole number of them, not {rounds!r}")
+        self._strategy: Strategy
+        self.choices: Mapping[str, Any]
+        """What the strategy was told, or does by default."""
+        if self.strategy == PAPER:
+            self.choices = {
+                "allocation": "errors" if allocation is None else allocation,
+                "prefer": self.prefer,
+                "repair": "refine" if repair is None else repair,
+                "rounds": 1 if rounds is None else rounds,
+            }
+            self._strategy = _paper_strategy(self.choices, careful)
+        else:
+            self.choices = {"strategy": WEIGH, "careful": check_careful(CAREFUL if careful is None else careful)}
+            self._strategy = WeighStrategy(self.choices["careful"])
 
     def clean(
         self,
@@ -91,95 +104,86 @@ class SafeClean:
         run: str | None = None,
         observer: Observer | None = None,
         engine: Engine[Any] | None = None,
+        dry_run: bool = False,
     ) -> Cleaning:
         """Repair a table in memory, or a file's (`pacas.scan_relation`), with what the marketplace sells.
 
-        Purchases are paid under idempotency keys made from `run`, which must be a name of this run and of no other.
+        Purchases are paid under idempotency keys made from `run`, which must be a name of this run and of no other. In
+        a dry run nothing is paid: the answers, and so the relation, are supposed, and quotes are those of now.
         """
         check_marketplace(marketplace)
         engine, source = engine_for(data, engine), as_source(data)
         for fd in self.fds:
             fd.check(source.columns, source.name)
         catalogue = marketplace.catalogue()
-        wanted = {fd.rhs for fd in self.fds} | check_attributes(self.cells, source)
-        offers = find_offers(catalogue, wanted, source, self.max_level, self.prefer)
         hierarchies = all_hierarchies(catalogue, self.hierarchies, source)
-        buyer = Purchaser(marketplace, offers, self.budget, run or uuid4().hex, observer or Observer())
-        named_in = {a for fd in self.fds for a in fd.attributes} | wanted | buyer.columns
-        used = [c for c in source.columns if c in named_in]
-        given = table = engine.open(source, None if _is_read_at_once(source, engine) else used)
+        offers = find_offers(catalogue, self.wanted(catalogue, source), source, self.max_level, self.prefer)
+        buyer = Purchaser(
+            marketplace, offers, self.budget, run or uuid4().hex, observer or Observer(), supposing=dry_run
+        )
+        check_attributes(self.cells, source)
+        table = engine.open(source, self._columns(source, engine, buyer))
         named = check_cells(self.cells, table)
-        repairs = Repairs(self.rule)
-        violations: list[int] = []
-        for number in range(1, self.rounds + 1):
-            counts = generate_eqs(engine, table, used, self.fds, named, hierarchies, self.rule is ground)
-            violations.append(counts.violations)
-            done_before = len(repairs)
-            unrepaired = self._spend(counts, buyer, repairs, number)
-            counts.close()
-            named = _still_named(named, repairs[done_before:])
-            if len(repairs) == done_before or not buyer.remaining or number == self.rounds:
-                break
-            changes = net_changes(repairs[done_before:], source.columns)
-            table = engine.changed(table, {a: NewCells(c.rows, c.new) for a, c in changes.items()})
+        task = Task(engine, source, table, self.fds, named, hierarchies, offers, buyer)
+        outcome = self._strategy.clean(task)
         return Cleaning(
             source=source,
-            table=given,
+            table=table,
             fds=self.fds,
             hierarchies=hierarchies,
             purchases=tuple(buyer.purchases),
-            repairs=tuple(repairs),
-            unrepaired=tuple(unrepaired),
+            repairs=tuple(outcome.repairs),
+            unrepaired=tuple(outcome.unrepaired),
             budget_nanocredits=self.budget,
-            spent_nanocredits=self.budget - buyer.remaining,
-            violations_before=violations[0],
-            violations_after=counts.violations,
-            rounds=number,
+            spent_nanocredits=buyer.spent,
+            violations_before=outcome.violations_before,
+            violations_after=outcome.violations_after,
+            rounds=outcome.rounds,
             engine=engine,
+            weighing=outcome.weighing,
         )
 
-    def _spend(self, counts: ErrorCounts, buyer: Purchaser, repairs: Repairs, number: int) -> list[Unrepaired]:
-        """The loop of Alg. 3, on the unresolved classes of one round; the classes that it leaves as they are."""
-        unrepaired: list[Unrepaired] = []
-        eqs = Selection(counts.errors)
-        is_alike = classes_of_one_tuple(counts, buyer.offers)
-        iteration = 0
-        while buyer.remaining > 0 and (eq := eqs.most_errors()) is not None:
-            if not counts.errors[eq]:
-                break  # nor has any other class: all are dropped
-            iteration += 1
-            turn = Turn(int(counts.errors[eq]), counts.total, len(eqs), iteration)
-            allowance = self.allocate(buyer.remaining, turn)
-            outcome = buyer.buy(counts.attribute(eq), counts.rows(eq), allowance, counts.current, bool(is_alike[eq]))
-            eqs.drop(eq)
-            counts.drop(eq)
-            if isinstance(outcome, BoughtValue):
-                repairs.apply(eq, outcome, counts, number)
-                if (altered := counts.take_altered()) is not None:
-                    eqs.changed(altered, counts.errors[altered])
-            else:
-                unrepaired.append(outcome)
-            spent = self.budget - buyer.remaining
-            buyer.observer.progressed(Progress(number, iteration, len(counts), spent, counts.violations))
-        return unrepaired + _left_over(eqs, counts, buyer)
+    def wanted(self, catalogue: Mapping[str, Offer], source: Source) -> set[str]:
+        """The attributes that may be bought: right sides, named cells, and, where it weighs, left sides, too."""
+        wanted = {fd.rhs for fd in self.fds} | {attribute for _, attribute in self.cells}
+        if self.strategy == WEIGH:
+            lefts = {a for fd in self.fds for a in fd.lhs} & {*catalogue}
+            wanted |= {a for a in lefts if all(c in source.columns for c in catalogue[a].columns)}
+        return wanted
+
+    def _columns(self, source: Source, engine: Engine[Any], buyer: Purchaser) -> list[str] | None:
+        """The columns to open; None for all: a text is read as a whole, and any column may bear witness."""
+        if self.strategy == WEIGH or _is_read_at_once(source, engine):
+            return None
+        named = {a for fd in self.fds for a in fd.attributes} | {a for _, a in self.cells} | buyer.columns
+        return [column for column in source.columns if column in named]
 
 
-def _still_named(named: Mapping[str, Ints], repairs: Iterable[Repair]) -> dict[str, Ints]:
-    """The named cells that no repair has reached."""
-    left = dict(named)
-    for repair in repairs:
-        if repair.attribute in left:
-            left[repair.attribute] = np.setdiff1d(left[repair.attribute], repair.rows)
-    return {a: rows for a, rows in left.items() if len(rows)}
+def strategy_named(given: str | None, papers: list[str]) -> str:
+    """The strategy that is asked for; what only the paper's has need not say so."""
+    if given is None:
+        return PAPER if papers else WEIGH
+    if given not in STRATEGIES:
+        raise InputError.unknown("strategy", given, STRATEGIES)
+    if given == WEIGH and papers:
+        raise InputError(f"{', '.join(papers)}: only the paper's strategy has it; leave it out, or take strategy paper")
+    return given
 
 
-def _left_over(eqs: Selection, counts: ErrorCounts, buyer: Purchaser) -> list[Unrepaired]:
-    """The classes with errors whose turn never came, as the money was gone."""
-    return [
-        Unrepaired(a, counts.current.rows(counts.rows(eq)), BUDGET_SPENT if a in buyer.offers else NOT_SOLD)
-        for eq in eqs.left()
-        if counts.errors[eq] and (a := counts.attribute(eq))
-    ]
+def check_careful(careful: float) -> float:
+    if isinstance(careful, bool) or not isinstance(careful, int | float) or not 0 <= careful <= 1:
+        raise InputError(f"careful is a probability from 0 to 1, such as {CAREFUL}, not {careful!r}")
+    return float(careful)
+
+
+def _paper_strategy(choices: Mapping[str, Any], careful: float | None) -> PaperStrategy:
+    if careful is not None:
+        raise InputError("careful: only the strategy that weighs has it; leave it out, or take strategy weigh")
+    rounds = choices["rounds"]
+    if not is_whole(rounds) or rounds < 1:
+        raise InputError(f"at least one round is needed, a whole number of them, not {rounds!r}")
+    allocate = _one_of(ALLOCATIONS, choices["allocation"], "allocation")
+    return PaperStrategy(allocate, _one_of(REPAIRS, choices["repair"], "way to repair"), rounds)
 
 
 def _is_read_at_once(source: Source, engine: Engine[Any]) -> bool:

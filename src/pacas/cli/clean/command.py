@@ -39,19 +39,32 @@ def command(
         list[str] | None,
         typer.Option(metavar="LEVEL", help="The coarsest level to buy: 2 for all, or MED=2 for one; repeat."),
     ] = None,
+    strategy: Annotated[
+        str | None,
+        typer.Option(metavar="weigh|paper", help="Own evidence first, or most errors first. [default: weigh]"),
+    ] = None,
+    careful: Annotated[
+        float | None,
+        typer.Option(metavar="P", help="Weigh: the least probability of a repair without a purchase. [default: 0.9]"),
+    ] = None,
     repair: Annotated[
-        str,
-        typer.Option(metavar="refine|replace|ground", help="What is written: own evidence first, or what was bought."),
-    ] = "refine",
+        str | None,
+        typer.Option(
+            metavar="refine|replace|ground", help="Paper: own evidence, or what was bought. [default: refine]"
+        ),
+    ] = None,
     allocation: Annotated[
-        str, typer.Option(metavar="errors|harmonic|uniform", help="How the budget is spread over the classes.")
-    ] = "errors",
+        str | None,
+        typer.Option(metavar="errors|harmonic|uniform", help="Paper: how the budget is spread. [default: errors]"),
+    ] = None,
     prefer: Annotated[
-        str, typer.Option(metavar="finest|coarsest", help="Which of the affordable levels is bought.")
-    ] = "finest",
+        str | None,
+        typer.Option(metavar="finest|coarsest", help="Paper: which affordable level is bought. [default: finest]"),
+    ] = None,
     rounds: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Repeat for what repairs have brought up, so many times at most.")
-    ] = 1,
+        int | None,
+        typer.Option(min=1, metavar="N", help="Paper: repeat for what repairs have brought up. [default: 1]"),
+    ] = None,
     cells: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Further cells to repair: a table of row,attribute.")
     ] = None,
@@ -68,6 +81,9 @@ def command(
     cert_key: CertKeyOption = None,
     insecure: InsecureOption = False,
     receipts: ReceiptsOption = None,
+    doubtful: Annotated[
+        Path | None, typer.Option(metavar="FILE.csv", help="Write the cells that somebody should look at.")
+    ] = None,
     truth: Annotated[
         Path | None, typer.Option(metavar="FILE", help="The true table, row by row, to score the repairs by.")
     ] = None,
@@ -84,7 +100,11 @@ def command(
     memory: MemoryOption = None,
     json: Json = False,
 ) -> None:
-    """Repair a table: buy a value for each class of cells that should be equal, most errors first.
+    """Repair a table by its own evidence where that suffices, and with values that are bought where they help most.
+
+    A client that weighs (--strategy weigh) repairs for nothing what its own evidence settles, buys where a credit is
+    expected to remove most error, repairs left sides, too, and writes nothing that is expected to be worse than what
+    stands there. With --strategy paper it buys a value for each class of cells that should be equal, most errors first.
 
     Each purchase is in a journal beside the output before it is used. After an interruption, the same command with
     --resume goes on from there, and ends with the same table.
@@ -93,7 +113,10 @@ def command(
 
     JSON: budget, spent, violations_before, violations_after, rounds, purchases (attribute, rows, level, value, price,
     written), unrepaired (attribute, rows, reason), repair_error, score (both null without --truth), explanation (null
-    without --explain), dry_run; output, journal, report (not in a dry run)
+    without --explain), dry_run; output, journal, report (not in a dry run); where it weighs, weighing (careful, free,
+    paid, vote, expected, rates, doubtful: row, attribute, value, guess, sure, written)
+
+    Exit 3: done and written, but more than a tenth of the written cells are doubtful.
 
     Example: pacas clean client.toml --provider provider.toml --budget 2 --output clean.csv
     """
@@ -107,10 +130,13 @@ def command(
             provider=reach,
             budget=budget,
             max_level=max_level or (),
+            strategy=strategy,
+            careful=careful,
             repair=repair,
             allocation=allocation,
             prefer=prefer,
             rounds=rounds,
+            doubtful=doubtful,
             cells=cells,
             output=output,
             truth=truth,
@@ -140,6 +166,12 @@ def command(
         print_summary(cleaning)
         print_review(review)
         _print_end(job, was_done)
+    if not dry_run and cleaning.weighing is not None and cleaning.weighing.is_doubtful:
+        raise typer.Exit(DOUBTFUL)
+
+
+DOUBTFUL = 3
+"""D15: how the command ends if too many of the written cells are doubtful."""
 
 
 def _files(job: Job) -> dict[str, str | None]:

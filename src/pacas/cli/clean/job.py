@@ -9,7 +9,7 @@ from typing import Any
 
 from pacas.cli.market.named_provider import NamedProvider
 from pacas.client.buying.offers import MaxLevel
-from pacas.client.safe_clean import SafeClean
+from pacas.client.safe_clean import WEIGH, SafeClean
 from pacas.core.money import nanocredits
 from pacas.core.relation import no_such_row
 from pacas.engine.contract import Engine, RelationFile, Source
@@ -17,6 +17,7 @@ from pacas.errors import FileError, InputError, SchemaError, did_you_mean
 from pacas.formats.client_file import ClientFile, read_cells
 from pacas.formats.relations.cleaned import check_output, default_output
 from pacas.formats.relations.relations import scan_relation
+from pacas.formats.replacing import check_writable
 from pacas.formats.report.report import check_report
 
 
@@ -30,14 +31,17 @@ class Options:
     provider: NamedProvider
     budget: str
     max_level: Sequence[str]
-    repair: str
-    allocation: str
-    prefer: str
-    rounds: int
+    strategy: str | None
+    careful: float | None
+    repair: str | None
+    allocation: str | None
+    prefer: str | None
+    rounds: int | None
     cells: Path | None
     output: Path | None
     truth: Path | None
     report: Path | None
+    doubtful: Path | None
     explain: tuple[str, str] | None
     dry_run: bool
 
@@ -53,6 +57,7 @@ class Job:
     output: Path
     truth: RelationFile | None
     report: Path | None
+    doubtful: Path | None
     cell: tuple[int, str] | None
     """The row and attribute to explain."""
 
@@ -72,28 +77,27 @@ def make_job(options: Options, engine: Engine[Any]) -> Job:
         options.budget,
         hierarchies=client.read_hierarchies(source, engine),
         max_level=max_level,
+        strategy=options.strategy,
+        careful=options.careful,
         allocation=options.allocation,
         prefer=options.prefer,
         repair=options.repair,
         rounds=options.rounds,
         cells=cells,
     )
+    if options.doubtful is not None and cleaner.strategy != WEIGH:
+        raise InputError("--doubtful: only a client that weighs knows doubts; leave it out, or --strategy paper")
     output = options.output or default_output(source)
     if options.dry_run:
         _check_dry(options)
     else:
         read = [*client_files(client, options.cells), *options.provider.files()]
         check_written(output, options.report, source, options.truth, read)
+        check_doubtful(options.doubtful, [output, *([] if options.report is None else [options.report]), *read])
     truth = None if options.truth is None else _truth(options.truth, source, engine)
     cell = None if options.explain is None else explained_cell(options.explain, source, engine)
-    choices = {
-        "max_level": max_level,
-        "allocation": options.allocation,
-        "prefer": options.prefer,
-        "repair": options.repair,
-        "rounds": options.rounds,
-    }
-    return Job(source, cleaner, choices, output, truth, options.report, cell)
+    choices = {"max_level": max_level, **cleaner.choices}
+    return Job(source, cleaner, choices, output, truth, options.report, options.doubtful, cell)
 
 
 def _check_dry(options: Options) -> None:
@@ -101,6 +105,7 @@ def _check_dry(options: Options) -> None:
     asked = {
         "--explain tells why a value was written": options.explain,
         "--report tells what was written": options.report,
+        "--doubtful lists what was written": options.doubtful,
         "--truth scores what was written": options.truth,
     }
     for what, given in asked.items():
@@ -189,6 +194,13 @@ def check_written(output: Path, report: Path | None, file: Source, truth: Path |
     if report is not None:
         check_report(report)
         _check_unread(report, "--report", read)
+
+
+def check_doubtful(path: Path | None, others: list[Path]) -> None:
+    """Raise if the list of doubtful cells could not be written."""
+    if path is not None:
+        check_writable(path)
+        _check_unread(path, "--doubtful", others)
 
 
 def client_files(client: ClientFile, cells: Path | None) -> list[Path]:

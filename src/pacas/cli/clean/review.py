@@ -16,6 +16,7 @@ from pacas.client.outcome.explain import Explanation, as_dict, explain, in_words
 from pacas.client.outcome.score import AttributeScore, CellCounts, Score
 from pacas.engine.contract import Engine
 from pacas.errors import FileError
+from pacas.formats.report.doubtful import write_doubtful
 from pacas.formats.report.report import write_report
 
 QUARTERS = ("0 – ¼", "¼ – ½", "½ – ¾", "¾ – 1")
@@ -41,6 +42,8 @@ def make_review(job: Job, cleaning: Cleaning, engine: Engine[Any]) -> Review:
     """Score and explain, as asked for, and write the report. The table is written already, and the journal closed."""
     score = None if job.truth is None else cleaning.score(job.truth, engine=engine)
     explanation = None if job.cell is None else explain(cleaning, *job.cell, engine=engine)
+    if job.doubtful is not None and cleaning.weighing is not None:
+        write_doubtful(job.doubtful, cleaning.weighing)
     if job.report is not None:
         try:
             write_report(job.report, cleaning, score=score, subject=job.source.name)

@@ -13,7 +13,6 @@ from pacas.cli.clean.job import Job
 from pacas.cli.options import printable
 from pacas.client.buying.offers import find_offers, unknown_labels
 from pacas.client.classes.check import Tell
-from pacas.client.dry_run import dry_run
 from pacas.client.outcome.cleaning import Cleaning
 from pacas.client.outcome.steps import BoughtValue, Observer, Order, Progress, Unrepaired
 from pacas.core.money import credits_words
@@ -33,10 +32,9 @@ def notes(job: Job, marketplace: Marketplace, resume: bool) -> Iterator[str]:
     if resume and not job.journal.exists():
         yield f"there is no journal {job.journal} to continue; this is a new run"
     cleaner = job.cleaner
-    wanted = {fd.rhs for fd in cleaner.fds} | {attribute for _, attribute in cleaner.cells}
-    for attribute, offered in find_offers(
-        marketplace.catalogue(), wanted, job.source, cleaner.max_level, cleaner.prefer
-    ).items():
+    catalogue = marketplace.catalogue()
+    wanted = cleaner.wanted(catalogue, job.source)
+    for attribute, offered in find_offers(catalogue, wanted, job.source, cleaner.max_level, cleaner.prefer).items():
         own = cleaner.hierarchies.get(attribute)
         unknown, labels = (0, 0) if own is None else unknown_labels(own, offered)
         if unknown:
@@ -48,7 +46,8 @@ def notes(job: Job, marketplace: Marketplace, resume: bool) -> Iterator[str]:
 
 def run_dry(job: Job, marketplace: Marketplace, engine: Engine[Any], tell: Tell) -> Cleaning:
     """Say what a cleaning would buy: nothing is paid, and nothing is written."""
-    return dry_run(job.cleaner, job.source, marketplace, Watched(Observer(), tell), engine)
+    watched = Watched(Observer(), tell)
+    return job.cleaner.clean(job.source, marketplace, observer=watched, engine=engine, dry_run=True)
 
 
 def run_clean(
@@ -135,6 +134,11 @@ class Watched(Observer):
 
 def described(progress: Progress) -> str:
     """How far a cleaning has come, in a line."""
+    if progress.expected is not None:
+        return (
+            f"{counted(progress.done, 'question')} asked, {credits_words(progress.spent)} spent, "
+            f"an error of {progress.expected:,.1f} expected"
+        )
     rounds = f"round {progress.round}: " if progress.round > 1 else ""
     return (
         f"{rounds}{progress.done:,} of {counted(progress.classes, 'class', 'classes')}, "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from rich.table import Table
@@ -11,6 +12,7 @@ from rich.text import Text
 from pacas.cli.options import out, printable
 from pacas.client.outcome.cleaning import Cleaning
 from pacas.client.outcome.steps import BoughtValue, Repair, Unrepaired
+from pacas.client.outcome.weighing import Weighing
 from pacas.core.money import credits_text, credits_words, in_credits
 from pacas.core.words import counted
 
@@ -26,24 +28,41 @@ def as_json(cleaning: Cleaning, *, dry: bool = False) -> dict[str, Any]:
         "violations_before": cleaning.violations_before,
         "violations_after": cleaning.violations_after,
         "rounds": cleaning.rounds,
-        "purchases": [_purchase(p, r, dry) for p, r in zip(cleaning.purchases, cleaning.repairs, strict=True)],
+        "purchases": [_purchase(p, cleaning.repair_of.get(p.key), dry) for p in cleaning.purchases],
         "unrepaired": [
             {"attribute": left.attribute, "rows": left.rows.tolist(), "reason": left.reason}
             | ({"price": in_credits(left.price)} if left.price else {})
             for left in cleaning.unrepaired
         ],
         "dry_run": dry,
+    } | ({} if cleaning.weighing is None else {"weighing": _weighing(cleaning.weighing)})
+
+
+def _weighing(weighing: Weighing) -> dict[str, Any]:
+    knee = weighing.knee
+    return {
+        "careful": weighing.careful,
+        "free": weighing.free,
+        "paid": weighing.paid,
+        "vote": weighing.vote,
+        "expected": [{"spent": in_credits(spent), "error": error} for spent, error in weighing.expected],
+        "knee": None if knee is None else {"spent": in_credits(knee[0]), "error": knee[1]},
+        "rates": [
+            {"fd": str(r.fd), "wrong": r.wrong, "overwritten": r.overwritten, "misplaced": r.misplaced}
+            for r in weighing.rates
+        ],
+        "doubtful": [asdict(cell) for cell in weighing.doubtful],
     }
 
 
-def _purchase(purchase: BoughtValue, repair: Repair, dry: bool) -> dict[str, Any]:
+def _purchase(purchase: BoughtValue, repair: Repair | None, dry: bool) -> dict[str, Any]:
     return {
         "attribute": purchase.attribute,
         "rows": purchase.rows.tolist(),
         "level": purchase.level,
         "value": None if dry else purchase.value,
         "price": in_credits(purchase.price),
-        "written": None if dry else repair.new,
+        "written": None if dry or repair is None else repair.new,
     }
 
 
@@ -56,9 +75,12 @@ def print_summary(cleaning: Cleaning) -> None:
     table.add_row(
         "spent", f"{credits_text(cleaning.spent_nanocredits)} of {credits_words(cleaning.budget_nanocredits)}"
     )
-    table.add_row("repaired", f"{_classes(len(cleaning.purchases))}, {_cells(cleaning.written)} changed")
+    if cleaning.weighing is None:
+        table.add_row("repaired", f"{_classes(len(cleaning.repairs))}, {_cells(cleaning.written)} changed")
+    else:
+        _add_weighed(table, cleaning.weighing)
     table.add_row("unrepaired", _classes(len(cleaning.unrepaired)))
-    if cleaning.flagged:
+    if cleaning.flagged and cleaning.weighing is None:
         table.add_row("to look at", f"{_cells(cleaning.flagged)} changed whose class or value is doubtful")
     if cleaning.rounds > 1:
         table.add_row("rounds", str(cleaning.rounds))
@@ -69,6 +91,17 @@ def print_summary(cleaning: Cleaning) -> None:
     if cleaning.unrepaired:
         out.print()
         out.print(_by_reason(cleaning.unrepaired))
+
+
+def _add_weighed(table: Table, weighing: Weighing) -> None:
+    table.add_row("repaired", f"{_cells(weighing.free)} by own evidence, {_cells(weighing.paid)} by what was bought")
+    table.add_row("a free vote", f"would have changed {_cells(weighing.vote)}")
+    if weighing.expected:
+        before, after = weighing.expected[0][1], weighing.expected[-1][1]
+        table.add_row("expected error", f"{before:,.1f} with no money, {after:,.1f} now")
+    if weighing.doubtful:
+        written = weighing.doubtful_written
+        table.add_row("doubtful", f"{_cells(len(weighing.doubtful))}, {written:,} of them changed; list: --doubtful")
 
 
 def print_plan(cleaning: Cleaning) -> None:
@@ -94,9 +127,21 @@ def print_plan(cleaning: Cleaning) -> None:
         out.print(_by_reason(cleaning.unrepaired))
     spent, budget = credits_text(cleaning.spent_nanocredits), credits_words(cleaning.budget_nanocredits)
     out.print(
-        f"\nIt would repair {_classes(len(cleaning.purchases))} for about {spent} of {budget}.\n"
+        f"\nIt would {_planned(cleaning)} for about {spent} of {budget}.\n"
         "Nothing was paid. Prices are those of now; with each purchase later ones may fall, or be refused."
     )
+
+
+def _planned(cleaning: Cleaning) -> str:
+    weighing = cleaning.weighing
+    if weighing is None:
+        return f"repair {_classes(len(cleaning.purchases))}"
+    free = f"repair {_cells(weighing.free)} by own evidence, and buy {counted(len(cleaning.purchases), 'value')}"
+    if weighing.knee is None:
+        return free
+    spent, error = weighing.knee
+    first = weighing.promised[0][1]
+    return f"{free} (the first {credits_text(spent)} bring an expected error of {first:,.1f} down to {error:,.1f})"
 
 
 def _by_level(cleaning: Cleaning) -> Table:
@@ -104,16 +149,17 @@ def _by_level(cleaning: Cleaning) -> Table:
     for head in ("level", "classes", "cells changed", "spent"):
         table.add_column(head, justify="right")
     for (attribute, level), found in sorted(_grouped(cleaning).items()):
-        changed = sum(len(repair.written) for _, repair in found)
-        spent = credits_text(sum(purchase.price for purchase, _ in found))
+        repairs = {id(r): r for purchase in found if (r := cleaning.repair_of.get(purchase.key)) is not None}
+        changed = sum(len(repair.written) for repair in repairs.values())
+        spent = credits_text(sum(purchase.price for purchase in found))
         table.add_row(printable(attribute), str(level), f"{len(found):,}", f"{changed:,}", spent)
     return table
 
 
-def _grouped(cleaning: Cleaning) -> dict[tuple[str, int], list[tuple[BoughtValue, Repair]]]:
-    grouped: dict[tuple[str, int], list[tuple[BoughtValue, Repair]]] = {}
-    for purchase, repair in zip(cleaning.purchases, cleaning.repairs, strict=True):
-        grouped.setdefault((purchase.attribute, purchase.level), []).append((purchase, repair))
+def _grouped(cleaning: Cleaning) -> dict[tuple[str, int], list[BoughtValue]]:
+    grouped: dict[tuple[str, int], list[BoughtValue]] = {}
+    for purchase in cleaning.purchases:
+        grouped.setdefault((purchase.attribute, purchase.level), []).append(purchase)
     return grouped
 
 

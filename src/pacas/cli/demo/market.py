@@ -65,7 +65,7 @@ def trade(provider: Provider, engine: DuckEngine) -> Trade:
     columns = provider.catalogue()["MED"].columns
     ladders = provider.quote_batch("MED", {c: example.client.table.column(c) for c in columns})
     quotes = {row: ladders[row] for row in range(len(ladders))}
-    cleaning = SafeClean([example.fd], BUDGET).clean(example.client, provider, engine=engine)
+    cleaning = SafeClean([example.fd], BUDGET, strategy="paper").clean(example.client, provider, engine=engine)
     asked = sorted(row for purchase in cleaning.purchases for row in purchase.rows.tolist())
     return Trade({row: quotes[row] for row in asked}, cleaning)
 
@@ -109,7 +109,8 @@ def _refusal() -> None:
 
 
 def tell_purchases(cleaning: Cleaning) -> None:
-    for purchase, repair in zip(cleaning.purchases, cleaning.repairs, strict=True):
+    for purchase in cleaning.purchases:
+        repair = cleaning.repair_of[purchase.key]
         price = credits_text(purchase.price)
         out.print(f"{purchase.attribute} of {tuples(purchase.rows.tolist())}, by asking about t{purchase.row + 1}:")
         out.print(f"  bought   {purchase.value} (level {purchase.level}) for {price}")
@@ -123,7 +124,7 @@ def _repaired(cleaning: Cleaning, engine: DuckEngine) -> None:
     out.print(f"{cleaning.violations_before} violations before, {cleaning.violations_after} after.")
     step = explain(cleaning, FLAGGED, "MED", engine=engine).steps[-1]
     if step.flagged:
-        asked = tuples([step.purchase.row])
+        asked = tuples([step.purchases[-1].row])
         out.print(f"Look at {tuples([FLAGGED])}: its own quotes were others than {asked}'s; do they belong together?")
         out.print("In truth t4 has migraine: it was in t5's class by mistake, and t5 was right.")
     out.print()

@@ -10,26 +10,37 @@ from collections.abc import Mapping
 import numpy as np
 
 from pacas.client.buying.offers import Offered
-from pacas.client.buying.requests import generate_request
-from pacas.client.classes.current_relation import CurrentRelation
-from pacas.client.outcome.steps import NOT_SOLD, BoughtValue, Observer, Order, Unrepaired
+from pacas.client.buying.question import Question
+from pacas.client.outcome.steps import BoughtValue, Observer, Order, Unrepaired
 from pacas.core.histogram import Ints
 from pacas.errors import ReplayError
 from pacas.protocol.marketplace import Marketplace
-from pacas.protocol.messages import ABSENT, Refusal
+from pacas.protocol.messages import ABSENT, Answer, Refusal
 
 
 class Purchaser:
-    """Buys a value per class, at most for its allowance, under keys made from the run's name and the step's number."""
+    """Buys a value per question, within a budget, under keys made from the run's name and the step's number.
+
+    If it is only `supposing`, nothing is paid: answers are what the questions suppose, at the prices of now.
+    """
 
     def __init__(
-        self, marketplace: Marketplace, offers: Mapping[str, Offered], budget: int, run: str, observer: Observer
+        self,
+        marketplace: Marketplace,
+        offers: Mapping[str, Offered],
+        budget: int,
+        run: str,
+        observer: Observer,
+        *,
+        supposing: bool = False,
     ) -> None:
         self.offers = offers
         self.remaining = budget
         self.purchases: list[BoughtValue] = []
         self.observer = observer
-        self._marketplace = marketplace
+        self.marketplace = marketplace
+        self.supposing = supposing
+        self._budget = budget
         self._run = run
         self._step = 0
 
@@ -38,18 +49,23 @@ class Purchaser:
         """The columns that some offer needs."""
         return {column for offered in self.offers.values() for column in offered.offer.columns}
 
-    def buy(
-        self, attribute: str, places: Ints, allowance: int, current: CurrentRelation, is_alike: bool
-    ) -> BoughtValue | Unrepaired:
-        """What is bought for a class, or why nothing is. Nothing is written yet."""
+    @property
+    def spent(self) -> int:
+        return self._budget - self.remaining
+
+    def recalled(self) -> BoughtValue | Unrepaired | Order | None:
+        """What an earlier, interrupted run has recorded of the next step."""
+        return self.observer.recall(self._step)
+
+    def buy(self, question: Question) -> BoughtValue | Unrepaired:
+        """What is bought, or why nothing is. Nothing is written yet."""
+        recalled = self.recalled()
         step, self._step = self._step, self._step + 1
-        rows = current.rows(places)
-        recalled = self.observer.recall(step)
         if recalled is None:
-            outcome = self._bargain(step, attribute, places, allowance, current, is_alike)
+            outcome = self._bargain(step, question)
         else:
-            _check_recalled(recalled, step, attribute, rows)
-            outcome = self._pay(recalled, rows) if isinstance(recalled, Order) else recalled
+            _check_recalled(recalled, step, question.attribute, question.rows)
+            outcome = self._pay(recalled, question) if isinstance(recalled, Order) else recalled
         if outcome is not recalled:
             self.observer.settled(step, outcome)
         self.remaining -= outcome.price
@@ -57,33 +73,39 @@ class Purchaser:
             self.purchases.append(outcome)
         return outcome
 
-    def _bargain(
-        self, step: int, attribute: str, places: Ints, allowance: int, current: CurrentRelation, is_alike: bool
-    ) -> BoughtValue | Unrepaired:
-        offered, rows = self.offers.get(attribute), current.rows(places)
-        if offered is None:
-            return Unrepaired(attribute, rows, NOT_SOLD)
-        choice = generate_request(places, offered, allowance, current, self._marketplace, is_alike)
+    def _bargain(self, step: int, question: Question) -> BoughtValue | Unrepaired:
+        choice = question.choose(self.marketplace)
         if isinstance(choice, str):
-            return Unrepaired(attribute, rows, choice)
-        key, row, differing = f"{self._run}:{step}", current.row(choice.place), current.rows(choice.differing)
-        order = Order(step, attribute, row, choice.request, choice.price, key, differing)
+            return Unrepaired(question.attribute, question.rows, choice)
+        key = f"{self._run}:{step}"
+        order = Order(step, question.attribute, choice.row, choice.request, choice.price, key, choice.differing)
         self.observer.ordering(order)
-        return self._pay(order, rows)
+        return self._pay(order, question)
 
-    def _pay(self, order: Order, rows: Ints) -> BoughtValue | Unrepaired:
+    def _pay(self, order: Order, question: Question) -> BoughtValue | Unrepaired:
         """Pay what was quoted, or less if it has become cheaper; never more."""
-        answer = self._marketplace.pay(order.request, order.ceiling, order.key)
+        answer: Answer | Refusal
+        if self.supposing:
+            answer = Answer(question.supposed(order.request), order.request.level, order.ceiling)
+        else:
+            answer = self.marketplace.pay(order.request, order.ceiling, order.key)
         if isinstance(answer, Refusal):
-            return Unrepaired(order.attribute, rows, answer.reason.value)
+            return Unrepaired(order.attribute, question.rows, answer.reason.value)
         if not 0 <= answer.price <= order.ceiling:
             raise ReplayError(
                 f"the provider charged another price than it had quoted, for step {order.step}; nothing is written"
             )
         if answer.value == ABSENT and self.offers[order.attribute].offer.may_be_absent:
-            return Unrepaired(order.attribute, rows, ABSENT, answer.price)
+            return Unrepaired(order.attribute, question.rows, ABSENT, answer.price)
         return BoughtValue(
-            order.attribute, rows, order.row, answer.level, answer.value, answer.price, order.key, order.differing
+            order.attribute,
+            question.rows,
+            order.row,
+            answer.level,
+            answer.value,
+            answer.price,
+            order.key,
+            order.differing,
         )
 
 

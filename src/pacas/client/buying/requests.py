@@ -7,12 +7,12 @@ provider have the same quotes, so only the last of them, which would win the tie
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pacas.client.buying.offers import Offered
+from pacas.client.buying.question import Choice
 from pacas.client.classes.current_relation import CurrentRelation
 from pacas.client.classes.error_counts import ErrorCounts
 from pacas.client.outcome.steps import TOO_EXPENSIVE
@@ -22,16 +22,6 @@ from pacas.protocol.marketplace import Marketplace
 from pacas.protocol.messages import REASONS, Ladders, Offer, Reason, Request, refused
 
 Mask = NDArray[np.bool_]
-
-
-class Choice(NamedTuple):
-    """A request, the row it asks about, and its quoted price. Rows go by their places."""
-
-    request: Request
-    place: int
-    price: int
-    differing: Ints
-    """The class's rows that may not belong to it, by their quotes."""
 
 
 def classes_of_one_tuple(counts: ErrorCounts, offers: Mapping[str, Offered]) -> NDArray[np.bool_]:
@@ -70,7 +60,8 @@ def generate_request(
     at, level, price = found
     request = Request(dict(zip(offer.columns, tuples[at], strict=True)), offer.attribute, level)
     others = _not_found(ladders, offer) if offer.is_sealed else _unlike(ladders, at)
-    return Choice(request, last[tuples[at]], price, _rows_of(others, rows, tuples, columns))
+    differing = current.rows(_rows_of(others, rows, tuples, columns))
+    return Choice(request, current.row(last[tuples[at]]), price, differing)
 
 
 def _of_one_tuple(
@@ -84,7 +75,7 @@ def _of_one_tuple(
     if isinstance(found, str):
         return found
     _, level, price = found
-    return Choice(Request(values, offer.attribute, level), row, price, NO_ROWS)
+    return Choice(Request(values, offer.attribute, level), current.row(row), price)
 
 
 def _rows_of(others: Mask, rows: Ints, tuples: Sequence[Values], columns: Sequence[Sequence[str | None]]) -> Ints:

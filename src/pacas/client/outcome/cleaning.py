@@ -20,6 +20,7 @@ from pacas.client.outcome.changes import Changes, net_changes, with_changes
 from pacas.client.outcome.score import Score, score
 from pacas.client.outcome.steps import BoughtValue, Repair, Unrepaired, looks
 from pacas.client.outcome.summary import Lines, html_table, rich_table
+from pacas.client.outcome.weighing import Weighing
 from pacas.core.dependency import FunctionalDependency
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.money import credits_text, credits_words, in_credits
@@ -43,7 +44,7 @@ class Cleaning:
     """The client's own, and those that the provider publishes."""
     purchases: tuple[BoughtValue, ...]
     repairs: tuple[Repair, ...]
-    """One per purchase, in their order."""
+    """In their order; each knows what was bought for it."""
     unrepaired: tuple[Unrepaired, ...]
     """The classes that the last round left as they were."""
     budget_nanocredits: int
@@ -53,6 +54,8 @@ class Cleaning:
     rounds: int
     """How many rounds were run."""
     engine: Engine[Any]
+    weighing: Weighing | None = None
+    """What was believed, where the client weighed; None where it did as the paper does."""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -118,8 +121,14 @@ class Cleaning:
     @cached_property
     def flagged(self) -> int:
         """How many of these cells somebody should look at: their class is doubtful, or the value that they got."""
-        pairs = zip(self.purchases, self.repairs, strict=True)
-        return sum(sum(map(bool, looks(p, r))) for p, r in pairs if len(p.differing))
+        if self.weighing is not None:
+            return self.weighing.doubtful_written
+        return sum(sum(map(bool, looks(r))) for r in self.repairs if any(len(p.differing) for p in r.purchases))
+
+    @cached_property
+    def repair_of(self) -> Mapping[str, Repair]:
+        """Per purchase, by its key: the repair that came of it, if anything was written."""
+        return {purchase.key: repair for repair in self.repairs for purchase in repair.purchases}
 
     def score(self, truth: Data, *, engine: Engine[Any] | None = None) -> Score:
         """How near the repaired relation is to the truth, and how near the dirty one was."""

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from pacas.client.outcome.cleaning import Cleaning
-from pacas.client.outcome.steps import BoughtValue, Repair, Unrepaired, Why, is_doubtful
+from pacas.client.outcome.steps import BoughtValue, Repair, Unrepaired, Why, differing_rows, is_doubtful
+from pacas.client.outcome.weighing import WeighedExplanation
 from pacas.core.dependency import FunctionalDependency
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.histogram import Ints
@@ -53,7 +54,8 @@ class Tie:
 class RepairStep:
     """One repair that the cell took part in."""
 
-    purchase: BoughtValue
+    purchases: tuple[BoughtValue, ...]
+    """What was bought for it; nothing, if the client's own evidence sufficed."""
     repair: Repair
     old: Value
     """What stood in the cell before it."""
@@ -80,6 +82,8 @@ class Explanation:
     """In order; none if the cell was in no class that was repaired."""
     unrepaired: Unrepaired | None
     """Its class, if the last round left it as it was."""
+    weighed: tuple[WeighedExplanation, ...] = ()
+    """Where the client weighed: what may be wrong with the cell, the likeliest first."""
 
     @property
     def flagged(self) -> bool:
@@ -100,15 +104,15 @@ def explain(cleaning: Cleaning, row: int, attribute: str, *, engine: Engine[Any]
     if not 0 <= row < cleaning.rows:
         raise no_such_row(row, range(cleaning.rows), source.name)
     cells = _GivenCells(cleaning, engine or cleaning.engine)
-    pairs = zip(cleaning.purchases, cleaning.repairs, strict=True)
     steps = tuple(
-        _step(cells, purchase, repair, row)
-        for purchase, repair in pairs
+        _step(cells, repair, row)
+        for repair in cleaning.repairs
         if repair.attribute == attribute and _has(repair.rows, row)
     )
     left = (u for u in cleaning.unrepaired if u.attribute == attribute and _has(u.rows, row))
     given = cells.texts(attribute, [row])[0]
-    return Explanation(row, attribute, given, _now(cleaning, attribute, row, given), steps, next(left, None))
+    weighed = () if cleaning.weighing is None else tuple(cleaning.weighing.explain(row, attribute))
+    return Explanation(row, attribute, given, _now(cleaning, attribute, row, given), steps, next(left, None), weighed)
 
 
 def _now(cleaning: Cleaning, attribute: str, row: int, given: Value) -> Value:
@@ -119,21 +123,23 @@ def _now(cleaning: Cleaning, attribute: str, row: int, given: Value) -> Value:
     return changes.new[int(np.searchsorted(changes.rows, row))]
 
 
-def _step(cells: _GivenCells, purchase: BoughtValue, repair: Repair, row: int) -> RepairStep:
+def _step(cells: _GivenCells, repair: Repair, row: int) -> RepairStep:
+    bought = repair.purchases[-1].value if repair.purchases else None
     return RepairStep(
-        purchase=purchase,
+        purchases=repair.purchases,
         repair=repair,
         old=repair.old[int(np.searchsorted(repair.rows, row))],
-        evidence=_evidence(repair.old, purchase.value, cells.hierarchies.get(repair.attribute)),
+        evidence=_evidence(repair.old, bought, cells.hierarchies.get(repair.attribute)),
         ties=tuple(cells.ties(repair, row)),
-        flagged=bool((purchase.differing == row).any()),
-        doubtful=is_doubtful(purchase, repair),
+        flagged=row in differing_rows(repair),
+        doubtful=is_doubtful(repair),
     )
 
 
-def _evidence(old: Sequence[Value], bought: str, hierarchy: Hierarchy | None) -> tuple[Evidence, ...]:
-    """D11: a null, or a value that the hierarchy does not know, is no evidence."""
+def _evidence(old: Sequence[Value], bought: Value, hierarchy: Hierarchy | None) -> tuple[Evidence, ...]:
+    """D11: a null, or a value that the hierarchy does not know, is no evidence; without an answer, all others fit."""
     tree = (hierarchy or Hierarchy.flat(())).admit([*old, bought])
+    bought = tree.root_label if bought is None else bought
     counts = Counter(tree.label(code) for code in tree.encode(old).tolist())
     known = [value is not None and (hierarchy is None or value in hierarchy) for value in counts]
     below = [bool(tree.precedes(tree.code(value), tree.code(bought))) for value in counts]
@@ -197,18 +203,21 @@ def in_words(explanation: Explanation) -> list[str]:
     """A line per fact, from the class to the value written."""
     cell = f"row {explanation.row}, {explanation.attribute}"
     lines = [f"{cell}: {_value(explanation.given)} was given, {_value(explanation.value)} stands there now"]
-    for step in explanation.steps:
-        lines += _step_lines(step)
+    if explanation.weighed:
+        lines += _weighed_lines(explanation)
+    else:
+        for step in explanation.steps:
+            lines += _step_lines(step)
     if explanation.unrepaired is not None:
         left = explanation.unrepaired
         lines.append(f"its class of {counted(len(left.rows), 'cell')} was left as it is: {left.reason}")
-    elif not explanation.steps:
+    elif not explanation.steps and not explanation.weighed:
         lines.append("no dependency and nobody else found anything wrong with it, so it was left alone")
     return lines
 
 
 def _step_lines(step: RepairStep) -> Iterator[str]:
-    purchase, repair = step.purchase, step.repair
+    repair = step.repair
     yield f"class: {counted(len(repair.rows), 'cell')} that must agree, rows {_listed(repair.rows.tolist())}"
     for tie in step.ties:
         shared = ", ".join(f"{a} = {_value(v)}" for a, v in zip(tie.fd.lhs, tie.values, strict=True))
@@ -216,24 +225,42 @@ def _step_lines(step: RepairStep) -> Iterator[str]:
     if not step.ties:
         yield "tied to no other row: the cell was named by itself"
     yield "values: " + _listed([f"{_value(e.value)} × {e.cells}{' (fits)' if e.fits else ''}" for e in step.evidence])
-    yield (
-        f"bought: {_value(purchase.value)}, level {purchase.level}, for {credits_words(purchase.price)}, "
-        f"by asking about row {purchase.row}"
-    )
+    yield from _bought_lines(step.purchases)
     yield f"written: {_value(repair.new)}, {BECAUSE[repair.why]}"
-    others = f"quotes were others than those of row {purchase.row}"
+    asked = step.purchases[-1] if step.purchases else None
+    if asked is None or not len(asked.differing):
+        return
+    others = f"quotes were others than those of row {asked.row}"
     if step.flagged:
         yield f"look at it: this row's own {others}; it may not belong to the class"
     elif step.doubtful:
         yield f"look at it: the value stood only in rows whose {others}; these may not belong to the class"
-    elif len(purchase.differing):
-        yield f"in the class there are rows whose {others}: {_listed(purchase.differing.tolist())}"
+    else:
+        yield f"in the class there are rows whose {others}: {_listed(asked.differing.tolist())}"
+
+
+def _bought_lines(purchases: Sequence[BoughtValue]) -> Iterator[str]:
+    for purchase in purchases:
+        yield (
+            f"bought: {_value(purchase.value)}, level {purchase.level}, for {credits_words(purchase.price)}, "
+            f"by asking about row {purchase.row}"
+        )
+
+
+def _weighed_lines(explanation: Explanation) -> Iterator[str]:
+    """A cleaning that weighed: what may be wrong, and what was made of it."""
+    for weighed in explanation.weighed:
+        yield f"{weighed.weight:.1%}: {weighed.says}"
+    for step in explanation.steps:
+        yield from _bought_lines(step.purchases)
+        yield f"written: {_value(step.repair.new)}, {BECAUSE[step.repair.why]}"
 
 
 BECAUSE = {
     Why.BOUGHT: "the value bought",
     Why.EVIDENCE: "the class's most frequent value at or below the one bought",
     Why.COLUMN: "the column's most frequent ground value below the one bought",
+    Why.OWN: "by the client's own evidence; nothing was bought for it",
 }
 
 
@@ -257,17 +284,20 @@ def as_dict(explanation: Explanation) -> dict[str, Any]:
         "flagged": explanation.flagged,
         "steps": [_step_as_dict(step) for step in explanation.steps],
         "unrepaired": None if left is None else {"rows": left.rows.tolist(), "reason": left.reason},
+        "explanations": [{"says": e.says, "weight": e.weight} for e in explanation.weighed],
     }
 
 
 def _step_as_dict(step: RepairStep) -> dict[str, Any]:
-    purchase, repair = step.purchase, step.repair
+    repair, purchase = step.repair, step.purchases[-1] if step.purchases else None
     return {
         "rows": repair.rows.tolist(),
         "round": repair.round,
         "ties": [_tie_as_dict(tie) for tie in step.ties],
         "evidence": [{"value": e.value, "cells": e.cells, "fits": e.fits} for e in step.evidence],
-        "purchase": {
+        "purchase": None
+        if purchase is None
+        else {
             "row": purchase.row,
             "level": purchase.level,
             "value": purchase.value,

@@ -19,6 +19,10 @@ TOO_EXPENSIVE = "too_expensive"
 """There are quotes, and none is within the class's allowance."""
 BUDGET_SPENT = "budget_spent"
 """The money was gone before it was the class's turn."""
+IN_DOUBT = "in_doubt"
+"""What was bought did not settle it: its rows may not belong together."""
+NOT_WORTH_IT = "not_worth_it"
+"""There are quotes, and no answer was expected to remove enough error."""
 
 
 class Why(Enum):
@@ -30,6 +34,8 @@ class Why(Enum):
     """It stood in the class, most often of those at or below the bought one."""
     COLUMN = "column"
     """It is the ground value below the bought one that is most frequent in the client's column."""
+    OWN = "own_evidence"
+    """The client's own evidence sufficed, and nothing was bought for it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,7 +57,7 @@ class BoughtValue:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Repair:
-    """What a purchase made of its class: `old[i]` stood in `rows[i]`, `new` stands there now."""
+    """What became of a class, or of a part of it: `old[i]` stood in `rows[i]`, `new` stands there now."""
 
     attribute: str
     rows: Ints
@@ -64,8 +70,10 @@ class Repair:
     written: Ints
     """The rows among them that held another value; `old` may also be another spelling of the new one."""
     round: int
-    violations: int
-    """The violating pairs that were left after it, in the whole relation."""
+    purchases: tuple[BoughtValue, ...] = ()
+    """What was bought for it; nothing, if the client's own evidence sufficed."""
+    violations: int | None = None
+    """The violating pairs that were left after it, in the whole relation, where repairs are made one by one."""
 
     @property
     def old(self) -> tuple[str | None, ...]:
@@ -82,28 +90,32 @@ class Look(IntEnum):
     """It was given a value that only such rows had."""
 
 
-def looks(purchase: BoughtValue, repair: Repair) -> list[Look]:
+def looks(repair: Repair) -> list[Look]:
     """Per cell that was written: should somebody look at it?"""
-    if not len(purchase.differing):
-        return [Look.NOT_NEEDED] * len(repair.written)
-    differing = {*purchase.differing.tolist()}
-    otherwise = Look.EVIDENCE if is_doubtful(purchase, repair) else Look.NOT_NEEDED
+    differing = differing_rows(repair)
+    otherwise = Look.EVIDENCE if is_doubtful(repair) else Look.NOT_NEEDED
     return [Look.OWN_QUOTES if row in differing else otherwise for row in repair.written.tolist()]
 
 
-def is_doubtful(purchase: BoughtValue, repair: Repair) -> bool:
+def is_doubtful(repair: Repair) -> bool:
     """Is the value that was written the client's own, and only that of rows that may not belong to the class?"""
-    if repair.why is not Why.EVIDENCE or not len(purchase.differing):
+    differing = differing_rows(repair)
+    if repair.why is not Why.EVIDENCE or not differing:
         return False
-    had_it = {*repair.rows.tolist()} - {*repair.written.tolist()}
-    return had_it <= {*purchase.differing.tolist()}
+    return {*repair.rows.tolist()} - {*repair.written.tolist()} <= differing
+
+
+def differing_rows(repair: Repair) -> set[int]:
+    """The rows whose own quotes were others than those of the row asked about."""
+    return {row for purchase in repair.purchases for row in purchase.differing.tolist()}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Unrepaired:
     """A class that stays as it is.
 
-    The reason is a provider's `Reason`, or not_sold, too_expensive, budget_spent, or absent: that was paid for.
+    The reason is a provider's `Reason`, or not_sold, too_expensive, budget_spent, in_doubt, not_worth_it; or absent:
+    that was paid for.
     """
 
     attribute: str
@@ -136,7 +148,9 @@ class Progress(NamedTuple):
     """Classes of this round."""
     spent: int
     violations: int
-    """Violating pairs that are left."""
+    """Violating pairs that are left, or were there at first where repairs are made at the end."""
+    expected: float | None = None
+    """The δ that is expected to be left, where that is weighed."""
 
 
 class Observer:

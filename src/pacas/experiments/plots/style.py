@@ -16,7 +16,7 @@ from pathlib import Path
 from textwrap import wrap
 from typing import IO, TYPE_CHECKING, Any, Literal
 
-from pacas.client.allocation import ALLOCATIONS
+from pacas.client.paper.allocation import ALLOCATIONS
 from pacas.errors import InputError
 from pacas.experiments.plots.labels import number_words, tick_words
 from pacas.experiments.plots.means import Spread

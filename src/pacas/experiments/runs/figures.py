@@ -14,7 +14,7 @@ from enum import Enum
 from itertools import product
 from typing import Any
 
-from pacas.client.allocation import ALLOCATIONS
+from pacas.client.paper.allocation import ALLOCATIONS
 from pacas.errors import InputError
 from pacas.experiments.runs.setting import (
     GUARDS,

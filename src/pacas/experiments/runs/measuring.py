@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import lru_cache
-from inspect import signature
 from pathlib import Path
 from time import perf_counter, process_time
 from typing import Any
@@ -91,15 +90,6 @@ class DirtyDataset:
         match = self.dataset.match[attribute]
         rows = self.dirty.table.take(pa.array(self.classes[attribute], pa.int64()))
         return {clause.client: rows.column(clause.client).cast(pa.string()) for clause in match.clauses}
-
-
-CAN_WEIGH = "strategy" in signature(SafeClean).parameters
-"""Is there a client that weighs?"""
-
-
-def can_be_run(setting: Setting) -> bool:
-    """Is there a client for it?"""
-    return setting.method != WEIGH or CAN_WEIGH
 
 
 def measure(setting: Setting, data: Path | None) -> Measured:

@@ -11,7 +11,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from time import monotonic
 
-from pacas.experiments.runs.measuring import Measured, can_be_run, measure
+from pacas.experiments.runs.measuring import Measured, measure
 from pacas.experiments.runs.results import Results
 from pacas.experiments.runs.setting import Setting
 
@@ -37,7 +37,7 @@ def run_missing(
     progress: Callable[[EvaluationProgress], None] = lambda step: None,
 ) -> int:
     """Run the settings that have no results yet, and say how many these were. An error ends it; what is done stays."""
-    missing = [setting for setting in settings if setting not in results and can_be_run(setting)]
+    missing = [setting for setting in settings if setting not in results]
     origin = {"version": version("pacas"), "commit": commit()}
     began = monotonic()
     for done, (setting, figures) in enumerate(_measured(missing, data, jobs), start=1):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from pacas.client.repair import REPAIRS
+from pacas.client.paper.repair import REPAIRS
 from pacas.experiments.datasets.dataset import LEVEL, PER_CELL, K
 from pacas.provider.quote_mode import QuoteMode
 

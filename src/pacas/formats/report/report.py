@@ -67,18 +67,19 @@ def written_cells(cleaning: Cleaning) -> str:
     rows: list[int] = []
     old: list[int] = []
     look: list[Look] = []
-    for purchase, repair in zip(cleaning.purchases, cleaning.repairs, strict=True):
+    for repair in cleaning.repairs:
+        bought = repair.purchases[-1] if repair.purchases else None
         repairs["attribute"].append(names[repair.attribute])
         repairs["new"].append(values[repair.new])
-        repairs["bought"].append(values[purchase.value])
-        repairs["level"].append(purchase.level)
-        repairs["price"].append(credits_text(purchase.price))
+        repairs["bought"].append(None if bought is None else values[bought.value])
+        repairs["level"].append(None if bought is None else bought.level)
+        repairs["price"].append(credits_text(sum(purchase.price for purchase in repair.purchases)))
         repairs["why"].append(repair.why.value)
         repairs["cells"].append(len(repair.written))
         rows += repair.written.tolist()
         before = repair.old
         old += [values[before[at]] for at in np.searchsorted(repair.rows, repair.written).tolist()]
-        look += looks(purchase, repair)
+        look += looks(repair)
     columns = {
         "attributes": list(names),
         "values": list(values),

@@ -9,7 +9,7 @@ import numpy as np
 
 from pacas.client.outcome.cleaning import Cleaning
 from pacas.client.outcome.score import AttributeScore, Score, shares
-from pacas.client.outcome.steps import BUDGET_SPENT, NOT_SOLD, TOO_EXPENSIVE
+from pacas.client.outcome.steps import BUDGET_SPENT, IN_DOUBT, NOT_SOLD, NOT_WORTH_IT, TOO_EXPENSIVE
 from pacas.core.distance import Floats
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.money import credits_text, credits_words, in_credits
@@ -21,6 +21,8 @@ REASONS = {
     NOT_SOLD: "nobody offers the attribute",
     TOO_EXPENSIVE: "there were quotes, and none was within the class's share of the budget",
     BUDGET_SPENT: "the money was gone before its turn came",
+    IN_DOUBT: "what was bought did not settle it: its rows may not belong together",
+    NOT_WORTH_IT: "own evidence did not suffice, and no answer was expected to remove enough error",
     ABSENT: "the provider says, for money, that the person is not in its table",
     Reason.NO_MATCH.value: "the provider has no row for any tuple of the class",
     Reason.AMBIGUOUS.value: "the provider's rows for its tuples say more than one thing",
@@ -84,11 +86,12 @@ def _money_card(cleaning: Cleaning) -> tuple[str, str]:
 def _money(cleaning: Cleaning) -> str:
     """Purchases, cells and money by attribute and level of the value bought."""
     prices, bought, written = Counter[tuple[str, int]](), Counter[tuple[str, int]](), Counter[tuple[str, int]]()
-    for purchase, repair in zip(cleaning.purchases, cleaning.repairs, strict=True):
-        key = purchase.attribute, purchase.level
-        prices[key] += purchase.price
-        bought[key] += 1
-        written[key] += len(repair.written)
+    for purchase in cleaning.purchases:
+        prices[purchase.attribute, purchase.level] += purchase.price
+        bought[purchase.attribute, purchase.level] += 1
+    for repair in cleaning.repairs:
+        if repair.purchases:
+            written[repair.attribute, repair.purchases[-1].level] += len(repair.written)
     total = cleaning.spent_nanocredits or 1
     rows = [
         (a, level, bought[a, level], written[a, level], credits_text(prices[a, level]), Bar(prices[a, level] / total))

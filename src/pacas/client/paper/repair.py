@@ -70,7 +70,7 @@ class Repairs(list[Repair]):
         code, why = self._rule(column, places, column.code(purchase.value))
         written = counts.current.rows(counts.repair(number, code))
         new = str(column.hierarchy.label(code))
-        before = column.before
+        before, left = column.before, counts.violations
         self.append(
-            Repair(purchase.attribute, purchase.rows, before, places, new, why, written, round, counts.violations)
+            Repair(purchase.attribute, purchase.rows, before, places, new, why, written, round, (purchase,), left)
         )

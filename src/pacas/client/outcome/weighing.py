@@ -1,0 +1,89 @@
+"""What a client that weighs has believed: how its table goes wrong, which cells are in doubt, what to expect."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from pacas.core.dependency import FunctionalDependency
+
+
+@dataclass(frozen=True, slots=True)
+class WeighedExplanation:
+    """One way in which a cell may have come to hold what it holds."""
+
+    says: str
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class LearntRates:
+    """How often a dependency's cells are wrong, as learnt from the table and from what was bought."""
+
+    fd: FunctionalDependency
+    wrong: float
+    """Single right sides."""
+    overwritten: float
+    """Groups of which a block was overwritten."""
+    misplaced: float
+    """Of the errors: those whose left side is wrong."""
+
+
+@dataclass(frozen=True, slots=True)
+class DoubtfulCell:
+    """A cell that somebody should look at: left in doubt, or written without being sure."""
+
+    row: int
+    attribute: str
+    value: str | None
+    """What was given."""
+    guess: str
+    """The likeliest value, which was written if `written`."""
+    sure: float
+    """How likely it is right."""
+    written: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Weighing:
+    """How a cleaning was weighed."""
+
+    careful: float
+    rates: tuple[LearntRates, ...]
+    free: int
+    """Cells written on the client's own evidence."""
+    paid: int
+    """Cells written by what was bought."""
+    vote: int
+    """Cells that a vote of each group would have written, for nothing."""
+    doubtful: tuple[DoubtfulCell, ...]
+    """The most doubtful first."""
+    expected: tuple[tuple[int, float], ...]
+    """(nanocredits spent, expected δ of all cells that were weighed), in order."""
+    promised: tuple[tuple[int, float], ...]
+    """(nanocredits spent, expected δ left) after each purchase, as it was foreseen before any answer was known."""
+    explain: Callable[[int, str], Sequence[WeighedExplanation]]
+    """The explanations of a cell, the likeliest first; none for one that nothing is wrong with."""
+
+    @property
+    def doubtful_written(self) -> int:
+        return sum(cell.written for cell in self.doubtful)
+
+    @property
+    def is_doubtful(self) -> bool:
+        """D15: are more than a tenth of the written cells doubtful?"""
+        return self.doubtful_written * 10 > self.free + self.paid
+
+    @property
+    def knee(self) -> tuple[int, float] | None:
+        """Where more money begins to bring less: the point of the foreseen curve furthest below its chord."""
+        if len(self.promised) < 3:
+            return None
+        (first, most), (last, least) = self.promised[0], self.promised[-1]
+        if last == first or most == least:
+            return None
+
+        def below(point: tuple[int, float]) -> float:
+            return (most - point[1]) / (most - least) - (point[0] - first) / (last - first)
+
+        return max(self.promised, key=below)

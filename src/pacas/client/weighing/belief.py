@@ -1,0 +1,263 @@
+"""What is believed about the groups of one dependency: the value that each should have, and how sure that is.
+
+Only groups whose cells disagree are weighed candidate by candidate. Where all cells agree there is one candidate, and
+that is weighed for all such groups together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from pacas.client.weighing.group_likelihood import NEVER, Cells, LogFactorials, Weights, weigh_groups
+from pacas.client.weighing.group_prior import GroupPrior
+from pacas.client.weighing.left_side import LeftSide
+from pacas.client.weighing.rates import BINS, FEW_BLOCKS, Rates
+from pacas.client.weighing.weighed_column import WeighedColumn
+from pacas.core.dependency import FunctionalDependency
+from pacas.core.distance import Floats
+from pacas.core.hierarchy import Mask
+from pacas.core.histogram import Ints
+
+MOST = 8
+"""Candidates of a group: its most frequent values."""
+
+WIDTHS = (1, 2, 4, MOST)
+"""Groups are weighed together with those that have about as many candidates."""
+
+
+@dataclass(frozen=True, slots=True)
+class GroupAnswer:
+    """What was bought about a group: that a row of it, which shows `shown`, has the value `node` or one below it."""
+
+    node: int
+    shown: int
+    stray: float
+    """How likely the row is from elsewhere if its value is not the group's: then the answer is about that value."""
+
+
+class Belief:
+    """The groups of X → B."""
+
+    def __init__(self, fd: FunctionalDependency, side: LeftSide, column: WeighedColumn) -> None:
+        self.fd, self.side, self.column = fd, side, column
+        self.rates = Rates.at_first(len(column))
+        self.answers: dict[int, list[GroupAnswer]] = {}
+        self.rows = np.flatnonzero(side.group >= 0)
+        keys, of, count = np.unique(
+            side.group[self.rows] * len(column) + column.codes[self.rows], return_inverse=True, return_counts=True
+        )
+        self.pair: Ints = of.astype(np.int64)
+        """Per row in `rows`: its (group, value) pair."""
+        self.pair_group, self.pair_value = np.divmod(keys, len(column))
+        self.pair_count = count.astype(np.float64)
+        self._pair_offsets = np.searchsorted(self.pair_group, np.arange(side.count + 1))
+        self.violated = self._violated()
+        """Per group: do some of its values exclude each other?"""
+        self._factorials = LogFactorials(2 * int(side.size.max(initial=0)) + 2)
+        self._slots(side.count)
+
+    # ---- candidates -------------------------------------------------------------------------------------------
+
+    def _violated(self) -> Mask:
+        """On one path of the tree all values lie above its lowest one."""
+        tree, group, value = self.column.tree, self.pair_group, self.pair_value
+        order = np.lexsort((tree.level[value], group))
+        lowest = np.zeros(self.side.count, dtype=np.int64)
+        first = order[np.flatnonzero(np.diff(group[order], prepend=-1))]
+        lowest[group[first]] = value[first]
+        clash = ~tree.precedes(lowest[group].astype(np.int32), value.astype(np.int32))
+        violated = np.zeros(self.side.count, dtype=np.bool_)
+        violated[group[clash]] = True
+        return violated
+
+    def _slots(self, groups: int) -> None:
+        """Each group's candidates: its known values first, then by how often they stand there."""
+        group, value, count = self.pair_group, self.pair_value, self.pair_count
+        known = self.column.known[value]
+        order = np.lexsort((value, -count, ~known, group))
+        rank = np.arange(len(order)) - self._pair_offsets[group[order]]
+        kept = order[rank < MOST]
+        rank = rank[rank < MOST]
+        self.candidate: Ints = np.full((groups, MOST), -1, dtype=np.int64)
+        """[group, K] the codes of its candidates, −1 where there are fewer."""
+        self._pair_of: Ints = np.full((groups, MOST), -1, dtype=np.int64)
+        self.candidate[group[kept], rank] = value[kept]
+        self._pair_of[group[kept], rank] = kept
+        first, top = self.candidate[:, 0], np.maximum(self.candidate[:, 0], 0)
+        self._most_frequent: Ints = np.where(self.column.known[top], first, -1)
+        prior = GroupPrior(self.side, self.column, self._most_frequent)
+        self.prior_part = prior.part
+        chance = np.zeros((groups, MOST))
+        listed = np.nonzero(self.candidate >= 0)
+        chance[listed] = prior(listed[0], self.candidate[listed])
+        over = chance.sum(axis=1, keepdims=True)
+        self._prior = np.where(over > 0.999, chance * 0.999 / np.maximum(over, 1e-30), chance)
+        self._width = (self.candidate >= 0).sum(axis=1)
+        self.weight = np.zeros((groups, MOST))
+        """[group, K] how likely each candidate is the truth."""
+        self.other = np.zeros(groups)
+        """Per group: how likely the truth is another value than its candidates."""
+        self.likeliest: Ints = np.maximum(self.candidate[:, 0], -1)
+        self.sure = np.zeros(groups)
+        """Per group: its likeliest value, and how likely that is."""
+        self.block = np.zeros((groups, MOST))
+        """[group, K] given the likeliest value: is this candidate's part of the group a block?"""
+        self.size = self.side.size.astype(np.float64)
+        """Per group: how many rows belong to it, as is believed."""
+
+    # ---- the posterior ----------------------------------------------------------------------------------------
+
+    def weigh(self, stays: Floats, from_elsewhere: Floats | None) -> None:
+        """Weigh all groups. `stays` is, per row, how likely its left side is right.
+
+        `from_elsewhere` is, per row, the log chance that it came to its group by an error of the left side.
+        """
+        shown = self.column.codes[self.rows]
+        as_error = np.log(self.rates.wrong) + self.rates.log_confusion[shown]
+        if from_elsewhere is not None:
+            as_error = np.logaddexp(as_error, from_elsewhere[self.rows])
+        pair_error = np.bincount(self.pair, weights=as_error, minlength=len(self.pair_value))
+        self._pair_error = pair_error.astype(np.float64)
+        self._group_error: Floats = np.bincount(
+            self.pair_group, weights=self._pair_error, minlength=self.side.count
+        ).astype(np.float64)
+        self.pair_stays = np.bincount(self.pair, weights=stays[self.rows], minlength=len(self.pair_value))
+        size = np.bincount(self.pair_group, weights=self.pair_stays, minlength=self.side.count)
+        self.size = size.astype(np.float64)
+        self.weigh_some(np.arange(self.side.count))
+
+    def weigh_some(self, groups: Ints) -> None:
+        """Weigh some groups, with the answers there are."""
+        for these, width in self.by_width(groups):
+            self._take(these, self._weigh(these, width), width)
+
+    def by_width(self, groups: Ints) -> Iterator[tuple[Ints, int]]:
+        """Some groups, those together that have about as many candidates; and how many these are at most."""
+        narrower = 0
+        for width in WIDTHS:
+            these = groups[(self._width[groups] > narrower) & (self._width[groups] <= width)]
+            narrower = width
+            if len(these):
+                yield these, width
+
+    def _weigh(self, groups: Ints, width: int) -> Weights:
+        pair = self._pair_of[groups, :width]
+        there, at = pair >= 0, np.maximum(pair, 0)
+        cells = Cells(
+            self.candidate[groups, :width],
+            np.where(there, self.pair_count[at], 0.0),
+            np.where(there, self._pair_error[at], 0.0),
+            self._group_error[groups],
+        )
+        prior = self._prior[groups, :width]
+        log_prior = np.where(cells.present, np.log(np.maximum(prior, 1e-30)), NEVER)
+        log_other = np.log(np.maximum(1 - self._prior[groups].sum(axis=1), 1e-6))
+        for i in [i for i, g in enumerate(groups.tolist()) if g in self.answers] if self.answers else ():
+            self._add_answers(int(groups[i]), cells.value[i], log_prior[i : i + 1], log_other[i : i + 1])
+        return weigh_groups(cells, log_prior, log_other, self.rates, self._factorials)
+
+    def _add_answers(self, group: int, candidates: Ints, log_prior: Floats, log_other: Floats) -> None:
+        """Multiply in what answers say: of the row that was asked about, and so of its group."""
+        tree, share = self.column.tree, self.column.share
+        here, code = candidates >= 0, np.maximum(candidates, 0)
+        for answer in self.answers[group]:
+            fits = tree.precedes(code.astype(np.int32), answer.node) & here
+            own = float(tree.precedes(answer.shown, answer.node))
+            of_row = answer.stray * own + (1 - answer.stray) * fits
+            log_prior[0] += np.where(
+                here, np.log(np.maximum(np.where(candidates == answer.shown, fits, of_row), 1e-4)), 0
+            )
+            left = max(float(self.column.below[answer.node] - share[code[fits]].sum()), 1e-9)
+            left /= max(1 - float(share[code[here]].sum()), 1e-6)
+            log_other += np.log(max(answer.stray * own + (1 - answer.stray) * min(left, 1.0), 1e-6))
+
+    def _take(self, groups: Ints, weights: Weights, width: int) -> None:
+        self.weight[groups, :width] = weights.value
+        self.other[groups] = weights.other
+        best = weights.value.argmax(axis=1)
+        each = np.arange(len(groups))
+        self.likeliest[groups] = self.candidate[groups, best]
+        self.sure[groups] = weights.value[each, best]
+        self.block[groups, :width] = weights.block[each, best]
+
+    # ---- what is asked of it ----------------------------------------------------------------------------------
+
+    def chance(self, group: Ints, value: Ints) -> Floats:
+        """How likely a value is a group's truth; without a group (−1), as often as it stands in the column."""
+        there = np.maximum(group, 0)
+        hit = self.candidate[there] == value[:, None]
+        listed = np.where(hit, self.weight[there], 0.0).sum(axis=1)
+        unlisted = self.other[there] * self.column.share[value] * ~hit.any(axis=1)
+        return np.where(group >= 0, listed + unlisted, self.column.share[value])
+
+    def pair_chance(self) -> Floats:
+        """Per (group, value) pair: how likely its value is the group's truth."""
+        return self.chance(self.pair_group, self.pair_value)
+
+    def pair_block(self) -> Floats:
+        """Per pair: how likely its cells are a block, given the likeliest value."""
+        block = np.zeros(len(self.pair_value))
+        listed = self._pair_of >= 0
+        block[self._pair_of[listed]] = self.block[listed]
+        return block
+
+    def count(self, group: int) -> Floats:
+        """How often a group's candidates stand in it."""
+        pair = self._pair_of[group]
+        return np.where(pair >= 0, self.pair_count[np.maximum(pair, 0)], 0.0)
+
+    @property
+    def outvoted(self) -> int:
+        """How many cells of violated groups show another value than the most frequent one that they may have."""
+        other = self.pair_value != self._most_frequent[self.pair_group]
+        return int(self.pair_count[other & self.violated[self.pair_group]].sum())
+
+    # ---- answers ----------------------------------------------------------------------------------------------
+
+    def tell(self, group: int, answer: GroupAnswer) -> None:
+        """Take an answer in, and weigh its group again. A ground value that it lacks is a candidate from now on."""
+        self.answers.setdefault(group, []).append(answer)
+        if self.column.known[answer.node] and not (self.candidate[group] == answer.node).any():
+            free = np.flatnonzero(self.candidate[group] < 0)
+            at = int(free[0]) if len(free) else int(self.weight[group].argmin())
+            self.candidate[group, at], self._pair_of[group, at] = answer.node, -1
+            self._prior[group, at] = float(self.column.share[answer.node]) + 1e-6
+            self._width[group] = max(int(self._width[group]), at + 1)
+        self.weigh_some(np.array([group]))
+
+    # ---- learning ---------------------------------------------------------------------------------------------
+
+    def learn(self, *, blocks: bool) -> None:
+        """Rates from what is believed now; how often there are blocks only if so asked."""
+        several = self.side.size >= 2
+        use = (several & (self.sure > 0.5))[self.pair_group]
+        if not use.any():
+            return
+        wrong = self.pair_value != self.likeliest[self.pair_group]
+        alone = 1 - self.pair_block()
+        errors = float((self.pair_stays * wrong * alone)[use].sum())
+        rate = (errors + 1) / (float(self.pair_stays[use].sum()) + 50)
+        shown = (self.pair_count * wrong * alone)[use]  # whoever made them
+        seen = np.bincount(self.pair_value[use], weights=shown, minlength=len(self.column))
+        overwritten = self.rates.overwritten
+        if blocks:
+            found = self.block.sum(axis=1)[several & (self.sure > 0.5)]
+            overwritten = float(np.clip((found.sum() + 0.2) / (len(found) + 20), 1e-4, 0.6))
+        self.rates = Rates(
+            float(np.clip(rate, 1e-4, 0.5)), overwritten, (seen + 1) / (seen.sum() + len(self.column)), self._shares()
+        )
+
+    def _shares(self) -> Floats:
+        """Which share of a group blocks cover: only what was bought teaches that."""
+        shares = FEW_BLOCKS.copy()
+        for group in self.answers:
+            at = int(self.block[group].argmax())
+            chance = float(self.block[group, at])
+            count = self.count(group)
+            over, under = float(count[at]), float(count[int(self.weight[group].argmax())])
+            if self.sure[group] > 0.8 and over + under >= 3 and chance > 0.3:
+                shares[min(int((over + 0.5) / (over + under + 1) * BINS), BINS - 1)] += chance
+        return shares

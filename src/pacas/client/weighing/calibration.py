@@ -1,0 +1,90 @@
+"""From scores to probabilities: how often it is the left side, and how likely each option then is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pacas.client.weighing.tried_errors import TriedErrors
+from pacas.core.distance import Floats
+from pacas.core.histogram import Ints
+
+SHARES: Floats = np.concatenate([[0.0005], np.linspace(0.02, 0.98, 49), [0.9995]])
+"""Of errors that are left ones: what it may be in a table."""
+AT_FIRST: Floats = np.concatenate([[0.3], np.full(49, 0.4 / 49), [0.3]])
+"""How likely each is before anything was seen: all are right ones, or all left, or both occur."""
+
+CUTS = 24
+EDGES: Floats = np.array([0.001, 0.01, 0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.97, 0.995])
+CENTRES: Floats = np.concatenate([[0.0003], (EDGES[1:] + EDGES[:-1]) / 2, [0.999]])
+MOST_ODDS = 12.0
+UNTRIED_ODDS = 3.0
+"""What a score may say where nothing could be tried."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Calibration:
+    """What scores of one left side are worth."""
+
+    share: float
+    """How many of the errors are left ones (ρ)."""
+    log_odds: Floats
+    """Per row that was given: of a left error against a right one."""
+    hit_rates: Floats | None
+    """Per bin of an option's share of its row's options: how often such an option was the true one."""
+
+    def hits(self, share: Floats) -> Floats:
+        """How likely options are the true ones, given that the left side is wrong."""
+        if self.hit_rates is None:
+            return share
+        return np.asarray(self.hit_rates[np.searchsorted(EDGES, share, side="right")])
+
+
+def calibrate(
+    tried: TriedErrors | None, scores: Floats, weight: Floats, told_left: int, told_right: int
+) -> Calibration:
+    """From the scores of rows in conflict, each of which counts by its weight; and from rows that purchases settled."""
+    if tried is None:
+        return Calibration(0.5, np.clip(scores, -UNTRIED_ODDS, UNTRIED_ODDS), None)
+    both = np.concatenate([tried.left, tried.right])
+    cuts = np.unique(np.quantile(both, np.linspace(0, 1, CUTS + 1)[1:-1]))
+    left, right = (_shares(np.searchsorted(cuts, s, side="right"), len(cuts) + 1) for s in (tried.left, tried.right))
+    bins = np.searchsorted(cuts, scores, side="right")
+    seen = np.bincount(bins, weights=weight, minlength=len(cuts) + 1)
+    mixed = np.log(SHARES[:, None] * left + (1 - SHARES[:, None]) * right)
+    like = mixed @ seen + told_left * np.log(SHARES) + told_right * np.log(1 - SHARES)
+    believed = np.exp(like - like.max()) * AT_FIRST
+    share = float(believed @ SHARES / believed.sum())
+    ratio = rising(np.log(left / right), left + right)[bins]
+    odds = np.clip(ratio + np.log(share) - np.log(1 - share), -MOST_ODDS, MOST_ODDS)
+    return Calibration(share, odds, _hit_rates(tried))
+
+
+def _shares(bins: Ints, size: int) -> Floats:
+    counts = np.bincount(bins, minlength=size) + 0.5
+    return np.asarray(counts / counts.sum())
+
+
+def _hit_rates(tried: TriedErrors) -> Floats | None:
+    if len(tried.share) <= 50:
+        return None
+    bins = np.searchsorted(EDGES, tried.share, side="right")
+    count = np.bincount(bins, minlength=len(CENTRES)) + 4.0
+    hits = np.bincount(bins, weights=tried.true, minlength=len(CENTRES)) + 4 * CENTRES
+    return rising(hits / count, count.astype(np.float64))
+
+
+def rising(values: Floats, weights: Floats) -> Floats:
+    """The sequence that never falls and is nearest to the values, by weighted squares: pool adjacent violators.
+
+    >>> rising(np.array([1.0, 3.0, 2.0, 4.0]), np.ones(4)).tolist()
+    [1.0, 2.5, 2.5, 4.0]
+    """
+    pools: list[tuple[float, float, int]] = []
+    for value, weight in zip(values.tolist(), weights.tolist(), strict=True):
+        pools.append((value, weight, 1))
+        while len(pools) > 1 and pools[-2][0] > pools[-1][0]:
+            (a, v, m), (b, w, n) = pools[-2:]
+            pools[-2:] = [((a * v + b * w) / (v + w), v + w, m + n)]
+    return np.concatenate([np.full(n, value) for value, _, n in pools])

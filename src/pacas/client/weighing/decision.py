@@ -1,0 +1,235 @@
+"""What is written: each cell gets the value of least expected δ, if that is clearly below leaving it.
+
+Without a purchase a value is written only if it is right with at least the probability that `careful` asks for. What
+stays in doubt is listed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from pacas.client.weighing.belief import Belief
+from pacas.client.weighing.model import Model
+from pacas.client.weighing.risks import Risks
+from pacas.core.distance import Floats
+from pacas.core.hierarchy import Mask
+from pacas.core.histogram import NO_ROWS, Ints
+
+MARGIN = 0.3
+"""A repair must lower the expected δ of its cell by this share."""
+
+TAUGHT = 3
+"""Blocks that must have been seen by purchases before two camps of a group are told apart for free."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Weighed:
+    """Cells of one attribute that were weighed: what is best for each, and how good that is."""
+
+    rows: Ints
+    """Ascending."""
+    node: Ints
+    """The value of least expected δ."""
+    sure: Floats
+    """How likely it is right."""
+    paid: Mask
+    """Was something bought about it?"""
+    keep: Floats
+    """The expected δ if the cell is left."""
+    gain: Floats
+    """By how much writing lowers it."""
+    written: Mask
+    doubt: Floats
+    """How likely the cell is wrong, or stands in the wrong group."""
+    in_doubt: Mask
+    """Was it left as it is, for want of better knowledge?"""
+
+    def __getitem__(self, chosen: Mask | Ints) -> Weighed:
+        return Weighed(
+            self.rows[chosen],
+            self.node[chosen],
+            self.sure[chosen],
+            self.paid[chosen],
+            self.keep[chosen],
+            self.gain[chosen],
+            self.written[chosen],
+            self.doubt[chosen],
+            self.in_doubt[chosen],
+        )
+
+    @property
+    def expected(self) -> float:
+        """The expected δ of all of them, as decided."""
+        return float((self.keep - np.where(self.written, self.gain, 0)).sum())
+
+
+_NO_FLOATS: Floats = np.empty(0)
+_NO_MASK: Mask = np.empty(0, dtype=np.bool_)
+NOTHING = Weighed(NO_ROWS, NO_ROWS, _NO_FLOATS, _NO_MASK, _NO_FLOATS, _NO_FLOATS, _NO_MASK, _NO_FLOATS, _NO_MASK)
+
+
+def decide(model: Model, careful: float) -> dict[str, Weighed]:
+    """Per attribute: what to do with its cells. An attribute on both sides takes the surer of two repairs."""
+    found: dict[str, list[Weighed]] = {}
+    for belief in model.beliefs:
+        found.setdefault(belief.fd.rhs, []).append(_right_cells(model, belief, careful))
+    rights = {name: parts[0] if len(parts) == 1 else _agreed(model, name, parts) for name, parts in found.items()}
+    lefts = {name: _left_cells(model, i, name, careful) for i, name in enumerate(model.left_attributes)}
+    moved = np.concatenate([NO_ROWS, *(left.rows[left.written] for left in lefts.values())])
+    decided = {
+        name: replace(right, in_doubt=right.in_doubt & ~np.isin(right.rows, moved)) for name, right in rights.items()
+    }
+    for name, left in lefts.items():
+        decided[name] = _surer(decided[name], left) if name in decided else left
+    for name in dict.fromkeys(attribute for _, attribute in model.answered):
+        decided[name] = _with_answered(model, name, decided.get(name, NOTHING), careful)
+    return decided
+
+
+def looked_at(belief: Belief) -> Ints:
+    """The groups whose cells may be written: those that violate the dependency, or were asked about."""
+    looked = belief.violated.copy()
+    looked[list(belief.answers)] = True
+    return np.flatnonzero(looked)
+
+
+def _right_cells(model: Model, belief: Belief, careful: float) -> Weighed:
+    risks = Risks(belief, looked_at(belief))
+    at = np.flatnonzero(np.isin(belief.pair, risks.pairs)) if len(risks.pairs) else NO_ROWS
+    if not len(at):
+        return NOTHING
+    rows, pair = belief.rows[at], belief.pair[at]
+    group, shown = belief.pair_group[pair], belief.pair_value[pair]
+    node = risks.node[group]
+    astray = 1 - model.misplaced.stays[belief.side][rows]
+    miss = np.maximum(1 - model.misplaced.fits[belief][rows], 1e-9)
+    here = np.clip(1 - astray / miss, 0, 1)  # what the left side explains is right as it is
+    keep = here * risks.keep[pair]
+    apart = belief.column.distance(np.maximum(node, 0), shown)
+    write = here * np.where(node >= 0, risks.risk[group], 0) + np.clip(astray, 0, 1) * apart
+    gain = np.where((node >= 0) & (node != shown), keep - write, 0)
+    paid = np.zeros(belief.side.count, dtype=np.bool_)
+    paid[list(belief.answers)] = True
+    if belief.rates.taught < TAUGHT:
+        camps = (belief.block.max(axis=1) > 0.3) & (belief.sure < 0.97) & ~paid
+        gain = np.where(camps[group], 0, gain)
+    sure = risks.sure[group] * (1 - astray)
+    return _decided(rows, node, sure, paid[group], keep, gain, miss, careful)
+
+
+def _decided(
+    rows: Ints, node: Ints, sure: Floats, paid: Mask, keep: Floats, gain: Floats, doubt: Floats, careful: float
+) -> Weighed:
+    written = (gain > np.maximum(MARGIN * keep, 1e-9)) & (paid | (sure >= careful))
+    in_doubt = ~written & (doubt > min(1 - careful, 0.5))
+    return Weighed(rows, node, sure, paid, keep, gain, written, doubt, in_doubt)
+
+
+def _left_cells(model: Model, number: int, name: str, careful: float) -> Weighed:
+    misplaced, column = model.misplaced, model.columns[name]
+    mine = np.flatnonzero(misplaced.options.attribute == number)
+    if not len(mine):
+        return NOTHING
+    of, value, chance = misplaced.options.of[mine], misplaced.options.value[mine], misplaced.chance[mine]
+    order = np.lexsort((-chance, of))
+    of, value, chance = of[order], value[order], chance[order]
+    suspects, start = np.unique(of, return_index=True)
+    seg = np.repeat(np.arange(len(suspects)), np.diff(np.append(start, len(of))))
+    rows = misplaced.suspects[suspects]
+    old, new = column.codes[rows], value[start]
+    listed = np.bincount(seg, weights=chance, minlength=len(suspects)).astype(np.float64)
+    stays = 1 - misplaced.wrong[suspects]
+    other = np.maximum(1 - stays - listed, 0)  # it is wrong, and should be something else
+    apart = column.distance(new, old)
+    keep = np.bincount(seg, weights=chance * column.distance(old[seg], value), minlength=len(suspects)) + other * apart
+    write = np.bincount(seg, weights=chance * column.distance(new[seg], value), minlength=len(suspects))
+    gain = keep - write - (stays + other) * apart
+    free = np.zeros(len(rows), dtype=np.bool_)
+    return _decided(rows, new, chance[start], free, keep, gain, listed, careful)
+
+
+def _with_answered(model: Model, name: str, weighed: Weighed, careful: float) -> Weighed:
+    """Cells that were asked about themselves: one that fits its answer is right, another one is not."""
+    column = model.columns[name]
+    answered = sorted((row, node) for (row, attribute), node in model.answered.items() if attribute == name)
+    rows = np.array([row for row, _ in answered], dtype=np.int64)
+    nodes = np.array([node for _, node in answered], dtype=np.int64)
+    shown = column.codes[rows]
+    wrong = ~column.tree.precedes(shown.astype(np.int32), nodes.astype(np.int32))
+    best = [_below(model, name, row, node) for row, node in answered]
+    new = np.where(wrong, [code for code, _ in best], shown)
+    sure = np.where(wrong, [sure for _, sure in best], 1.0)
+    gain = np.where(wrong, column.distance(new, shown), 0.0)
+    never = np.zeros(len(rows), dtype=np.bool_)
+    sold = Weighed(rows, new, sure, ~never, gain, gain, wrong, np.zeros(len(rows)), never)
+    return _joined(weighed[~np.isin(weighed.rows, rows)], sold)
+
+
+def _below(model: Model, name: str, row: int, node: int) -> tuple[int, float]:
+    """The value of least expected δ for a cell that lies at or below a node, and how likely it is right."""
+    column = model.columns[name]
+    best, least, sure = node, float(column.penalties[node]), 1.0
+    for belief in model.beliefs:
+        if belief.fd.rhs != name or (group := int(belief.side.group[row])) < 0:
+            continue
+        codes = belief.candidate[group][belief.candidate[group] >= 0]
+        codes = codes[column.tree.precedes(codes.astype(np.int32), node) & column.known[codes]]
+        if not len(codes):
+            continue
+        weight = belief.chance(np.full(len(codes), group), codes)
+        rest = float(column.below[node] * belief.other[group]) + UNLISTED
+        risk = column.distance(codes[:, None], codes[None, :]) @ weight + rest * 2 * column.penalties[node]
+        risk = risk / (weight.sum() + rest)
+        if risk.min() < least:
+            at = int(risk.argmin())
+            best, least, sure = int(codes[at]), float(risk[at]), float(weight[at] / (weight.sum() + rest))
+    return best, sure
+
+
+UNLISTED = 0.05
+"""The weight of values that a row's group does not show, once an answer has ruled others out."""
+
+
+# ---- one cell, several opinions --------------------------------------------------------------------------------
+
+
+def _agreed(model: Model, name: str, found: list[Weighed]) -> Weighed:
+    """Of several dependencies for one cell the one that gains most decides, unless another knows better."""
+    best = found[0]
+    for other in found[1:]:
+        best = _surer(best, other)
+    veto = np.zeros(len(best.rows), dtype=np.bool_)
+    codes = model.columns[name].codes[best.rows]
+    for belief in model.beliefs:
+        if belief.fd.rhs != name:
+            continue
+        group = belief.side.group[best.rows]
+        there = (group >= 0) & (belief.side.size[np.maximum(group, 0)] > 1)
+        against = belief.chance(group, np.maximum(best.node, 0)) < belief.chance(group, codes)
+        veto |= there & against & (model.misplaced.stays[belief.side][best.rows] >= 0.5)
+    return replace(best, written=best.written & ~veto, in_doubt=best.in_doubt | (best.written & veto))
+
+
+def _surer(one: Weighed, other: Weighed) -> Weighed:
+    """Per cell: what is written rather than left, and of two that are the one that gains more."""
+    together = _joined(one, other, sort=False)
+    order = np.lexsort((-together.gain, ~together.written, together.rows))
+    first = order[np.flatnonzero(np.diff(together.rows[order], prepend=-1))]
+    return together[first]
+
+
+def _joined(one: Weighed, other: Weighed, *, sort: bool = True) -> Weighed:
+    both = Weighed(
+        np.concatenate([one.rows, other.rows]),
+        np.concatenate([one.node, other.node]),
+        np.concatenate([one.sure, other.sure]),
+        np.concatenate([one.paid, other.paid]),
+        np.concatenate([one.keep, other.keep]),
+        np.concatenate([one.gain, other.gain]),
+        np.concatenate([one.written, other.written]),
+        np.concatenate([one.doubt, other.doubt]),
+        np.concatenate([one.in_doubt, other.in_doubt]),
+    )
+    return both[np.argsort(both.rows, kind="stable")] if sort else both

@@ -1,0 +1,67 @@
+"""The explanations of a cell, in sentences, with their weights: those of its groups and those of its row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from pacas.client.outcome.weighing import WeighedExplanation
+from pacas.client.weighing.belief import Belief
+from pacas.client.weighing.model import Model
+
+LEAST = 0.005
+"""Explanations that weigh less are not told."""
+
+
+def explanations(model: Model, row: int, attribute: str) -> list[WeighedExplanation]:
+    """What may be wrong with a cell, the likeliest first; nothing for one that no dependency speaks of."""
+    found: list[WeighedExplanation] = []
+    for belief in model.beliefs:
+        if belief.fd.rhs == attribute and belief.side.group[row] >= 0:
+            found += _of_group(model, belief, row)
+    if attribute in model.left_attributes:
+        found += _of_row(model, row, attribute)
+    return sorted((e for e in found if e.weight >= LEAST), key=lambda e: -e.weight)
+
+
+def _of_group(model: Model, belief: Belief, row: int) -> Iterator[WeighedExplanation]:
+    group, column = int(belief.side.group[row]), belief.column
+    shown = int(column.codes[row])
+    here = f"in its group of {int(belief.side.size[group]):,} by {', '.join(belief.fd.lhs)}"
+    fits = float(belief.chance(np.array([group]), np.array([shown]))[0])
+    astray = min(float(1 - model.misplaced.stays[belief.side][row]), 1 - fits)
+    count = belief.count(group)
+    yield WeighedExplanation(f"{column.tree.label(shown)!r} is right {here}", fits)
+    if astray > 0:
+        yield WeighedExplanation(f"it is right, and the row's left side is wrong: it does not belong {here}", astray)
+    scale = max(1 - fits - astray, 0) / max(1 - fits, 1e-12)
+    block = float(belief.block[group][belief.candidate[group] == shown].sum())
+    for place in np.argsort(-belief.weight[group], kind="stable").tolist():
+        code = int(belief.candidate[group, place])
+        if code < 0 or code == shown:
+            continue
+        weight = float(belief.weight[group, place]) * scale
+        says = f"it is wrong, and should be {column.tree.label(code)!r}, as {int(count[place]):,} others {here}"
+        yield WeighedExplanation(says, weight * (1 - block))
+        if code == belief.likeliest[group]:
+            says = f"a block {here} was overwritten with it, and should be {column.tree.label(code)!r}"
+            yield WeighedExplanation(says, weight * block)
+    yield WeighedExplanation(
+        f"it is wrong, and should be none of the values {here}", float(belief.other[group]) * scale
+    )
+
+
+def _of_row(model: Model, row: int, attribute: str) -> Iterator[WeighedExplanation]:
+    misplaced, column = model.misplaced, model.columns[attribute]
+    at = int(np.searchsorted(misplaced.suspects, row))
+    if at >= len(misplaced.suspects) or int(misplaced.suspects[at]) != row:
+        return
+    number = model.left_attributes.index(attribute)
+    options = misplaced.options
+    mine = np.flatnonzero((options.of == at) & (options.attribute == number))
+    for k in mine[np.argsort(-misplaced.chance[mine], kind="stable")].tolist():
+        says = f"it is wrong, and should be {column.tree.label(int(options.value[k]))!r}: the row then agrees"
+        yield WeighedExplanation(says, float(misplaced.chance[k]))
+    wrong = float(misplaced.chance[mine].sum())
+    yield WeighedExplanation("it is right: the row's other cells explain more", max(1 - wrong, 0.0))

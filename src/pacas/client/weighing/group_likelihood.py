@@ -1,0 +1,109 @@
+"""How well each value explains the cells of a group: single cells that are wrong, or a block that was overwritten.
+
+The truth of a group is one value v. Each of its cells shows v, or is wrong by itself, at a rate, and shows some other
+value as errors do. Or else, rarely, one value w was written over a share u of the group: then the cells that show w are
+no errors of their own. The density of u is linear between the middles of its bins; over a group that shows w and v so
+often, it is taken at the share that is seen, times the integral of the rest, which is Euler's beta function.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pacas.client.weighing.rates import BINS, Rates
+from pacas.core.distance import Floats
+from pacas.core.hierarchy import Mask
+from pacas.core.histogram import Ints
+
+NEVER = -1e30
+"""The logarithm of a chance that there is not."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cells:
+    """What is seen of m groups, for up to K candidates each."""
+
+    value: Ints
+    """[m, K] the candidates' codes, −1 where there are fewer."""
+    count: Floats
+    """[m, K] how many cells show each."""
+    as_errors: Floats
+    """[m, K] the log chance of these cells if each of them is wrong."""
+    all_as_errors: Floats
+    """[m] the same of all cells of the group."""
+
+    @property
+    def present(self) -> Mask:
+        return np.asarray(self.value >= 0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Weights:
+    """The posterior of m groups."""
+
+    value: Floats
+    """[m, K] of each candidate."""
+    other: Floats
+    """[m] of any other value."""
+    block: Floats
+    """[m, K, K] given the candidate, that the cells of another one are a block."""
+
+
+class LogFactorials:
+    """log n! up to some n, for whole n."""
+
+    def __init__(self, most: int) -> None:
+        self._table = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, most + 2)))])
+
+    def __call__(self, n: Floats) -> Floats:
+        return np.asarray(self._table[n.astype(np.int64)])
+
+
+def weigh_groups(
+    cells: Cells, log_prior: Floats, log_other: Floats, rates: Rates, factorials: LogFactorials
+) -> Weights:
+    """How likely each candidate is the truth; `log_prior` is [m, K], `log_other` [m] that of all other values."""
+    here = cells.present
+    code = np.maximum(cells.value, 0)
+    log_q = rates.log_confusion[code]
+    right, single, blocked = np.log1p(-rates.wrong), np.log1p(-rates.overwritten), np.log(rates.overwritten)
+    n = cells.count
+    elsewhere = np.log(np.maximum(1 - np.where(here, rates.confusion[code], 0).sum(1), 1e-9))
+
+    def block(over: Floats, under: Floats) -> Floats:
+        """log ∫ uʷ (1 − u)ᵛ ρ(u) du."""
+        return log_density(over, under, rates) + factorials(over) + factorials(under) - factorials(over + under + 1)
+
+    v, w = n[:, :, None], n[:, None, :]
+    v, w = np.broadcast_arrays(v, w)
+    by = log_q[:, None, :] - cells.as_errors[:, None, :] + block(w, v) + (v + w) * right
+    may_be = (here & (n > 0))[:, None, :] & ~np.eye(n.shape[1], dtype=np.bool_)[None]
+    by = np.where(may_be, by, NEVER)
+    unseen = elsewhere[:, None] + block(np.zeros_like(n), n) + n * right
+    of_block = blocked + log_sum(np.concatenate([by, unseen[:, :, None]], axis=2))
+    explained = np.logaddexp(single + n * right, of_block)
+    joint = np.where(here, log_prior + cells.all_as_errors[:, None] - cells.as_errors + explained, NEVER)
+    none = np.where(here & (n > 0), log_q - cells.as_errors + block(n, np.zeros_like(n)) + n * right, NEVER)
+    no_cells = np.zeros_like(elsewhere)
+    alone = elsewhere + block(no_cells, no_cells)
+    of_other = np.logaddexp(single, blocked + log_sum(np.concatenate([none, alone[:, None]], axis=1)))
+    joint = np.concatenate([joint, (log_other + cells.all_as_errors + of_other)[:, None]], axis=1)
+    posterior = np.exp(joint - log_sum(joint)[:, None])
+    return Weights(posterior[:, :-1], posterior[:, -1], np.exp(blocked + by - explained[:, :, None]))
+
+
+def log_density(over: Floats, under: Floats, rates: Rates) -> Floats:
+    """log ρ at the share that a block of so many cells beside so many others has."""
+    level = np.log(rates.shares / rates.shares.sum() * BINS)
+    at = np.clip((over + 0.5) / (over + under + 1) * BINS - 0.5, 0, BINS - 1.0001)
+    low = at.astype(np.int64)
+    part = at - low
+    return np.asarray(level[low] * (1 - part) + level[low + 1] * part)
+
+
+def log_sum(logs: Floats) -> Floats:
+    """The logarithm of the sum, over the last axis."""
+    most = logs.max(axis=-1, keepdims=True)
+    return np.asarray((most + np.log(np.exp(logs - most).sum(axis=-1, keepdims=True))).squeeze(-1))

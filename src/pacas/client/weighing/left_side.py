@@ -1,0 +1,49 @@
+"""A left side X and its groups: the rows that agree on ground values in all of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+
+import numpy as np
+
+from pacas.client.weighing.tuple_index import TupleIndex
+from pacas.client.weighing.weighed_column import WeighedColumn
+from pacas.core.histogram import Ints
+from pacas.engine.grouping import Groups
+
+
+class LeftSide:
+    """The X-groups of a relation, numbered from 0."""
+
+    def __init__(self, columns: Sequence[WeighedColumn]) -> None:
+        self.attributes = tuple(column.name for column in columns)
+        self._columns = list(columns)
+        grouped = np.logical_and.reduce([column.groups[column.codes] for column in columns])
+        rows = np.flatnonzero(grouped)
+        self._index = TupleIndex([column.codes[rows] for column in columns], [len(column) for column in columns])
+        self.count = self._index.count if len(rows) else 0
+        self.group: Ints = np.full(len(grouped), -1, dtype=np.int64)
+        """Per row: its group, −1 for a row that is in none."""
+        self.group[rows] = self._index.number
+        self.members = Groups.of(self.group, self.count)
+        self.size: Ints = np.diff(self.members.offsets)
+
+    @cached_property
+    def first(self) -> Ints:
+        """Per group: its first row."""
+        return self.members.members[self.members.offsets[:-1]]
+
+    @cached_property
+    def values(self) -> Mapping[str, Ints]:
+        """Per attribute: what each group holds."""
+        return {column.name: column.codes[self.first] for column in self._columns}
+
+    def find(self, values: Mapping[str, Ints]) -> Ints:
+        """The groups of tuples that are given by attribute, −1 where there is none."""
+        if not self.count:
+            return np.full(len(values[self.attributes[0]]), -1, dtype=np.int64)
+        return self._index.find([values[a] for a in self.attributes])
+
+    def without(self, attribute: str) -> list[WeighedColumn]:
+        return [column for column in self._columns if column.name != attribute]

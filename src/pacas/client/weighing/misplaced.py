@@ -1,0 +1,225 @@
+"""Which rows stand in the wrong group: how likely each row's left side is wrong, and what it should be."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from pacas.client.weighing.belief import Belief
+from pacas.client.weighing.calibration import Calibration, calibrate
+from pacas.client.weighing.left_side import LeftSide
+from pacas.client.weighing.row_options import FITS, HOPELESS, NO_OPTIONS, OptionFinder, Options
+from pacas.client.weighing.tried_errors import try_errors
+from pacas.core.distance import Floats
+from pacas.core.hierarchy import Mask
+from pacas.core.histogram import NO_ROWS, Ints
+
+
+class Misplaced:
+    """What is believed about the left sides of rows."""
+
+    def __init__(self, finder: OptionFinder, rows: int) -> None:
+        self.finder = finder
+        self._rows = rows
+        self.fits: dict[Belief, Floats] = {}
+        """Per dependency and row: how likely the row's value is its group's."""
+        self.stays: dict[LeftSide, Floats] = {side: np.ones(rows) for side in finder.sides}
+        """Per left side and row: how likely it is right."""
+        self.from_elsewhere: dict[Belief, Floats | None] = dict.fromkeys(finder.beliefs)
+        """Per dependency and row: the log chance that it came to its group by an error of the left side."""
+        self.suspects: Ints = NO_ROWS
+        """The rows that are in conflict with some dependency, ascending."""
+        self.options: Options = NO_OPTIONS
+        """Of the suspects, by row and attribute."""
+        self.wrong: Floats = np.empty(0)
+        """Per suspect: how likely its left side is wrong."""
+        self.if_unlike: Floats = np.empty(0)
+        """Per suspect: how likely that is if its value is not its group's."""
+        self.chance: Floats = np.empty(0)
+        """Per option: how likely it is true."""
+        self.hit: Floats = np.empty(0)
+        """Per option: how likely it is true if the left side is wrong."""
+        self.share: dict[LeftSide, float] = {}
+        """How many of the errors of a side's rows are left ones."""
+        self.told: dict[int, bool] = {}
+        """Rows whose left side was found wrong, or right, by a purchase about their right side."""
+        self.bought: dict[tuple[int, str], int] = {}
+        """Left values that were bought themselves."""
+
+    # ---- weighing ---------------------------------------------------------------------------------------------
+
+    def weigh(self) -> None:
+        """Find the rows in conflict, their options, and how likely each is."""
+        finder, rows = self.finder, self._rows
+        suspect: Mask = np.zeros(rows, dtype=np.bool_)
+        for belief in finder.beliefs:
+            pair_fits = belief.pair_chance()
+            fits = np.ones(rows)
+            fits[belief.rows] = pair_fits[belief.pair]
+            self.fits[belief] = fits
+            suspect |= self._conflicts(belief)
+        suspect[[row for row, _ in self.bought]] = True
+        self.suspects = np.flatnonzero(suspect)
+        finder.index()
+        supposed = finder.suppose(self.suspects)
+        conflicts = {b: np.flatnonzero(self._conflicts(b)[self.suspects]) for b in finder.beliefs}
+        options = finder.options(supposed, conflicts)
+        odds, options, hit = self._calibrated(options, conflicts)
+        self._settle(odds, options, hit)
+        self._take_from_elsewhere(odds, options)
+
+    def _conflicts(self, belief: Belief) -> Mask:
+        return np.asarray((self.fits[belief] < FITS) & belief.column.known[belief.column.codes])
+
+    def _calibrated(self, options: Options, conflicts: Mapping[Belief, Ints]) -> tuple[Floats, Options, Floats]:
+        """Per suspect the log odds of a wrong left side; options with log odds that add up to these; and their hits."""
+        finder, count = self.finder, len(self.suspects)
+        best = np.maximum(options.best(count), HOPELESS)
+        odds = np.full(count, HOPELESS)
+        owner = np.full(count, -1)
+        before = self.if_unlike if len(self.if_unlike) == self._rows else None
+        found: list[Calibration] = []
+        for number, side in enumerate(finder.sides):
+            beliefs = [belief for belief in finder.beliefs if belief.side is side]
+            these = np.unique(np.concatenate([NO_ROWS, *(conflicts[belief] for belief in beliefs)]))
+            calibration = self._calibration(side, beliefs, these, best[these], conflicts, before)
+            found.append(calibration)
+            self.share[side] = calibration.share
+            likelier = calibration.log_odds > odds[these]
+            odds[these[likelier]] = calibration.log_odds[likelier]
+            owner[these[likelier]] = number
+        share = np.exp(options.score - best[options.of])
+        hit = share.copy()
+        for number, calibration in enumerate(found):
+            mine = owner[options.of] == number
+            hit[mine] = calibration.hits(share[mine])
+        total = np.bincount(options.of, weights=hit, minlength=count)
+        hit = hit / np.maximum(total[options.of], 1)
+        score = np.where(odds[options.of] > HOPELESS, odds[options.of] + options.score - best[options.of], HOPELESS)
+        return odds, Options(options.of, options.attribute, options.value, score), hit
+
+    def _calibration(
+        self,
+        side: LeftSide,
+        beliefs: list[Belief],
+        these: Ints,
+        scores: Floats,
+        conflicts: Mapping[Belief, Ints],
+        before: Floats | None,
+    ) -> Calibration:
+        """What the scores of some suspects are worth, for one left side."""
+        if not len(these):
+            return Calibration(0.5, np.empty(0), None)
+        shown = []
+        for belief in beliefs:
+            rows = self.suspects[conflicts[belief]]
+            right = np.ones(len(rows)) if before is None else np.maximum(1 - before[rows], 0.03)
+            shown.append((belief.column.codes[rows], right / max(float(right.sum()), 1e-12)))
+        fits = np.min([self.fits[belief] for belief in beliefs], axis=0)
+        rows = self.suspects[these]
+        misses = 1 - fits[rows]
+        alike = np.max([_alike(belief, rows) for belief in beliefs], axis=0)  # rows that look alike are one witness
+        told = np.array([row in self.told for row in rows.tolist()], dtype=np.bool_)
+        weight = np.where((misses > 0.4) & ~told, misses, 0) / alike
+        left = sum(self.told[row] for row in rows[told].tolist())
+        tried = try_errors(self.finder, side, fits, shown)
+        return calibrate(tried, scores, weight, left, int(told.sum()) - left)
+
+    # ---- settling ---------------------------------------------------------------------------------------------
+
+    def _settle(self, odds: Floats, options: Options, hit: Floats) -> None:
+        """How likely each suspect's left side is wrong, each option is true, and each row stays in its groups."""
+        finder, suspects = self.finder, self.suspects
+        unlike = np.where(odds > HOPELESS, 1 / (1 + np.exp(-odds)), 0)
+        self.if_unlike = np.zeros(self._rows)
+        self.if_unlike[suspects] = unlike
+        miss = np.max([1 - self.fits[belief][suspects] for belief in finder.beliefs], axis=0)
+        wrong = unlike * miss
+        for belief in finder.beliefs:  # a block of a group explains its rows better than so many strays
+            hidden = np.zeros(self._rows)
+            hidden[belief.rows] = belief.pair_block()[belief.pair]
+            wrong = wrong * (1 - hidden[suspects])
+        order = np.lexsort((options.value, options.attribute, options.of))
+        options, hit = options[order], hit[order]
+        share = np.exp(options.score - np.maximum(options.best(len(suspects)), HOPELESS)[options.of])
+        for row, is_left in self.told.items():
+            if (at := self._place(row)) is not None:
+                wrong[at] = 0.98 if is_left else 0.01
+        self._take_bought(options, wrong, hit)
+        self.options, self.wrong, self.hit = options, wrong, hit
+        self.chance = wrong[options.of] * hit
+        has = np.zeros(len(suspects), dtype=np.bool_)
+        has[options.of] = True
+        for side in finder.sides:
+            inside = np.array([a in side.attributes for a in finder.attributes])[options.attribute]
+            part = np.bincount(options.of, weights=np.where(inside, share, 0), minlength=len(suspects))
+            stays = np.ones(self._rows)
+            stays[suspects] = np.clip(1 - wrong * np.clip(np.where(has, part, 1.0), 0, 1), 0.001, 1)
+            self.stays[side] = stays
+
+    def _take_bought(self, options: Options, wrong: Floats, hit: Floats) -> None:
+        """Left values that were bought leave no doubt."""
+        by_row: dict[int, dict[str, int]] = {}
+        for (row, name), node in self.bought.items():
+            by_row.setdefault(row, {})[name] = node
+        for row, got in by_row.items():
+            at = self._place(row)
+            assert at is not None, "rows with a bought left value are suspects"
+            astray = {a for a, node in got.items() if node != self.finder.columns[a].codes[row]}
+            if astray:
+                wrong[at] = 0.999
+            elif all(a in got for a in self.finder.attributes):
+                wrong[at] = 0.01
+            for k in range(*np.searchsorted(options.of, [at, at + 1]).tolist()):
+                name = self.finder.attributes[int(options.attribute[k])]
+                if name in got:
+                    hit[k] = 0.999 if name in astray and int(options.value[k]) == got[name] else 0
+                elif astray:
+                    hit[k] = min(hit[k], 0.02)
+
+    def likeliest(self, row: int, attribute: str, otherwise: int) -> int:
+        """What a row's left value should be, if its best option is likelier than not."""
+        if (at := self._place(row)) is None:
+            return otherwise
+        number = self.finder.attributes.index(attribute)
+        mine = np.flatnonzero((self.options.of == at) & (self.options.attribute == number))
+        best = mine[self.chance[mine].argmax()] if len(mine) else None
+        return otherwise if best is None or self.chance[best] <= 0.5 else int(self.options.value[best])
+
+    def _place(self, row: int) -> int | None:
+        at = int(np.searchsorted(self.suspects, row))
+        return at if at < len(self.suspects) and int(self.suspects[at]) == row else None
+
+    def _take_from_elsewhere(self, odds: Floats, options: Options) -> None:
+        """For each dependency: how likely a cell of its group is that of a row from elsewhere."""
+        for belief in self.finder.beliefs:
+            inside = np.array([a in belief.side.attributes for a in self.finder.attributes])[options.attribute]
+            of, score = options.of[inside], options.score[inside]
+            if not len(of):
+                self.from_elsewhere[belief] = None
+                continue
+            total = np.full(len(self.suspects), HOPELESS)
+            np.logaddexp.at(total, of, score)
+            there = np.unique(of)
+            there = there[belief.side.group[self.suspects[there]] >= 0]
+            rows = self.suspects[there]
+            own = np.log(belief.rates.wrong) + belief.rates.log_confusion[belief.column.codes[rows]]
+            came = np.full(self._rows, HOPELESS)
+            came[rows] = np.minimum(total[there] + own, -0.05)
+            self.from_elsewhere[belief] = came
+
+    def learn(self) -> None:
+        """Which attribute is wrong, where a left side is."""
+        finder = self.finder
+        if len(self.options):
+            seen = np.bincount(self.options.attribute, weights=self.chance, minlength=len(finder.attributes)) + 1
+            finder.share = dict(zip(finder.attributes, (seen / seen.sum()).tolist(), strict=True))
+
+
+def _alike(belief: Belief, rows: Ints) -> Floats:
+    """How many rows of a row's group show what it shows."""
+    at = np.searchsorted(belief.rows, rows)
+    at = np.minimum(at, max(len(belief.rows) - 1, 0))
+    there = belief.rows[at] == rows if len(belief.rows) else np.zeros(len(rows), dtype=np.bool_)
+    return np.where(there, belief.pair_count[belief.pair[at]], 1.0)

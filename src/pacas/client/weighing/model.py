@@ -1,0 +1,135 @@
+"""What the client believes about its table: beliefs about groups and about rows, fitted in turn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from pacas.client.weighing.belief import Belief, GroupAnswer
+from pacas.client.weighing.left_side import LeftSide
+from pacas.client.weighing.misplaced import Misplaced
+from pacas.client.weighing.row_options import OptionFinder
+from pacas.client.weighing.weighed_column import WeighedColumn
+from pacas.client.weighing.witnesses import Witnesses
+from pacas.core.dependency import FunctionalDependency
+from pacas.core.histogram import Ints
+from pacas.engine.codes import CodedColumn
+from pacas.engine.contract import Hierarchies
+
+ROUNDS = 6
+"""Beliefs about groups and about rows are weighed in turn so often at first."""
+
+FIRST = 2
+"""For so many rounds it is not learnt yet how often there are blocks: strays look like them."""
+
+
+class Model:
+    """Beliefs, and the evidence they come from: the client's own table, its dependencies, and what was bought."""
+
+    def __init__(
+        self,
+        fds: Sequence[FunctionalDependency],
+        columns: Mapping[str, CodedColumn],
+        hierarchies: Hierarchies,
+        match_columns: Mapping[str, Sequence[str]],
+        cells: Mapping[str, Ints] | None = None,
+    ) -> None:
+        """`columns` are all that may say something; `match_columns` are those by which each sold attribute is found.
+
+        `cells` are rows by attribute that somebody else has found wrong.
+        """
+        named = list(dict.fromkeys([*(a for fd in fds for a in fd.attributes), *(cells or ())]))
+        self.columns = {a: WeighedColumn(a, columns[a], hierarchies.get(a)) for a in named}
+        sides: dict[tuple[str, ...], LeftSide] = {}
+        for fd in fds:
+            lhs = tuple(sorted(fd.lhs))
+            sides.setdefault(lhs, LeftSide([self.columns[a] for a in lhs]))
+        self.beliefs = [Belief(fd, sides[tuple(sorted(fd.lhs))], self.columns[fd.rhs]) for fd in fds]
+        others = {a: c for a, c in columns.items() if a not in self.columns}
+        finder = OptionFinder(self.columns, self.beliefs, Witnesses(self.columns, others))
+        self.rows = len(next(iter(self.columns.values())).codes)
+        self.cells = {name: np.asarray(rows) for name, rows in (cells or {}).items()}
+        self.misplaced = Misplaced(finder, self.rows)
+        self._match_columns = match_columns
+        self.answered: dict[tuple[int, str], int] = {}
+        """Per (row, attribute) that an answer is about, and not its group: the finest that was bought."""
+        if self.beliefs:
+            self._fit(ROUNDS, at_first=True)
+
+    @property
+    def left_attributes(self) -> list[str]:
+        return self.misplaced.finder.attributes
+
+    def fit_again(self) -> None:
+        """Weigh again, with what was bought since."""
+        if self.beliefs:
+            self._fit(2)
+
+    def _fit(self, rounds: int, *, at_first: bool = False) -> None:
+        for number in range(rounds):
+            self._weigh()
+            for belief in self.beliefs:
+                belief.learn(blocks=not at_first or number >= FIRST)
+            self.misplaced.learn()
+        self._weigh()
+
+    def _weigh(self) -> None:
+        for belief in self.beliefs:
+            belief.weigh(self.misplaced.stays[belief.side], self.misplaced.from_elsewhere[belief])
+        self.misplaced.weigh()
+
+    # ---- answers ----------------------------------------------------------------------------------------------
+
+    def is_by_group(self, belief: Belief) -> bool:
+        """Whether all that an answer follows from is on the left side: then it is about the group, whoever is asked."""
+        columns = self._match_columns.get(belief.fd.rhs)
+        return columns is not None and set(columns) <= set(belief.side.attributes)
+
+    def is_about_groups(self, attribute: str) -> bool:
+        """Whether answers about an attribute are about groups, whichever row is asked about."""
+        about = [belief for belief in self.beliefs if belief.fd.rhs == attribute]
+        return bool(about) and all(self.is_by_group(belief) for belief in about)
+
+    def supposed(self, attribute: str, row: int, level: int) -> str:
+        """What an answer about a row is likely to be."""
+        column = self.columns[attribute]
+        code = int(column.codes[row])
+        for belief in self.beliefs:
+            if belief.fd.rhs == attribute and (group := int(belief.side.group[row])) >= 0:
+                code = int(belief.likeliest[group])
+        if attribute in self.left_attributes:
+            code = self.misplaced.likeliest(row, attribute, code)
+        return str(column.tree.label(int(column.tree.ancestors[min(level, column.height)][code])))
+
+    def stray(self, belief: Belief, row: int) -> float:
+        """How likely a row is from elsewhere, if its value is not its group's and an answer is about the row itself."""
+        if self.is_by_group(belief) or not belief.column.known[belief.column.codes[row]]:
+            return 0.0
+        weighed = float(self.misplaced.if_unlike[row])
+        return weighed if weighed > 0 else self.misplaced.share.get(belief.side, 0.05)
+
+    def tell(self, attribute: str, row: int, node: int) -> None:
+        """Take in what was bought about a row."""
+        for belief in self.beliefs:
+            group = int(belief.side.group[row])
+            if belief.fd.rhs == attribute and group >= 0:
+                shown = int(belief.column.codes[row])
+                self._tell_row(belief, row, group, shown, node)
+                belief.tell(group, GroupAnswer(node, shown, self.stray(belief, row)))
+        if not self.is_about_groups(attribute):
+            before = self.answered.get((row, attribute))
+            if before is None or self.columns[attribute].tree.precedes(node, before):
+                self.answered[row, attribute] = node
+        if attribute in self.left_attributes and self.columns[attribute].known[node]:
+            self.misplaced.bought[row, attribute] = node
+
+    def _tell_row(self, belief: Belief, row: int, group: int, shown: int, node: int) -> None:
+        """Where the answer is about the row: is it its right side that is wrong, or its left?"""
+        tree, should = belief.column.tree, int(belief.likeliest[group])
+        if self.is_by_group(belief):
+            return
+        if not tree.precedes(shown, node):
+            self.misplaced.told[row] = False
+        elif should >= 0 and not tree.precedes(should, node):
+            self.misplaced.told[row] = True

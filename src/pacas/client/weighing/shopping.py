@@ -1,0 +1,155 @@
+"""Spending a budget where a credit is expected to remove most error, and weighing again what the answers say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from pacas.client.buying.purchaser import Purchaser
+from pacas.client.buying.question import Choice, Question
+from pacas.client.outcome.steps import BoughtValue, Order, Progress, Unrepaired
+from pacas.client.weighing.decision import decide
+from pacas.client.weighing.left_side import LeftSide
+from pacas.client.weighing.model import Model
+from pacas.client.weighing.wishes import Wishes
+from pacas.core.histogram import Ints
+from pacas.engine.codes import CodedColumn
+from pacas.errors import ReplayError
+from pacas.protocol.marketplace import Marketplace
+from pacas.protocol.messages import Request
+
+FIRST_FIT = 16
+"""After so many answers all is weighed again for the first time; then each time there are 1.7 times as many."""
+
+
+class Texts(Sequence[str | None]):
+    """A column's texts, each looked up when it is asked for."""
+
+    def __init__(self, coded: CodedColumn) -> None:
+        self._coded = coded
+
+    def __len__(self) -> int:
+        return len(self._coded.codes)
+
+    def __getitem__(self, place: int) -> str | None:  # type: ignore[override]  # one at a time is all that is asked
+        return self._coded.values[int(self._coded.codes[place])]
+
+
+class Shopping:
+    """The questions of a client that weighs. Rows go by their places among those that are weighed."""
+
+    def __init__(
+        self, model: Model, buyer: Purchaser, columns: Mapping[str, CodedColumn], held: Ints | None, careful: float
+    ) -> None:
+        """`held` are the rows that are weighed, or None if all are."""
+        self._model, self._buyer, self._careful = model, buyer, careful
+        self._held = held
+        self._texts = {name: Texts(columns[name]) for name in buyer.columns}
+        self._wishes: Wishes | None = None
+        self._settled: set[tuple[str, int]] = set()
+        self._asked = 0
+        self._next_fit = FIRST_FIT
+        self.reasons: dict[tuple[str, int], str] = {}
+        """Per (attribute, row) that was asked about in vain: why."""
+        self.expected: list[tuple[int, float]] = []
+        """(spent, expected δ), whenever all was weighed."""
+        self._record()
+        self.promised: list[tuple[int, float]] = [self.expected[0]]
+        """(spent, expected δ) as it was foreseen after each purchase."""
+
+    def next(self) -> Question | None:
+        """The wish that is worth most a credit; of an interrupted run, what it asked."""
+        buyer = self._buyer
+        if (recalled := buyer.recalled()) is not None:
+            return self._again(recalled)
+        if buyer.remaining <= 0:
+            return None
+        if self._wishes is None:
+            self._wishes = Wishes(
+                self._model, buyer.offers, self._texts, buyer.marketplace, self._careful, self._settled
+            )
+        wish = self._wishes.best(buyer.remaining)
+        if wish is None:
+            return None
+        spent, left = self.promised[-1]
+        self.promised.append((spent + wish.price, max(left - wish.worth[wish.level], 0.0)))
+        offer = buyer.offers[wish.attribute].offer
+        request = Request({c: self._texts[c][wish.row] for c in offer.columns}, wish.attribute, wish.level)
+        return self._question(wish.attribute, wish.row, Choice(request, self._row(wish.row), wish.price))
+
+    def take(self, question: Question, outcome: BoughtValue | Unrepaired) -> Progress:
+        """Believe what was bought, and weigh again what it touches."""
+        name = outcome.attribute
+        self._asked += 1
+        if isinstance(outcome, BoughtValue) and outcome.value in self._model.columns[name].tree:
+            place = self._place(outcome.row)
+            if not self._model.is_about_groups(name):
+                self._settled.add((name, place))
+            self._model.tell(name, place, self._model.columns[name].tree.code(outcome.value))
+            if self._wishes is not None:
+                self._wishes.renew(name, place)
+        else:
+            reason = outcome.reason if isinstance(outcome, Unrepaired) else UNKNOWN_VALUE
+            for row in outcome.rows.tolist():
+                self._settled.add((name, self._place(row)))
+                self.reasons[name, row] = reason
+        if self._asked >= self._next_fit:
+            self._next_fit = int(self._asked * 1.7) + 8
+            self._model.fit_again()
+            self._wishes = None
+            self._record()
+        return Progress(1, self._asked, self._asked, self._buyer.spent, 0, self.expected[-1][1])
+
+    def finish(self) -> None:
+        """Weigh all once more, with everything that was bought."""
+        if self._asked:
+            self._model.fit_again()
+            self._record()
+
+    # ---- questions --------------------------------------------------------------------------------------------
+
+    def _question(self, attribute: str, place: int, choice: Choice) -> Question:
+        def chosen(_: Marketplace) -> Choice:
+            return choice
+
+        def supposed(request: Request) -> str:
+            return self._model.supposed(attribute, place, request.level)
+
+        return Question(attribute, self._class_of(attribute, place), chosen, supposed)
+
+    def _again(self, recalled: BoughtValue | Unrepaired | Order) -> Question:
+        """What an earlier run asked at this step."""
+        if isinstance(recalled, Order):
+            choice = Choice(recalled.request, recalled.row, recalled.ceiling)
+            return self._question(recalled.attribute, self._place(recalled.row), choice)
+
+        def none(_: Marketplace) -> str:
+            raise ReplayError("a step that is recorded was asked again")
+
+        return Question(recalled.attribute, recalled.rows, none, lambda request: "")
+
+    def _class_of(self, attribute: str, place: int) -> Ints:
+        """The rows that an answer is about."""
+        for side in self._sides(attribute):
+            if (group := int(side.group[place])) >= 0:
+                members = side.members.one(group)
+                return members if self._held is None else self._held[members]
+        return np.array([self._row(place)])
+
+    def _sides(self, attribute: str) -> Iterator[LeftSide]:
+        return (belief.side for belief in self._model.beliefs if belief.fd.rhs == attribute)
+
+    def _record(self) -> None:
+        expected = sum(weighed.expected for weighed in decide(self._model, self._careful).values())
+        self.expected.append((self._buyer.spent, expected))
+
+    def _row(self, place: int) -> int:
+        return place if self._held is None else int(self._held[place])
+
+    def _place(self, row: int) -> int:
+        return row if self._held is None else int(np.searchsorted(self._held, row))
+
+
+UNKNOWN_VALUE = "unknown_value"
+"""What was bought is in no hierarchy of the client's."""

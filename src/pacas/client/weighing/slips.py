@@ -1,0 +1,39 @@
+"""Slips of the pen: how likely one text is written where another was meant."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pacas.client.weighing.weighed_column import WeighedColumn
+from pacas.core.distance import Floats
+from pacas.core.histogram import Ints
+
+RARE = 5
+"""A text may be a slip for one that stands here so many times as often."""
+
+
+def written_for(column: WeighedColumn, shown: Ints, meant: Ints) -> Floats:
+    """How likely `shown` is written where `meant` was: as any value of the column, or as a slip, if it is rare."""
+    rows = max(len(column.codes), 1)
+    chance = np.maximum(column.frequency[shown] / rows, 0.5 / rows)
+    rare = np.flatnonzero(column.frequency[shown] * RARE <= column.frequency[meant])
+    if not len(rare):
+        return chance
+    pairs, at = np.unique(shown[rare] * len(column) + meant[rare], return_inverse=True)
+    slips = _slips(column.labels((pairs // len(column)).tolist()), column.labels((pairs % len(column)).tolist()))
+    chance[rare] = np.maximum(chance[rare], slips[at])
+    return chance
+
+
+def _slips(shown: list[str], meant: list[str]) -> Floats:
+    from rapidfuzz.distance import DamerauLevenshtein  # here: slow to import, rarely needed
+    from rapidfuzz.process import cpdist
+
+    edits = cpdist(shown, meant, scorer=DamerauLevenshtein.distance, score_cutoff=CUTOFF, dtype=np.int32)
+    length = np.array([len(text) for text in meant])
+    near = (edits <= np.maximum(2, length // 8)) & (edits <= CUTOFF) & (length > 4)
+    return np.where((edits == 1) & (length > 2), 0.05, np.where(near, 0.01, 0.0))
+
+
+CUTOFF = 3
+"""More edits than these are no slip."""

@@ -1,0 +1,215 @@
+"""A client that weighs: its own evidence first and free, then money where a credit is expected to remove most error.
+
+D14. It writes nothing whose expected error is above that of leaving the cell, and repairs left sides, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+
+import numpy as np
+
+from pacas.client.classes.check import Check, check_table
+from pacas.client.outcome.changes import net_changes
+from pacas.client.outcome.steps import (
+    BUDGET_SPENT,
+    IN_DOUBT,
+    NOT_SOLD,
+    NOT_WORTH_IT,
+    BoughtValue,
+    Repair,
+    Unrepaired,
+    Why,
+)
+from pacas.client.outcome.weighing import DoubtfulCell, LearntRates, WeighedExplanation, Weighing
+from pacas.client.strategy import Outcome, Task, spend
+from pacas.client.weighing.decision import Weighed, decide
+from pacas.client.weighing.explaining import explanations
+from pacas.client.weighing.model import Model
+from pacas.client.weighing.shopping import Shopping
+from pacas.core.histogram import NO_ROWS, Ints
+from pacas.engine.codes import CodedColumn, coded_texts
+from pacas.engine.new_cells import NewCells
+
+BYTES = 24
+"""What a cell takes while it is weighed."""
+
+
+class WeighStrategy:
+    """How careful to be: the least probability of a repair that nothing was bought for."""
+
+    def __init__(self, careful: float) -> None:
+        self.careful = careful
+
+    def clean(self, task: Task) -> Outcome:
+        found = check_table(task.engine, task.table, task.fds, task.hierarchies, lambda _: None)
+        if not found.violations and not task.named:
+            nothing = Weighing(self.careful, (), 0, 0, 0, (), (), (), lambda row, attribute: ())
+            return Outcome((), (), 0, 0, weighing=nothing)
+        columns, held = _weighed_rows(task, found)
+        match_columns = {name: offered.offer.columns for name, offered in task.offers.items()}
+        model = Model(task.fds, columns, task.hierarchies, match_columns, _places(task.named, held))
+        shopping = Shopping(model, task.buyer, columns, held, self.careful)
+        spend(shopping, task.buyer)
+        shopping.finish()
+        return _Outcome(task, model, shopping, columns, held, self.careful).told(found)
+
+
+def _weighed_rows(task: Task, found: Check) -> tuple[Mapping[str, CodedColumn], Ints | None]:
+    """All columns of all rows; of a relation that is not held, those that matter of the rows that violate something."""
+    engine, table = task.engine, task.table
+    if len(table) * len(table.columns) * BYTES <= engine.holdable_bytes:
+        return engine.columns(table, table.columns), None
+    parts = [dependency.violating.rows for dependency in found.dependencies]
+    held = np.unique(np.concatenate([NO_ROWS, *parts, *task.named.values()]))
+    texts = engine.rows(table, held, task.used)
+    return {name: coded_texts(texts.column(name)) for name in task.used}, held
+
+
+def _places(named: Mapping[str, Ints], held: Ints | None) -> dict[str, Ints]:
+    return {name: rows if held is None else np.searchsorted(held, rows) for name, rows in named.items()}
+
+
+class _Outcome:
+    """What was decided, as repairs, classes that stay, and cells in doubt."""
+
+    def __init__(
+        self,
+        task: Task,
+        model: Model,
+        shopping: Shopping,
+        columns: Mapping[str, CodedColumn],
+        held: Ints | None,
+        careful: float,
+    ) -> None:
+        self._task, self._model, self._shopping = task, model, shopping
+        self._columns, self._held, self._careful = columns, held, careful
+        self._decided = decide(model, careful)
+        self._bought: dict[tuple[str, int], list[BoughtValue]] = {}
+        for purchase in task.buyer.purchases:
+            for row in purchase.rows.tolist():
+                self._bought.setdefault((purchase.attribute, row), []).append(purchase)
+
+    def told(self, found: Check) -> Outcome:
+        task = self._task
+        repairs = [repair for name in task.used if name in self._decided for repair in self._repairs(name)]
+        changes = net_changes(repairs, task.source.columns)
+        cells = {a: NewCells(c.rows, c.new) for a, c in changes.items()}
+        after = found
+        if cells:
+            table = task.engine.changed(task.table, cells)
+            after = check_table(task.engine, table, task.fds, task.hierarchies, lambda _: None)
+        left = [*self._unresolved(after), *self._named(repairs)]
+        return Outcome(repairs, left, found.violations, after.violations, weighing=self._weighing(repairs))
+
+    # ---- repairs ----------------------------------------------------------------------------------------------
+
+    def _repairs(self, name: str) -> list[Repair]:
+        """The cells of a class that get one value are one repair."""
+        weighed = self._decided[name]
+        at = np.flatnonzero(weighed.written)
+        if not len(at):
+            return []
+        classes, nodes = self._class_numbers(name, weighed.rows[at]), weighed.node[at]
+        order = np.lexsort((weighed.rows[at], nodes, classes))
+        cut = np.flatnonzero((np.diff(classes[order]) != 0) | (np.diff(nodes[order]) != 0)) + 1
+        parts = np.split(at[order], cut)
+        return [
+            self._repair(name, weighed, part) for part in sorted(parts, key=lambda part: int(weighed.rows[part[0]]))
+        ]
+
+    def _repair(self, name: str, weighed: Weighed, part: Ints) -> Repair:
+        places = weighed.rows[part]
+        rows = self._rows(places)
+        new = str(self._model.columns[name].tree.label(int(weighed.node[part[0]])))
+        bought = self._bought.get((name, int(rows[0])), []) if weighed.paid[part].any() else []
+        why = Why.OWN if not bought else Why.BOUGHT if any(b.value == new for b in bought) else Why.EVIDENCE
+        return Repair(name, rows, self._columns[name], places, new, why, rows, 1, tuple(bought))
+
+    def _class_numbers(self, name: str, places: Ints) -> Ints:
+        """Per cell: the number of its class; cells of the left side alone are told apart by what they hold."""
+        for belief in self._model.beliefs:
+            if belief.fd.rhs == name:
+                return belief.side.group[places]
+        return self._columns[name].codes[places].astype(np.int64)
+
+    def _unresolved(self, after: Check) -> Iterator[Unrepaired]:
+        """The classes whose values still exclude each other."""
+        for name, cells in after.classes.cells.items():
+            for number in range(len(cells)):
+                rows = cells.group(number)
+                yield Unrepaired(name, rows, self._reason(name, rows))
+
+    def _named(self, repairs: list[Repair]) -> Iterator[Unrepaired]:
+        """Named cells that nothing was bought for."""
+        written = {(repair.attribute, row) for repair in repairs for row in repair.written.tolist()}
+        for name, rows in self._task.named.items():
+            for row in rows.tolist():
+                if (name, row) not in written and (name, row) not in self._bought:
+                    yield Unrepaired(name, np.array([row]), self._reason(name, np.array([row])))
+
+    def _reason(self, name: str, rows: Ints) -> str:
+        """Why nothing was made of a class."""
+        for row in rows.tolist():
+            if (reason := self._shopping.reasons.get((name, row))) is not None:
+                return reason
+        if name not in self._task.offers:
+            return NOT_SOLD
+        if any((name, row) in self._bought for row in rows.tolist()):
+            return IN_DOUBT
+        return NOT_WORTH_IT if self._task.buyer.remaining > 0 else BUDGET_SPENT
+
+    # ---- what was believed ------------------------------------------------------------------------------------
+
+    def _weighing(self, repairs: list[Repair]) -> Weighing:
+        paid = sum(len(repair.written) for repair in repairs if repair.purchases)
+        written = sum(len(repair.written) for repair in repairs)
+        misplaced = self._model.misplaced
+        rates = tuple(
+            LearntRates(b.fd, b.rates.wrong, b.rates.overwritten, misplaced.share.get(b.side, 0.0))
+            for b in self._model.beliefs
+        )
+        return Weighing(
+            self._careful,
+            rates,
+            written - paid,
+            paid,
+            sum(belief.outvoted for belief in self._model.beliefs),
+            tuple(self._doubtful()),
+            tuple(self._shopping.expected),
+            tuple(self._shopping.promised),
+            partial(_explained, self._model, self._held),
+        )
+
+    def _doubtful(self) -> list[DoubtfulCell]:
+        found = []
+        for name, weighed in self._decided.items():
+            unsure = (weighed.written & (weighed.sure < self._careful)) | weighed.in_doubt
+            coded, tree = self._columns[name], self._model.columns[name].tree
+            for at in np.flatnonzero(unsure & (weighed.node >= 0)).tolist():
+                place = int(weighed.rows[at])
+                found.append(
+                    DoubtfulCell(
+                        int(self._rows(np.array([place]))[0]),
+                        name,
+                        coded.values[int(coded.codes[place])],
+                        str(tree.label(int(weighed.node[at]))),
+                        float(weighed.sure[at]),
+                        bool(weighed.written[at]),
+                    )
+                )
+        return sorted(found, key=lambda cell: (not cell.written, cell.sure, cell.row, cell.attribute))
+
+    def _rows(self, places: Ints) -> Ints:
+        return places if self._held is None else self._held[places]
+
+
+def _explained(model: Model, held: Ints | None, row: int, attribute: str) -> list[WeighedExplanation]:
+    if attribute not in model.columns:
+        return []
+    if held is None:
+        return explanations(model, row, attribute)
+    place = int(np.searchsorted(held, row))
+    there = place < len(held) and int(held[place]) == row
+    return explanations(model, place, attribute) if there else []

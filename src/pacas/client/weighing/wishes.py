@@ -1,0 +1,185 @@
+"""What is worth buying next: the request that is expected to remove most δ a credit."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from pacas.client.buying.offers import Offered
+from pacas.client.weighing.belief import Belief
+from pacas.client.weighing.model import Model
+from pacas.client.weighing.worth import worth_of_groups, worth_of_left_values, worth_of_rows
+from pacas.core.distance import Floats
+from pacas.core.histogram import NO_ROWS, Ints
+from pacas.protocol.marketplace import Marketplace
+
+LEAST = 0.3
+"""The δ, in bits, that a purchase must be expected to remove."""
+
+NAMED = 0.5
+"""How likely a cell is wrong that somebody else has named."""
+
+MOST_ROWS = 4
+"""Rows of a group that are quoted: some may be kept back, or found by nobody."""
+
+LOOKED_AT = 256
+"""Rows of a group that are looked at in search of them."""
+
+MOST_ANSWERS = 4
+"""A group is not asked about more often."""
+
+
+class Wish(NamedTuple):
+    """A request that is worth its price; what is worth most a credit comes first."""
+
+    rank: float
+    """Credits a bit, so that the lowest is the best."""
+    attribute: str
+    row: int
+    level: int
+    price: int
+    worth: tuple[float, ...]
+    """Per level: the δ that an answer is expected to remove."""
+    ladder: tuple[int, ...]
+
+    def within(self, levels: Sequence[int], most: int, least: int = 0) -> Wish | None:
+        """The same wish at the level that is worth most a credit, among those that cost what is given."""
+        best: Wish | None = None
+        for level in levels:
+            price = self.ladder[level]
+            if level < len(self.worth) and least <= price <= most and self.worth[level] > LEAST:
+                rank = max(price, 1) / self.worth[level]
+                if best is None or rank < best.rank * (1 - 1e-9):
+                    best = self._replace(rank=rank, level=level, price=price)
+        return best
+
+
+class _Asked(NamedTuple):
+    """Rows of which one is to be asked about for an attribute, and what an answer at each level is worth."""
+
+    attribute: str
+    of: Ints
+    """Per row: the number of what it would be asked for; of rows with the same number the best is asked."""
+    rows: Ints
+    worth: Floats
+    """[m, levels]"""
+
+
+class Wishes:
+    """All requests that are worth asking, the best first. They are found by what is believed when this is made."""
+
+    def __init__(
+        self,
+        model: Model,
+        offers: Mapping[str, Offered],
+        texts: Mapping[str, Sequence[str | None]],
+        marketplace: Marketplace,
+        careful: float,
+        settled: set[tuple[str, int]],
+    ) -> None:
+        """`texts` are the columns that requests are made of; `settled` are (attribute, row) not to be asked again."""
+        self._model, self._offers, self._texts, self._careful = model, offers, texts, careful
+        self._marketplace, self._settled = marketplace, settled
+        self._heap: list[Wish] = []
+        for asked in self._all():
+            self._add(asked)
+
+    def best(self, remaining: int) -> Wish | None:
+        """The best that can be paid now; it is taken off the list."""
+        while self._heap:
+            wish = heapq.heappop(self._heap)
+            if (wish.attribute, wish.row) in self._settled:
+                continue
+            if wish.price <= remaining:
+                return wish
+            if (cheaper := wish.within(self._offers[wish.attribute].levels, remaining)) is not None:
+                heapq.heappush(self._heap, cheaper)
+        return None
+
+    def renew(self, attribute: str, row: int) -> None:
+        """A group has had an answer: a further question may be worth its price."""
+        for belief in self._model.beliefs:
+            group = int(belief.side.group[row])
+            if belief.fd.rhs == attribute and group >= 0 and len(belief.answers.get(group, ())) < MOST_ANSWERS:
+                self._add(self._of_groups(belief, np.array([group])), least=1)
+
+    # ---- finding ----------------------------------------------------------------------------------------------
+
+    def _all(self) -> Iterator[_Asked]:
+        model = self._model
+        for belief in model.beliefs:
+            if belief.fd.rhs not in self._offers:
+                continue
+            if belief.violated.any():
+                yield self._of_groups(belief, self._askable(belief))
+            columns = self._offers[belief.fd.rhs].offer.columns
+            if not model.is_by_group(belief) and not set(columns) & set(belief.side.attributes):
+                found = worth_of_rows(model, belief, self._careful)
+                levels = np.arange(belief.column.height + 1)
+                each = np.arange(len(found.rows))
+                yield _Asked(belief.fd.rhs, each, found.rows, found.worth[:, None] * (levels <= found.level[:, None]))
+        for name, rows in model.cells.items():
+            if name in self._offers:
+                column = model.columns[name]
+                lost = column.mean_distance[column.codes[rows]][:, None] - column.level_penalties[None, :]
+                yield _Asked(name, np.arange(len(rows)), rows, np.maximum(NAMED * lost, 0) * (lost > 0))
+        rights = {belief.fd.rhs for belief in model.beliefs}
+        for name in model.left_attributes:
+            if name in self._offers and name not in rights and name not in self._offers[name].offer.columns:
+                found = worth_of_left_values(model, name, self._careful)
+                ground = np.arange(model.columns[name].height + 1) == 0
+                yield _Asked(name, np.arange(len(found.rows)), found.rows, found.worth[:, None] * ground)
+
+    def _askable(self, belief: Belief) -> Ints:
+        """Groups of several rows, and those that were not asked about too often."""
+        askable = belief.side.size > 1
+        askable[[group for group, answers in belief.answers.items() if len(answers) >= MOST_ANSWERS]] = False
+        return np.flatnonzero(askable)
+
+    def _of_groups(self, belief: Belief, groups: Ints) -> _Asked:
+        found = worth_of_groups(belief, groups, self._careful)
+        wanted = found.worth.max(axis=1, initial=0) > LEAST
+        groups, worth = found.groups[wanted], found.worth[wanted]
+        whom = [self._whom_to_ask(belief, group) for group in groups.tolist()]
+        of = np.repeat(np.arange(len(groups)), [len(rows) for rows in whom])
+        rows = np.concatenate([NO_ROWS, *whom])
+        belongs = np.array([1 - self._model.stray(belief, row) for row in rows.tolist()])
+        return _Asked(belief.fd.rhs, of, rows, worth[of] * belongs[:, None])
+
+    def _whom_to_ask(self, belief: Belief, group: int) -> Ints:
+        """The rows that are likeliest to belong to the group, those that show its likeliest value first; the last."""
+        rows = belief.side.members.one(group)
+        if self._model.is_by_group(belief):
+            return rows[-1:]
+        rows = rows[[(belief.fd.rhs, row) not in self._settled for row in rows.tolist()]][-LOOKED_AT:]
+        stays = self._model.misplaced.stays[belief.side][rows]
+        fit = stays + 0.5 * (belief.column.codes[rows] == belief.likeliest[group])
+        return rows[::-1][np.argsort(-fit[::-1], kind="stable")[:MOST_ROWS]]
+
+    # ---- prices -----------------------------------------------------------------------------------------------
+
+    def _add(self, asked: _Asked, least: int = 0) -> None:
+        """Quote what is asked; what costs less than `least` is known already."""
+        name = asked.attribute
+        worth = asked.worth.max(axis=1, initial=0) > LEAST
+        open_ = np.array([(name, row) not in self._settled for row in asked.rows.tolist()], dtype=np.bool_)
+        chosen = np.flatnonzero(worth & open_)
+        if not len(chosen):
+            return
+        rows: list[int] = asked.rows[chosen].tolist()
+        columns = {c: [self._texts[c][row] for row in rows] for c in self._offers[name].offer.columns}
+        ladders = self._marketplace.quote_batch(name, columns).prices.tolist()
+        best: dict[int, Wish] = {}
+        for of, row, worths, ladder in zip(
+            asked.of[chosen].tolist(), rows, asked.worth[chosen].tolist(), ladders, strict=True
+        ):
+            wish = Wish(0.0, name, row, 0, 0, tuple(worths), tuple(ladder)).within(
+                self._offers[name].levels, max(ladder), least
+            )
+            if wish is not None and (of not in best or wish.rank < best[of].rank):
+                best[of] = wish
+        for wish in best.values():
+            heapq.heappush(self._heap, wish)

@@ -1,0 +1,148 @@
+"""What an answer would be worth: the δ that it is expected to remove, over all that it may be.
+
+An answer at a level says which of the values at that level is the truth. Then the candidate of least risk below it is
+written, or it itself; until then what would be decided without it is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pacas.client.weighing.belief import Belief
+from pacas.client.weighing.model import Model
+from pacas.client.weighing.risks import Risks, WidthRisks
+from pacas.core.distance import Floats
+from pacas.core.histogram import NO_ROWS, Ints
+
+GUESSED = 1.6
+"""The δ of a wrong guess below a general value, in penalties of that value."""
+
+OPEN = 0.01
+"""A row whose left side is wrong with less than this chance, or right, has nothing to ask."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GroupWorth:
+    """Of groups of a dependency: [m, levels] the expected δ that an answer at each level removes."""
+
+    groups: Ints
+    worth: Floats
+
+
+def worth_of_groups(belief: Belief, groups: Ints, careful: float) -> GroupWorth:
+    """For all cells of each group together."""
+    risks = Risks(belief, groups)
+    order = np.concatenate([NO_ROWS, *(part.groups for part in risks.parts)])
+    if not len(order):
+        return GroupWorth(NO_ROWS, np.empty((0, belief.column.height + 1)))
+    after = np.concatenate([_after_an_answer(belief, part) for part in risks.parts])
+    worth = np.maximum(_now(belief, risks, careful)[order, None] - after, 0) * belief.size[order, None]
+    worth[:, -1] = 0.0
+    return GroupWorth(order, worth)
+
+
+def _now(belief: Belief, risks: Risks, careful: float) -> Floats:
+    """Per group: a cell's expected δ as it would be decided now: written if that is sure enough, else left."""
+    whole = np.bincount(belief.pair_group, weights=risks.keep * belief.pair_count, minlength=belief.side.count)
+    kept = whole / np.maximum(belief.side.size, 1)
+    asked = np.zeros(belief.side.count, dtype=np.bool_)
+    asked[list(belief.answers)] = True
+    return np.where(asked | (risks.sure >= careful), np.minimum(risks.risk, kept), kept)
+
+
+def _after_an_answer(belief: Belief, part: WidthRisks) -> Floats:
+    """[m, levels] a cell's expected δ after an answer."""
+    column, tree = belief.column, belief.column.tree
+    groups, width = part.groups, part.width
+    candidates = belief.candidate[groups, :width]
+    codes = np.maximum(candidates, 0)
+    usable = (candidates >= 0) & column.known[codes]
+    weight = np.where(candidates >= 0, belief.weight[groups, :width], 0)
+    share = np.where(usable, column.share[codes], 0)
+    unlisted = np.maximum(1 - share.sum(axis=1), 1e-6)
+    other = belief.other[groups]
+    after = np.zeros((len(groups), column.height + 1))
+    for level in range(column.height):
+        ancestor = np.where(usable, tree.ancestors[level][codes], -1)
+        total, covered = np.zeros(len(groups)), np.zeros(len(groups))
+        done = ~usable
+        for place in range(width):
+            leads = ~done[:, place]
+            node = np.maximum(ancestor[:, place], 0)
+            same = (ancestor == ancestor[:, place : place + 1]) & usable & leads[:, None]
+            done = done | same
+            inside = np.clip((column.below[node] - np.where(same, share, 0).sum(axis=1)) / unlisted, 0, 1) * other
+            within = np.where(same[:, :, None] & same[:, None, :], part.between * weight[:, None, :], 0).sum(axis=2)
+            guess = within + (GUESSED * inside * column.penalties[node])[:, None]
+            best = np.where(same, guess, np.inf).min(axis=1)
+            general = (np.where(same, weight, 0).sum(axis=1) + inside) * column.penalties[node]
+            total += np.where(leads, np.minimum(best, general), 0)
+            covered += np.where(leads, inside, 0)
+        after[:, level] = total + np.maximum(other - covered, 0) * column.level_penalties[level]
+    return after
+
+
+# ---- single rows -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RowWorth:
+    """Of single rows: the expected δ that an answer about each removes, at `level` or below."""
+
+    rows: Ints
+    worth: Floats
+    level: Ints
+
+
+def worth_of_rows(model: Model, belief: Belief, careful: float) -> RowWorth:
+    """Is a row's right side right, and so its left side wrong? Where rows are found by other columns than X."""
+    misplaced, column = model.misplaced, belief.column
+    rows = misplaced.suspects
+    group = belief.side.group[rows]
+    should, shown = belief.likeliest[np.maximum(group, 0)], column.codes[rows]
+    unsettled = (misplaced.wrong > OPEN) & (misplaced.wrong < 1 - OPEN)
+    asked = np.array([row in misplaced.told for row in rows.tolist()], dtype=np.bool_)
+    at = np.flatnonzero((group >= 0) & unsettled & (should >= 0) & (should != shown) & ~asked)
+    rows, should, shown, wrong = rows[at], should[at], shown[at], misplaced.wrong[at]
+    now = np.where(1 - wrong >= careful, wrong, 1 - wrong) * column.distance(shown, should)
+    left_now, left_then = _left_risk(model, at, careful)
+    return RowWorth(rows, now + left_now - wrong * left_then, _tell_apart(belief, shown, should))
+
+
+def worth_of_left_values(model: Model, attribute: str, careful: float) -> RowWorth:
+    """What should a left value be?"""
+    misplaced, column = model.misplaced, model.columns[attribute]
+    options = misplaced.options
+    mine = np.flatnonzero(options.attribute == model.left_attributes.index(attribute))
+    wrong = np.bincount(options.of[mine], weights=misplaced.chance[mine], minlength=len(misplaced.suspects))
+    best = np.zeros(len(misplaced.suspects))
+    np.maximum.at(best, options.of[mine], misplaced.chance[mine])
+    at = np.unique(options.of[mine])
+    at = at[[(int(row), attribute) not in misplaced.bought for row in misplaced.suspects[at].tolist()]]
+    now = np.where(best[at] >= careful, 1 - best[at], wrong[at])
+    return RowWorth(misplaced.suspects[at], now * 2 * column.top, np.zeros(len(at), dtype=np.int64))
+
+
+def _left_risk(model: Model, suspects: Ints, careful: float) -> tuple[Floats, Floats]:
+    """The expected δ of suspects' left cells: as decided now, and if the left side were known to be wrong."""
+    misplaced = model.misplaced
+    hit, top = np.zeros(len(misplaced.suspects)), np.zeros(len(misplaced.suspects))
+    order = np.argsort(misplaced.hit, kind="stable")
+    of = misplaced.options.of[order]
+    hit[of] = misplaced.hit[order]
+    tops = np.array([2 * model.columns[a].top for a in model.left_attributes])
+    top[of] = tops[misplaced.options.attribute[order]]
+    wrong, hit, top = misplaced.wrong[suspects], hit[suspects], top[suspects]
+    sure = wrong * hit
+    return np.where(sure >= careful, 1 - sure, wrong) * top, (1 - hit) * top
+
+
+def _tell_apart(belief: Belief, one: Ints, other: Ints) -> Ints:
+    """The highest level at which two values still differ."""
+    tree = belief.column.tree
+    level = np.zeros(len(one), dtype=np.int64)
+    for at in range(tree.height):
+        level[tree.ancestors[at][one] != tree.ancestors[at][other]] = at
+    return level
