@@ -138,7 +138,8 @@ def test_a_dry_run_tells_what_is_free_what_is_bought_and_what_that_brings(pacas:
     lines = pacas(*CLEAN, "2", "--dry-run").lines
     assert lines[-3:] == [
         "It would repair 1 cell by own evidence, and buy 2 values for about 1 of 2 credits.",
-        "Expected error: 7.2 bits with no money, 1.1 after 0.5 credits, from where on a credit brings less, 0.0 after all.",
+        "Expected error: 7.2 bits with no money, 1.1 after 0.5 credits, "
+        "from where on a credit brings less, 0.0 after all.",
         "Nothing was paid. Prices are those of now; with each purchase later ones may fall, or be refused.",
     ]
 
