@@ -97,25 +97,28 @@ def looked_at(belief: Belief) -> Ints:
 
 def _right_cells(model: Model, belief: Belief, careful: float) -> Weighed:
     risks = Risks(belief, looked_at(belief))
-    at = np.flatnonzero(np.isin(belief.pair, risks.pairs)) if len(risks.pairs) else NO_ROWS
-    if not len(at):
+    if not len(risks.pairs):
         return NOTHING
+    slot = np.full(len(belief.pair_value), -1)
+    slot[risks.pairs] = np.arange(len(risks.pairs))
+    at = np.flatnonzero(slot[belief.pair] >= 0)
     rows, pair = belief.rows[at], belief.pair[at]
     group, shown = belief.pair_group[pair], belief.pair_value[pair]
-    node = risks.node[group]
+    place = risks.place(belief.pair_group[risks.pairs])[slot[pair]]
+    node = risks.node[place]
     astray = 1 - model.misplaced.stays[belief.side][rows]
     miss = np.maximum(1 - model.misplaced.fits[belief][rows], 1e-9)
     here = np.clip(1 - astray / miss, 0, 1)  # what the left side explains is right as it is
-    keep = here * risks.keep[pair]
+    keep = here * risks.keep[slot[pair]]
     apart = belief.column.distance(np.maximum(node, 0), shown)
-    write = here * np.where(node >= 0, risks.risk[group], 0) + np.clip(astray, 0, 1) * apart
+    write = here * np.where(node >= 0, risks.risk[place], 0) + np.clip(astray, 0, 1) * apart
     gain = np.where((node >= 0) & (node != shown), keep - write, 0)
     paid = np.zeros(belief.side.count, dtype=np.bool_)
     paid[list(belief.answers)] = True
     if belief.rates.taught < TAUGHT:
         camps = (belief.block.max(axis=1) > 0.3) & (belief.sure < 0.97) & ~paid
         gain = np.where(camps[group], 0, gain)
-    sure = risks.sure[group] * (1 - astray)
+    sure = risks.sure[place] * (1 - astray)
     return _decided(rows, node, sure, paid[group], keep, gain, miss, careful)
 
 
