@@ -47,6 +47,9 @@ def command(
         float | None,
         typer.Option(metavar="P", help="Weigh: the least probability of a repair without a purchase. (default: 0.9)"),
     ] = None,
+    look_further: Annotated[
+        bool, typer.Option("--look-further", help="Weigh: also rare values that no dependency contradicts.")
+    ] = False,
     repair: Annotated[
         str | None,
         typer.Option(
@@ -133,6 +136,7 @@ def command(
             max_level=max_level or (),
             strategy=strategy,
             careful=careful,
+            look_further=look_further,
             repair=repair,
             allocation=allocation,
             prefer=prefer,
