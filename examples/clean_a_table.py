@@ -49,7 +49,7 @@ def register() -> pacas.Provider:
 
 
 def main() -> None:
-    cleaner = pacas.SafeClean(["employer, grade -> occupation"], budget=2)
+    cleaner = pacas.SafeClean(["employer, grade -> occupation"], budget=0.5)
     result = cleaner.clean(INSURED, register())
 
     print(f"violations: {result.violations_before} before, {result.violations_after} after")

@@ -13,7 +13,7 @@ SCRIPTS = sorted((Path(__file__).parents[1] / "examples").glob("*.py"))
 SHOWN = {
     "clean_a_table": [
         "violations: 5 before, 1 after",
-        "spent: 0.5 of 2.0 credits",
+        "spent: 0.5 of 0.5 credits",
         "bought: transport, by asking about p6",
         "cells repaired: 1 for nothing, 1 by what was bought",
         "p3  welder -> nurse",
@@ -21,7 +21,7 @@ SHOWN = {
         "p6  surgeon -> transport",
         "row 2, occupation: 'welder' was given, 'nurse' stands there now",
         "written: 'nurse', by the client's own evidence; nothing was bought for it",
-        "p4  pilot, or any other transport (98% sure)",
+        "p4  pilot, or any other transport (100% sure)",
         "Score(repair error 8.056 before and 1.217 after, precision 0.500, recall 0.333, F1 0.400)",
     ],
     "sell_values": [
