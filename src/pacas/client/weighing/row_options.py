@@ -210,12 +210,13 @@ class _Near:
             return NO_ROWS, NO_ROWS, NO_ROWS
         at = self._index.find([*(rows.values[a][which] for a in self._rest), rows.values[self._belief.fd.rhs][which]])
         start = np.where(at >= 0, self._start[at], 0)
-        count = np.where(at >= 0, np.minimum(self._start[at + 1] - self._start[at], MOST), 0)
+        count = np.where(at >= 0, np.minimum(self._start[at + 1] - self._start[at], MOST + 2), 0)
         of = np.repeat(which, count)
         place = np.arange(len(of)) - np.repeat(np.cumsum(count) - count, count) + np.repeat(start, count)
         group = self._groups[place]
         value = side.values[name][group]
         other = value != rows.values[name][of]
         left = rows.moved[of] & (side.group[rows.row[of]] == group) & (side.size[group] < 2)  # nobody else is there
-        kept = other & ~left
-        return of[kept], np.full(int(kept.sum()), number), value[kept]
+        of, value = of[other & ~left], value[other & ~left]
+        largest = np.arange(len(of)) - np.searchsorted(of, of) < MOST  # of others: its own group, and home, are none
+        return of[largest], np.full(int(largest.sum()), number), value[largest]
