@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from pacas.experiments.claims import Judged, judge_all
-from pacas.experiments.plots.labels import column_words, line_words, value_words
-from pacas.experiments.plots.means import Means, Point, means
+from pacas.experiments.plots.labels import column_words, value_words
+from pacas.experiments.plots.means import Means, Point, means, means_tables
 from pacas.experiments.runs.figures import FIGURES, REAL_DATA, SCALES, SEEDS, Drawn, Figure
 from pacas.experiments.runs.results import Runs, read_table
 from pacas.experiments.verdicts import number
@@ -39,9 +39,10 @@ where it was. The directory then holds `report.html`, the plots, and one tidy ta
 
 - **B** is the share of what buying every dirty class at level 0 would cost, if nothing were refused.
 - **|S|** is the number of neighbours a cell.
-- **e** is the share of tuples with an error. Each error breaks a dependency on its right side and is detectable; what
-  errors on the left do is a figure of its own ([side](#side)). The paper also puts random errors in; those that break
-  no dependency cannot be seen by any of the methods, and are left out here.
+- **e** is the share of tuples with an error. Each error breaks a dependency on its right side and is detectable, where
+  no figure says otherwise: [side](#side) and [left](#left) have errors on left sides, and on both;
+  [overwritten](#overwritten) has groups in which a block of rows, up to all of them, got one other value, and e is the
+  share of groups; [unseen](#unseen) has random errors besides, as the paper does, and counts those that break nothing.
 - **l** is lowered for an attribute whose hierarchy has fewer than k values at it: 4 is 3 for those of four levels.
 - **Two policies.** *linked*, as in the paper: X is the quasi-identifiers alone, though requests are matched by other
   columns. *guarded*: X holds these, too, so that nobody is found by more than X; ground values are then never sold.
@@ -50,8 +51,12 @@ where it was. The directory then holds `report.html`, the plots, and one tidy ta
   which follow from public columns alone. [quotes](#quotes) shows both; all else here is with the paper's, and
   `--quotes sealed` runs it again with the other. A class is then one unit: rows that agree on a left side are found,
   priced, kept back and sold together.
-- **Two repairs.** *replace*, as in the paper: the bought value is written over the whole class. *refine*, our default:
-  if cells of the class lie below the bought value, the most frequent of them is written.
+- **Three clients.** *replace*, as in the paper: the bought value is written over the whole class. *refine*: if cells of
+  the class lie below the bought value, the most frequent of them is written. *weigh*: what may be wrong is weighed by
+  the client's own evidence, left sides too, and bought for where that pays. Beside them *no purchase*, a free vote in
+  each class, and PrivateClean; a line that knows nothing of what is varied is level.
+- **What no dependency sees**: wrong cells whose tuples are in no violation of a dependency that names their attribute.
+  Their part of the error is a dotted line; whoever looks at dependencies alone cannot come below it.
 - **Repair error** is δ against the truth, summed over the cells, or divided by that of the dirty table: 1 is where the
   client began.
 - **Time** is CPU seconds of all threads, in `modules` seconds by the clock. The machine did other work meanwhile, which
@@ -111,6 +116,9 @@ def _figure(figure: Figure, runs: Runs, claims: Sequence[Judged]) -> Iterator[st
     found = means(figure, runs)
     yield f"## {figure.name}\n"
     yield f"{figure.title}.\n"
+    if not (DOCS / "evaluation" / f"{figure.name}.svg").exists():
+        yield "Not run yet.\n"
+        return
     yield f"![{figure.title}](evaluation/{figure.name}.svg)\n"
     for claim in claims:
         if claim.figure == figure.name:
@@ -124,25 +132,15 @@ def _figure(figure: Figure, runs: Runs, claims: Sequence[Judged]) -> Iterator[st
 def _by_x(found: Means) -> Iterator[str]:
     """For each column that is shown: a row per line, a column per value of x."""
     figure = found.figure
-    for shown in figure.shows:
-        rows: dict[tuple[str, str], dict[str, Point]] = {}
-        for point in found.points:
-            line = (value_words("dataset", point.setting.dataset), line_words(point.setting, figure.lines))
-            rows.setdefault(line, {})[_at(point, figure)] = point
-        xs = list(dict.fromkeys(x for points in rows.values() for x in points))
-        yield f"\n{column_words(shown).capitalize()}, by {column_words(figure.x)}:\n"
-        yield _row(["data set", "line", *xs])
-        yield _row(["---"] * (2 + len(xs)))
-        for names, points in rows.items():
-            yield _row([*names, *(_mean(points[x], shown) if x in points else "" for x in xs)])
-
-
-def _at(point: Point, figure: Figure) -> str:
-    """Where a point stands; if x is measured, then by the parameter behind it."""
-    if figure.x == "actual_rows":
-        return f"{point.at(figure.x):,.0f}"
-    behind = next(name for name, values in figure.varied.items() if len(values) > 1)
-    return value_words("", point.at(figure.x if figure.x in figure.varied else behind))
+    for table in means_tables(found):
+        kind = f" ({value_words(figure.panels, table.panel)})" if figure.panels else ""
+        yield f"\n{column_words(table.column).capitalize()}{kind}, by {column_words(figure.x)}:\n"
+        yield _row(["data set", "line", *table.xs])
+        yield _row(["---"] * (2 + len(table.xs)))
+        for names, points in table.rows.items():
+            means_of = [_mean(points[x], table.column) if x in points else "" for x in table.xs]
+            if any(means_of):
+                yield _row([*names, *means_of])
 
 
 def _by_column(found: Means) -> Iterator[str]:

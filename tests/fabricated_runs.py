@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from pacas.experiments.runs.figures import FIGURES, REAL_DATA, SCALES, Collection, all_settings
 from pacas.experiments.runs.results import SCHEMA, Runs
-from pacas.experiments.runs.setting import PRIVATE, Setting
+from pacas.experiments.runs.setting import OVERWRITTEN, PRIVATE, Setting
 
 SMALL = SCALES["small"]
 
@@ -22,7 +22,10 @@ def measured(setting: Setting) -> dict[str, Any]:
         "actual_rows": rows,
         "relative_error": error + setting.seed / 100,
         "error": 100 * (error + setting.seed / 100) * setting.error_rate,
-        "dirty_error": 100.0,
+        "dirty_error": 100.0 * setting.error_rate,
+        "unseen": round(1000 * setting.random_rate) + setting.seed,
+        "unseen_after": round(900 * setting.random_rate) + setting.seed,
+        "unseen_share": 0.3 if setting.side == OVERWRITTEN else 0.0,
         "general": round(1000 * setting.error_rate) + setting.seed,
         "unrepaired": setting.seed,
         "cpu_seconds": rows / 1000 + setting.seed / 100,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +93,31 @@ def test_for_people_it_prints_the_same_and_what_is_short(pacas: Any) -> None:
     ]
 
 
+def test_overwritten_groups_and_what_no_violation_shows_are_said(pacas: Any, folder: Path) -> None:
+    result = pacas("errors", "d.csv", *FD, "--overwritten", "1", "--seed", "6", *FILES, "--json").document
+    log = records(folder / "changes.csv")
+    assert {line["kind"] for line in log} == {"overwritten"}
+    blocks = Counter((line["old"], line["new"]) for line in log)
+    assert len(blocks) == len({old for old, _ in blocks}) == 10, "one other value a group"
+    assert result["short"] == [{"what": "A -> B:overwritten", "asked": 11, "made": 10}], "one group violates it already"
+    whole = sum(n == 10 for n in blocks.values())
+    assert result["overwritten_whole"] == [{"fd": "A -> B", "groups": whole}] and result["unseen"] == 10 * whole > 0
+    said = pacas("errors", "d.csv", *FD, "--overwritten", "1", "--seed", "6", *FILES).lines
+    assert "A -> B:overwritten: 11 groups were asked for, and there was a place for 10" in said
+    assert (
+        f"A -> B: {whole} groups overwritten whole; no violation of it shows that".replace("1 groups", "1 group")
+        in said
+    )
+    assert f"{10 * whole} errors in no violation: no dependency sees them" in said
+
+
+def test_two_blocks_in_one_row_are_both_written(pacas: Any, folder: Path) -> None:
+    pacas("errors", "d.csv", *FD, "--fd", "B -> A", "--overwritten", "1", *FILES)
+    clean, dirty, log = (records(folder / name) for name in ("d.csv", "dirty.csv", "changes.csv"))
+    assert max(Counter(line["row"] for line in log).values()) == 2
+    assert replay(clean, log, "old", "new") == dirty
+
+
 def test_rates_of_their_own_for_dependencies_and_sides(pacas: Any, folder: Path) -> None:
     result = pacas(
         *("errors", "d.csv", *FD, "--fd", "B -> A", "--rate", "A -> B=0.1", "--rate", "B -> A:lhs=0.05", "--json"),
@@ -150,7 +176,10 @@ def test_parquet_and_compressed_files_keep_their_kind(pacas: Any, folder: Path) 
         ((*FD, "--rate", "A -> B=0.1", "--rate", "A -> B=0.1"), "--rate names 'A -> B' twice"),
         (("--rate", "A -> B=0.1"), "a rate for 'A -> B', which is not among the dependencies; there is none"),
         (("--rate", "0.1"), "a rate, and no dependency to break; give at least one, such as 'GEN, DIAG -> MED'"),
-        (FD, "no errors to make; give --fd with --rate 0.1, or --random 0.1"),
+        (FD, "no errors to make; give --fd with --rate 0.1 or --overwritten 0.3, or --random 0.1"),
+        ((*FD, "--overwritten", "2"), "--overwritten takes a share of the groups from 0 to 1, such as 0.1, not '2'"),
+        ((*FD, "--overwritten", "0.01"), "the share of overwritten groups, 0.01, comes to no group at all"),
+        (("--overwritten", "0.3"), "groups to overwrite, and no dependency; give at least one"),
         ((*FD, "--random", "x"), "--random takes a share of the tuples from 0 to 1, such as 0.1, not 'x'"),
         ((*FD, "--rate", "0.001"), "the rate, 0.001 of 103 rows, comes to no tuple at all; give a higher one"),
         (("--fd", "A -> W", "--rate", "0.1"), "no column 'W' in d.csv; there is A, B, C"),

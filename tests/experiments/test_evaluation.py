@@ -13,9 +13,9 @@ from pacas.errors import FileError
 from pacas.experiments.evaluation import EvaluationPlan, evaluate
 from pacas.experiments.runs import figures
 from pacas.experiments.runs.figures import FIGURES, REAL_DATA, SCALES, SYNTHETIC_DATA, all_settings, find_figures
-from pacas.experiments.runs.results import SCHEMA, Results
+from pacas.experiments.runs.results import SCHEMA, Results, read_table
 from pacas.experiments.runs.running import EvaluationProgress, run_missing
-from pacas.experiments.runs.setting import METHODS, Setting
+from pacas.experiments.runs.setting import METHODS, SEALED, Setting
 
 MEASURED = ("error", "dirty_error", "spent", "purchases", "declined_2", "full_cost")
 
@@ -45,6 +45,12 @@ def test_what_was_run_is_not_run_again_and_what_is_missing_is(tmp_path: Path) ->
     assert run_missing(some, Results(tmp_path), None, progress=steps.append) == 2
     assert [(step.done, step.of) for step in steps] == [(3, 4), (4, 4)]
     assert measured(Results(tmp_path), some) == whole
+
+
+def test_results_of_an_earlier_version_are_runs_at_the_defaults_of_what_it_did_not_know() -> None:
+    old = read_table(Path(__file__).parents[2] / "docs" / "evaluation" / "results.parquet").slice(0, 1).to_pylist()[0]
+    old.pop("random_rate", None)
+    assert Setting.of(old).random_rate == 0
 
 
 @pytest.mark.slow
@@ -145,11 +151,32 @@ def test_figures_share_runs_and_every_run_is_planned_once(collection: figures.Co
     assert sum(map(len, each)) > 1.2 * len(planned)
 
 
-def test_both_repairs_are_in_every_figure_that_compares_errors() -> None:
+def test_weighing_is_shown_from_no_money_on_and_beside_all_kinds_of_errors() -> None:
+    planned = all_settings(find_figures("weighing"), REAL_DATA, SCALES["small"])
+    weighed = [setting for setting in planned if setting.method == "weigh"]
+    assert {setting.dataset for setting in weighed} == set(REAL_DATA.all)
+    for side, rates in {"rhs": 0.1, "lhs": 0.1, "both": 0.1, "overwritten": 1 / 3}.items():
+        budgets = {s.budget for s in weighed if s.side == side and s.error_rate == rates}
+        assert budgets >= {0.0, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0}, side
+        assert {s.error_rate for s in weighed if s.side == side} >= {0.05, 0.1, 0.2, 0.3}
+    assert {s.random_rate for s in weighed} == {0.0, 0.02, 0.05, 0.1}
+    assert find_figures("weighing", SEALED)[0].varied["quotes"] == (SEALED,)
+
+
+def test_all_who_clean_are_in_every_figure_that_compares_their_errors() -> None:
+    """But where it is about the paper's client alone, or an axis would have to be as long as PrivateClean's errors."""
     for figure in FIGURES.values():
+        methods = {setting.method for setting in figure.settings(SYNTHETIC_DATA, SCALES["small"])}
         if {"error", "relative_error"} & set(figure.shows):
-            methods = {setting.method for setting in figure.settings(SYNTHETIC_DATA, SCALES["small"])}
             assert {"replace", "refine"} <= methods, figure.name
+        if "relative_error" in figure.shows and figure.name != "allocation":
+            assert {"weigh", "no_purchase"} <= methods, figure.name
+        if figure.drawn is figures.Drawn.LINES and "relative_error" in figure.shows and figure.x in BUYERS:
+            assert "private_clean" in methods or figure.name == "allocation", figure.name
+
+
+BUYERS = ("budget", "per_cell", "k", "level", "max_level", "quasi_identifiers")
+"""Parameters that only those know who buy."""
 
 
 def test_the_papers_parameters_are_varied_as_in_its_table() -> None:

@@ -78,6 +78,8 @@ def check_nothing_is_cut_or_covered(sheet: Sheet) -> None:
     for box in (*panels, *legends):
         assert box.x0 >= -1 and box.y0 >= -1 and box.x1 <= pixels[0] + 1 and box.y1 <= pixels[1] + 1
     assert all(legend.y1 <= panel.y0 + 1 for legend in legends for panel in panels)
+    labels = [panel.yaxis.label.get_window_extent() for panel in sheet.axes if panel.get_ylabel()]
+    assert not any(one.overlaps(other) for one, other in combinations(labels, 2))
     inner = [panel.get_window_extent() for panel in sheet.axes]
     assert not any(one.overlaps(other) for one, other in combinations(inner, 2))
 
@@ -154,6 +156,30 @@ def test_an_axis_is_logarithmic_only_where_methods_are_far_apart() -> None:
     assert panels[0].get_ylim()[0] > 0
 
 
+def test_what_the_parameter_does_not_touch_is_level_and_said_where_it_is_above_the_axis() -> None:
+    panel = sheet_of("k", all_runs("k")).axes[0]
+    vote = named(panel, "no purchase")
+    assert vote.get_ydata() == pytest.approx([0.495, 0.495]) and vote.get_xdata() == [0, 1]  # of the axis
+    assert panel.get_ylim()[1] < 2 and [text.get_text() for text in panel.texts] == ["PrivateClean 20 ↑"]
+
+
+def test_each_kind_of_errors_has_panels_of_its_own() -> None:
+    runs = all_runs("left", keep=lambda s: s.side == "lhs" or s.budget < 0.5)
+    panels = sheet_of("left", runs).axes
+    assert len(panels) == 2 * 2 * 5
+    assert [len(named(panels[row], "weigh").get_xdata()) for row in (0, 5, 10, 15)] == [7, 7, 4, 4]
+    assert [panels[row].get_ylabel() for row in (0, 15)] == ["left:\nrepair error", "both:\nmoney spent"]
+
+
+def test_what_no_dependency_sees_and_what_the_dirty_table_had_are_shown() -> None:
+    floor = named(sheet_of("overwritten", all_runs("overwritten")).axes[0], "what no dependency sees")
+    assert set(floor.get_ydata()) == {0.3}
+    sheet = sheet_of("unseen", all_runs("unseen"))
+    assert named(sheet.axes[5], "the dirty table").get_ydata() == pytest.approx([2.5, 22.5, 52.5, 102.5])
+    dirty = named(sheet_of("errors", all_runs("errors")).axes[0], "the dirty table")
+    assert list(dirty.get_ydata()) == pytest.approx([5, 10, 15, 20, 25])
+
+
 def test_stacked_repairs_add_up_to_all() -> None:
     for panel in sheet_of("distance", all_runs("distance")).axes:
         heights = [[bar.get_height() for bar in container] for container in panel.containers]
@@ -180,7 +206,7 @@ def test_methods_lie_beside_each_other_and_those_without_a_policy_once() -> None
     names = [label.get_text() for label in panel.get_yticklabels()]
     assert names[:5] == ["replace, linked", "replace, guarded", "refine, linked", "refine, guarded", "PrivateClean"]
     ends = {names[place]: end for place, end in ends_of_bars(panel)}
-    assert len(ends) == len(names) == 8
+    assert len(ends) == len(names) == 10
     assert ends["replace, guarded"] == pytest.approx(0.695)
     assert ends["PrivateClean"] == pytest.approx(19.995)
     assert "20" in [text.get_text() for text in panel.texts]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,7 +13,9 @@ from rich.text import Text
 from pacas.cli.data_options import Data, HierarchyOption, read_hierarchies
 from pacas.cli.options import Json, out, print_json, printable, progress
 from pacas.cli.plain_table import plain_table
+from pacas.core.dependency import FunctionalDependency
 from pacas.core.relation import Relation
+from pacas.core.words import counted
 from pacas.engine.duck.engine import DuckEngine
 from pacas.errors import InputError
 from pacas.experiments.errors.dirty_relation import (
@@ -52,6 +54,14 @@ def command(
         typer.Option(metavar="fresh|domain|both", help="What a right side gets: a new value, or one of its column."),
     ] = "both",
     random: Annotated[str, typer.Option(metavar="RATE", help="The share of further tuples with a random error.")] = "0",
+    overwritten: Annotated[
+        str,
+        typer.Option(
+            metavar="SHARE",
+            help="The share of each dependency's groups of several rows in which a block of rows, up to all of them, "
+            "gets one other value: a bad import.",
+        ),
+    ] = "0",
     kind: Annotated[
         list[str] | None,
         typer.Option(
@@ -80,15 +90,16 @@ def command(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Put errors into a clean table: such as break dependencies, each of them detectable, and random ones.
+    """Put errors into a clean table: such as break dependencies, random ones, and overwritten groups.
 
-    An error is detectable if undoing it alone, with all others left in, lowers its dependency's number of violations.
-    So groups of one row get none, nor do groups that violate the dependency already; at most half of a group is
-    touched. No tuple gets two errors. If there is no place for as many as asked for, as many as possible are made, and
-    that is said; if there is none at all, it is an error.
+    Errors that --rate asks for are each detectable: undoing one, with all others left in, lowers its dependency's
+    number of violations. So groups of one row get none, nor do groups that violate the dependency already; at most half
+    of a group is touched. Random errors and overwritten groups need not show; how many do not is said. No tuple gets
+    two errors, but by blocks of two dependencies. If there is no place for as many as asked for, as many as can be are
+    made, and that is said; if there is none at all, it is an error.
 
-    JSON: rows, changed, by_kind (how many of each kind), short (what, asked, made), left_alone (fd, groups), output,
-    log, repairability
+    JSON: rows, changed, by_kind (how many of each kind), unseen (errors in no violation), short (what, asked, made),
+    left_alone (fd, groups), overwritten_whole (fd, groups), output, log, repairability
 
     Example: pacas errors sp.csv --fd "GEN, DIAG -> MED" --rate 0.2 --seed 1 --output dirty.csv --log changes.csv
     """
@@ -99,14 +110,15 @@ def command(
         side=side,
         value=value,
         random_rate=_share(random, "--random"),
+        overwritten=_share(overwritten, "--overwritten", of="groups"),
         kinds=kind or USUAL,
         attributes=attribute,
         hierarchies=read_hierarchies(hierarchy),
         non_interacting=non_interacting,
         seed=seed,
     )
-    if not rate and not generator.random_rate:
-        raise InputError("no errors to make; give --fd with --rate 0.1, or --random 0.1")
+    if not rate and not generator.random_rate and not generator.overwritten:
+        raise InputError("no errors to make; give --fd with --rate 0.1 or --overwritten 0.3, or --random 0.1")
     if ErrorKind.NULL in generator.kinds and len(file.columns) == 1:
         raise InputError(f"{file.name} has one column, and a row of nothing would be no row; leave out --kind null")
     generator.check(file.columns, file.name)
@@ -150,13 +162,13 @@ def parse_rate(given: Sequence[str]) -> Rate:
     return rates
 
 
-def _share(text: str, option: str) -> float:
+def _share(text: str, option: str, of: str = "tuples") -> float:
     try:
         share = float(text)
     except ValueError:
         share = -1.0
     if not 0 <= share <= 1:
-        raise InputError(f"{option} takes a share of the tuples from 0 to 1, such as 0.1, not {text!r}")
+        raise InputError(f"{option} takes a share of the {of} from 0 to 1, such as 0.1, not {text!r}")
     return share
 
 
@@ -165,9 +177,15 @@ def as_json(dirty: DirtyRelation) -> dict[str, Any]:
         "rows": len(dirty.clean),
         "changed": len(dirty.errors),
         "by_kind": dirty.by_kind,
+        "unseen": dirty.unseen,
         "short": [short._asdict() for short in dirty.short],
-        "left_alone": [{"fd": str(fd), "groups": groups} for fd, groups in dirty.left_alone.items() if groups],
+        "left_alone": _per_dependency(dirty.left_alone),
+        "overwritten_whole": _per_dependency(dirty.overwritten_whole),
     }
+
+
+def _per_dependency(groups: Mapping[FunctionalDependency, int]) -> list[dict[str, Any]]:
+    return [{"fd": str(fd), "groups": n} for fd, n in groups.items() if n]
 
 
 def _print(dirty: DirtyRelation, output: Path) -> None:
@@ -175,11 +193,20 @@ def _print(dirty: DirtyRelation, output: Path) -> None:
     for kind, number in dirty.by_kind.items():
         table.add_row(kind, f"{number:,}")
     out.print(table)
-    out.print(f"\n{len(dirty.errors):,} of {len(dirty.clean):,} rows have an error; {output} written.")
-    for what, asked, made in dirty.short:
-        note = f"{what}: {asked:,} errors were asked for, and there was a place for {made:,}"
+    out.print(f"\n{dirty.dirty_rows:,} of {len(dirty.clean):,} rows have an error; {output} written.")
+    for note in _notes(dirty):
         out.print(Text(printable(note), style="yellow"))
+
+
+def _notes(dirty: DirtyRelation) -> Iterator[str]:
+    for what, asked, made in dirty.short:
+        things = "groups" if what.endswith(f":{ErrorKind.OVERWRITTEN}") else "errors"
+        yield f"{what}: {asked:,} {things} were asked for, and there was a place for {made:,}"
     for fd, groups in dirty.left_alone.items():
         if groups:
-            note = f"{fd}: {groups:,} groups violated it already, and were left alone"
-            out.print(Text(printable(note), style="yellow"))
+            yield f"{fd}: {groups:,} groups violated it already, and were left alone"
+    for fd, groups in dirty.overwritten_whole.items():
+        if groups:
+            yield f"{fd}: {counted(groups, 'group')} overwritten whole; no violation of it shows that"
+    if dirty.unseen:
+        yield f"{counted(dirty.unseen, 'error')} in no violation: no dependency sees them"

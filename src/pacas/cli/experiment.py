@@ -19,6 +19,9 @@ from pacas.errors import FileError
 from pacas.experiments.claims import Judged
 from pacas.experiments.datasets.load import check_directory
 from pacas.experiments.evaluation import SYNTHETIC, Evaluation, EvaluationPlan, evaluate
+from pacas.experiments.plots.labels import column_words, value_words
+from pacas.experiments.plots.means import Means, means_tables
+from pacas.experiments.runs.figures import GROUPS
 from pacas.experiments.runs.running import EvaluationProgress
 from pacas.experiments.runs.setting import PAPER
 
@@ -37,7 +40,7 @@ def start(context: typer.Context) -> None:
 @app.command("run")
 def run(
     figure: Annotated[
-        str, typer.Argument(metavar="FIGURE", help="A figure's name, such as budget or privateclean, or all.")
+        str, typer.Argument(metavar="FIGURE", help="A figure's name, such as budget or privateclean, weighing, or all.")
     ],
     output: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Where everything goes.")],
     data: Annotated[
@@ -55,8 +58,9 @@ def run(
     """Run one figure of the evaluation, or all: tidy results, plots, a report, and a verdict on each claim.
 
     The figures: distance, general, support, k, level, errors, budget, privateclean, baselines, declined, quotes,
-    max_level, allocation, quasi_identifiers, side, rows, modules. Every setting is run with four seeds. What was run is
-    kept: the same command with the same output goes on where it was stopped.
+    max_level, allocation, quasi_identifiers, side, rows, modules; and, for what weighing makes of each kind of errors,
+    right, left, overwritten, error_rate, unseen: weighing runs all of these, and their means are printed. Every setting
+    is run with four seeds. What was run is kept: the same command with the same output goes on where it was stopped.
 
     JSON: results (a file), claims (claim, agrees, figure, measured, in_paper), plots, report, runs
 
@@ -107,6 +111,9 @@ def _document(evaluation: Evaluation) -> dict[str, object]:
 
 
 def _show(evaluation: Evaluation) -> None:
+    for found in evaluation.means:
+        if found.figure.name in GROUPS["weighing"]:
+            show_means(found)
     if evaluation.claims:
         table = Table("figure", "claim", "ours", "measured", box=None, header_style="bold")
         for judged in evaluation.claims:
@@ -114,6 +121,22 @@ def _show(evaluation: Evaluation) -> None:
         out.print(table)
     out.print(f"{counted(evaluation.runs, 'run')} made; results in {evaluation.results}")
     out.print(f"Report: {evaluation.report}")
+
+
+def show_means(found: Means) -> None:
+    """A table for each kind of errors and thing that is shown: a row per data set and method."""
+    figure = found.figure
+    for shown in means_tables(found):
+        kind = f"{value_words(figure.panels, shown.panel)}: " if figure.panels else ""
+        table = Table("data set", "method", box=None, header_style="bold", title_justify="left")
+        table.title = f"{figure.name}: {kind}{column_words(shown.column)}, by {column_words(figure.x)}"
+        for x in shown.xs:
+            table.add_column(x, justify="right")
+        for names, points in shown.rows.items():
+            spreads = [points[x].spread(shown.column) if x in points else None for x in shown.xs]
+            if any(spreads):
+                table.add_row(*names, *("" if spread is None else f"{spread.mean:.3f}" for spread in spreads))
+        out.print(table, "")
 
 
 def _verdict(judged: Judged) -> Text:

@@ -74,7 +74,7 @@ COMMANDS = {
     ),
     "errors": (
         "pacas.cli.errors",
-        "Put errors into a clean table: such as break dependencies, each of them detectable, and random ones.",
+        "Put errors into a clean table: such as break dependencies, random ones, and overwritten groups.",
     ),
     "hierarchy": (
         "pacas.cli.hierarchy",

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from pacas.experiments.claims import Judged, judge_all
 from pacas.experiments.plots.draw import check_can_draw, draw
+from pacas.experiments.plots.means import Means, means
 from pacas.experiments.plots.report import write_report
 from pacas.experiments.runs.figures import (
     REAL_DATA,
@@ -65,6 +66,8 @@ class Evaluation:
     claims: tuple[Judged, ...]
     runs: int
     """How many were made now; others were there already."""
+    means: tuple[Means, ...]
+    """What each figure shows, in figures."""
 
 
 def evaluate(
@@ -81,6 +84,7 @@ def evaluate(
     claims = tuple(judged for judged in judge_all(runs) if judged.figure in {f.name for f in plan.figures})
     document = [judged.as_dict() | {"why": judged.why} for judged in claims]
     (plan.output / "claims.json").write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n", "utf-8")
+    shown = tuple(means(figure, runs) for figure in plan.figures)
     plots = tuple(path for figure in plan.figures for path in draw(figure, runs, plan.output))
     report = write_report(plan.output, plan.figures, runs, claims)
-    return Evaluation(parquet, plots, report, claims, made)
+    return Evaluation(parquet, plots, report, claims, made, shown)

@@ -247,8 +247,13 @@ class Belief:
         if blocks:
             found = self.block.sum(axis=1)[several & (self.sure > 0.5)]
             overwritten = float(np.clip((found.sum() + 0.2) / (len(found) + 20), 1e-4, 0.6))
+        unlike = (float(shown.sum()) + 1) / (float(self.pair_count[use].sum()) + 50)
         self.rates = Rates(
-            float(np.clip(rate, 1e-4, 0.5)), overwritten, (seen + 1) / (seen.sum() + len(self.column)), self._shares()
+            float(np.clip(rate, 1e-4, 0.5)),
+            float(np.clip(unlike, 1e-4, 0.5)),
+            overwritten,
+            (seen + 1) / (seen.sum() + len(self.column)),
+            self._shares(),
         )
 
     def _shares(self) -> Floats:

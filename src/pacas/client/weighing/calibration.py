@@ -41,24 +41,43 @@ class Calibration:
         return np.asarray(self.hit_rates[np.searchsorted(EDGES, share, side="right")])
 
 
-def calibrate(
+@dataclass(frozen=True, slots=True, eq=False)
+class SideEvidence:
+    """What the rows in conflict of one left side say about how often it is the left side."""
+
+    log_ratio: Floats
+    """Per row: how much likelier its score is for a left error than for a right one."""
+    log_likelihood: Floats
+    """Per share in `SHARES`: of what was seen."""
+    tried: TriedErrors | None
+
+    def calibrated(self, elsewhere: Floats) -> Calibration:
+        """With what other left sides say, which counts for less: tables go wrong in one way more often than in many."""
+        like = self.log_likelihood + POOLED * elsewhere
+        believed = np.exp(like - like.max()) * AT_FIRST
+        log_odds = float(believed @ (np.log(SHARES) - np.log(1 - SHARES)) / believed.sum())
+        share, odds = 1 / (1 + np.exp(-log_odds)), self.log_ratio + log_odds
+        rates = None if self.tried is None else _hit_rates(self.tried)
+        return Calibration(share, np.clip(odds, -MOST_ODDS, MOST_ODDS), rates)
+
+
+POOLED = 0.5
+
+
+def side_evidence(
     tried: TriedErrors | None, scores: Floats, weight: Floats, told_left: int, told_right: int
-) -> Calibration:
+) -> SideEvidence:
     """From the scores of rows in conflict, each of which counts by its weight; and from rows that purchases settled."""
+    told = told_left * np.log(SHARES) + told_right * np.log(1 - SHARES)
     if tried is None:
-        return Calibration(0.5, np.clip(scores, -UNTRIED_ODDS, UNTRIED_ODDS), None)
+        return SideEvidence(np.clip(scores, -UNTRIED_ODDS, UNTRIED_ODDS), told, None)
     both = np.concatenate([tried.left, tried.right])
     cuts = np.unique(np.quantile(both, np.linspace(0, 1, CUTS + 1)[1:-1]))
     left, right = (_shares(np.searchsorted(cuts, s, side="right"), len(cuts) + 1) for s in (tried.left, tried.right))
     bins = np.searchsorted(cuts, scores, side="right")
     seen = np.bincount(bins, weights=weight, minlength=len(cuts) + 1)
     mixed = np.log(SHARES[:, None] * left + (1 - SHARES[:, None]) * right)
-    like = mixed @ seen + told_left * np.log(SHARES) + told_right * np.log(1 - SHARES)
-    believed = np.exp(like - like.max()) * AT_FIRST
-    share = float(believed @ SHARES / believed.sum())
-    ratio = rising(np.log(left / right), left + right)[bins]
-    odds = np.clip(ratio + np.log(share) - np.log(1 - share), -MOST_ODDS, MOST_ODDS)
-    return Calibration(share, odds, _hit_rates(tried))
+    return SideEvidence(rising(np.log(left / right), left + right)[bins], mixed @ seen + told, tried)
 
 
 def _shares(bins: Ints, size: int) -> Floats:

@@ -43,7 +43,8 @@ def _of_group(model: Model, belief: Belief, row: int) -> Iterator[WeighedExplana
         if code < 0 or code == shown:
             continue
         weight = float(belief.weight[group, place]) * scale
-        says = f"it is wrong, and should be {column.tree.label(code)!r}, as {counted(int(count[place]), 'other cell')} {here}"
+        others = counted(int(count[place]), "other cell")
+        says = f"it is wrong, and should be {column.tree.label(code)!r}, as {others} {here}"
         yield WeighedExplanation(says, weight * (1 - block))
         if code == belief.likeliest[group]:
             says = f"a block {here} was overwritten with it, and should be {column.tree.label(code)!r}"

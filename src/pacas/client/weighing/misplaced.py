@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from pacas.client.weighing.belief import Belief
-from pacas.client.weighing.calibration import Calibration, calibrate
+from pacas.client.weighing.calibration import Calibration, SideEvidence, side_evidence
 from pacas.client.weighing.left_side import LeftSide
 from pacas.client.weighing.row_options import FITS, HOPELESS, NO_LEFT_OPTIONS, LeftOptions, OptionFinder
 from pacas.client.weighing.tried_errors import try_errors
@@ -79,11 +79,15 @@ class Misplaced:
         odds = np.full(count, HOPELESS)
         owner = np.full(count, -1)
         before = self.if_unlike if len(self.if_unlike) == self._rows else None
-        found: list[Calibration] = []
-        for number, side in enumerate(finder.sides):
+        evidence: list[tuple[Ints, SideEvidence]] = []
+        for side in finder.sides:
             beliefs = [belief for belief in finder.beliefs if belief.side is side]
             these = np.unique(np.concatenate([NO_ROWS, *(conflicts[belief] for belief in beliefs)]))
-            calibration = self._calibration(side, beliefs, these, best[these], conflicts, before)
+            evidence.append((these, self._evidence(side, beliefs, these, best[these], conflicts, before)))
+        together = np.sum([one.log_likelihood for _, one in evidence], axis=0)
+        found: list[Calibration] = []
+        for number, (side, (these, one)) in enumerate(zip(finder.sides, evidence, strict=True)):
+            calibration = one.calibrated(together - one.log_likelihood)
             found.append(calibration)
             self.share[side] = calibration.share
             likelier = calibration.log_odds > odds[these]
@@ -99,7 +103,7 @@ class Misplaced:
         score = np.where(odds[options.of] > HOPELESS, odds[options.of] + options.score - best[options.of], HOPELESS)
         return odds, LeftOptions(options.of, options.attribute, options.value, score), hit
 
-    def _calibration(
+    def _evidence(
         self,
         side: LeftSide,
         beliefs: list[Belief],
@@ -107,10 +111,10 @@ class Misplaced:
         scores: Floats,
         conflicts: Mapping[Belief, Ints],
         before: Floats | None,
-    ) -> Calibration:
+    ) -> SideEvidence:
         """What the scores of some suspects are worth, for one left side."""
         if not len(these):
-            return Calibration(0.5, np.empty(0), None)
+            return side_evidence(None, np.empty(0), np.empty(0), 0, 0)
         shown = []
         for belief in beliefs:
             rows = self.suspects[conflicts[belief]]
@@ -124,7 +128,7 @@ class Misplaced:
         weight = np.where((misses > 0.4) & ~told, misses, 0) / alike
         left = sum(self.told[row] for row in rows[told].tolist())
         tried = try_errors(self.finder, side, fits, shown)
-        return calibrate(tried, scores, weight, left, int(told.sum()) - left)
+        return side_evidence(tried, scores, weight, left, int(told.sum()) - left)
 
     # ---- settling ---------------------------------------------------------------------------------------------
 
@@ -206,7 +210,7 @@ class Misplaced:
             rows = self.suspects[there]
             own = np.log(belief.rates.wrong) + belief.rates.log_confusion[belief.column.codes[rows]]
             came = np.full(self._rows, HOPELESS)
-            came[rows] = np.minimum(total[there] + own, -0.05)
+            came[rows] = np.minimum(total[there] + own, np.log(belief.rates.unlike))  # no group is full of strays
             self.from_elsewhere[belief] = came
 
     def learn(self) -> None:

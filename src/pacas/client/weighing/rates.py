@@ -23,6 +23,8 @@ class Rates:
 
     wrong: float
     """How often a single cell is wrong (ε)."""
+    unlike: float
+    """How often a cell is not like its group, whether it is wrong or its row is from elsewhere."""
     overwritten: float
     """How often a block of a group's cells has been overwritten by one value (σ)."""
     confusion: Floats
@@ -32,7 +34,7 @@ class Rates:
 
     @classmethod
     def at_first(cls, values: int) -> Rates:
-        return cls(0.05, 0.0005, np.full(values, 1 / max(values, 1)))
+        return cls(0.05, 0.05, 0.0005, np.full(values, 1 / max(values, 1)))
 
     @property
     def log_confusion(self) -> Floats:

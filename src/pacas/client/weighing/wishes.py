@@ -16,7 +16,7 @@ from pacas.core.distance import Floats
 from pacas.core.histogram import NO_ROWS, Ints
 from pacas.protocol.marketplace import Columns
 
-LEAST = 0.3
+LEAST = 0.05
 """The δ, in bits, that a purchase must be expected to remove."""
 
 NAMED = 0.5

@@ -4,7 +4,8 @@ Let D be the dirty relation with all its errors, and D′ the same without error
 violations(D, X → A) > violations(D′, X → A); so at least one violating pair with e's tuple in it is gone in D′. All
 pairs that differ between D and D′ hold e's tuple, whence two counts decide: with how many tuples of its group it
 clashes as it is, and with how many of the group that it would be in if e were undone. Errors that must not interact
-stand `apart`: their tuples share no group with the tuple of another error.
+stand `apart`: their tuples share no group with the tuple of another error. Of a cell, whoever spoilt it, `seen` says
+whether its tuple is in any violation of a dependency that names its attribute.
 """
 
 from __future__ import annotations
@@ -18,15 +19,15 @@ from pacas.core.dependency import FunctionalDependency
 from pacas.core.distance import Floats
 from pacas.core.hierarchy import Codes, Hierarchy
 from pacas.core.histogram import Ints
-from pacas.experiments.errors.dirty_relation import Repairability
+from pacas.experiments.errors.dirty_relation import ErrorKind, Repairability
 from pacas.experiments.errors.error_columns import NO_FD, ErrorColumns
 
 
 def detectable(columns: ErrorColumns, fds: Sequence[FunctionalDependency]) -> NDArray[np.bool_]:
-    """Per error: is it detectable by its dependency? A random error, which has none, counts as if it were."""
+    """Per error: is it detectable by its dependency? Random errors and overwritten groups count as if they were."""
     shows = np.ones(len(columns.errors), dtype=np.bool_)
     for number, fd in enumerate(fds):
-        of_fd = np.flatnonzero(columns.errors.fd == number)
+        of_fd = np.flatnonzero((columns.errors.fd == number) & (columns.errors.kind != ErrorKind.OVERWRITTEN))
         if len(of_fd):
             now, undone = _clashes(columns, fd, of_fd)
             shows[of_fd] = now > undone
@@ -83,6 +84,18 @@ class Clashes:
         return group.astype(np.int64) * len(self._tree) + enter
 
 
+def seen(columns: ErrorColumns, fds: Sequence[FunctionalDependency]) -> NDArray[np.bool_]:
+    """Per error: is its tuple in a violation of a dependency that names its attribute, on either side?"""
+    found = np.zeros(len(columns.errors), dtype=np.bool_)
+    for fd in fds:
+        tree, node = columns.nodes(fd.rhs)
+        group = columns.groups(fd.lhs).key
+        here = np.flatnonzero(np.isin(columns.errors.attribute, list(fd.attributes)))
+        clashes = Clashes(columns.dirty(group), columns.dirty(node), tree)
+        found[here] |= clashes.count(group[columns.rows + here], node[columns.rows + here]) > 0
+    return found
+
+
 def repairabilities(columns: ErrorColumns, fds: Sequence[FunctionalDependency]) -> list[Repairability | None]:
     """Per error: how much of the data still says what the right value is; None for a random error."""
     found: list[Repairability | None] = [None] * len(columns.errors)
@@ -105,9 +118,9 @@ def _shares(columns: ErrorColumns, fd: FunctionalDependency, attribute: str, err
 
 
 def _share(others: Ints, same: Ints, contexts: Ints, wholes: Ints) -> Floats:
-    """Of the rows in each of the contexts, the share that is wholly as given."""
-    inside = np.bincount(others)[contexts]
-    return np.asarray(np.bincount(same, minlength=int(wholes.max()) + 1)[wholes] / inside)
+    """Of the rows in each of the contexts, the share that is wholly as given; 0 where none is there any more."""
+    inside = np.bincount(others, minlength=int(contexts.max()) + 1)[contexts]
+    return np.asarray(np.bincount(same, minlength=int(wholes.max()) + 1)[wholes] / np.maximum(inside, 1))
 
 
 def apart(columns: ErrorColumns, fds: Sequence[FunctionalDependency]) -> NDArray[np.bool_]:

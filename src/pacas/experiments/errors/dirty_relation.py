@@ -25,7 +25,7 @@ from pacas.formats.replacing import check_writable, replacing
 
 
 class ErrorKind(StrEnum):
-    """How a cell became wrong: the first three break a dependency, the others strike blindly."""
+    """How a cell became wrong: the first four are aimed at a dependency, the others strike blindly."""
 
     RHS_FRESH = "rhs_fresh"
     """The right side has a value that stood nowhere in its column."""
@@ -33,6 +33,8 @@ class ErrorKind(StrEnum):
     """The right side has another value of its column."""
     LHS_DOMAIN = "lhs_domain"
     """An attribute of the left side has another value of its column, and the tuple has so joined another group."""
+    OVERWRITTEN = "overwritten"
+    """The right side has another value of its column, as have other rows of its group: a block of them, or all."""
     TYPO = "typo"
     """One character is another one."""
     APPEND = "append"
@@ -80,23 +82,25 @@ class CellError:
     new: str | None = field(repr=False)
     kind: ErrorKind
     fd: FunctionalDependency | None = None
-    """The dependency that a violation shows it by; a random error has none."""
+    """The dependency that it was aimed at, and that a violation shows it by, unless its group was overwritten whole."""
     repairability: Repairability | None = None
     """For errors with a dependency."""
+    is_seen: bool = True
+    """Is its tuple in a violation of a dependency that names its attribute?"""
 
 
 class Shortfall(NamedTuple):
     """Fewer errors than were asked for, because there were no more places for them."""
 
     what: str
-    """A dependency and its side, such as `GEN, DIAG -> MED:rhs`, or `random`."""
+    """A dependency and its side, such as `GEN, DIAG -> MED:rhs`, or its groups (`:overwritten`); or `random`."""
     asked: int
     made: int
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DirtyRelation:
-    """A clean relation and the errors that make it dirty: one a tuple at most, in row order."""
+    """A clean relation and the errors that make it dirty, in row order: one a tuple, but for overwritten groups."""
 
     clean: Relation
     errors: tuple[CellError, ...]
@@ -105,6 +109,8 @@ class DirtyRelation:
     """Per dependency: the groups that violated it before, and got no errors by it."""
     texts: pa.Table = field(repr=False)
     """The clean values as text, of the columns with errors."""
+    overwritten_whole: Mapping[FunctionalDependency, int] = field(default_factory=dict)
+    """Per dependency: the groups of which all rows were overwritten, so that no violation of it shows them."""
 
     @property
     def by_kind(self) -> dict[str, int]:
@@ -121,6 +127,16 @@ class DirtyRelation:
             errors = [error for error in self.errors if error.attribute == attribute]
             table = table.set_column(at, attribute, _changed(table.column(at), self.texts.column(attribute), errors))
         return Relation(table)
+
+    @property
+    def unseen(self) -> int:
+        """How many errors no dependency sees."""
+        return sum(not error.is_seen for error in self.errors)
+
+    @property
+    def dirty_rows(self) -> int:
+        """How many rows have an error."""
+        return len({error.row for error in self.errors})
 
     def __repr__(self) -> str:  # no values: they may be a provider's
         kinds = ", ".join(f"{kind}: {n:,}" for kind, n in self.by_kind.items())
@@ -164,7 +180,9 @@ def check_log(path: Path, file: RelationFile, others: Iterable[Path]) -> None:
 def write_dirty(dirty: DirtyRelation, file: RelationFile, path: Path) -> None:
     """Write the dirty table of a file; what has no error stays byte for byte, if it is a text of the same kind."""
     column = {attribute: at for at, attribute in enumerate(file.columns)}
-    changes = {e.row: [Change(column[e.attribute], e.old, e.new or "")] for e in dirty.errors}
+    changes: dict[int, list[Change]] = {}
+    for e in dirty.errors:
+        changes.setdefault(e.row, []).append(Change(column[e.attribute], e.old, e.new or ""))
     write_changed(file, len(dirty.clean), changes, lambda: dirty.relation, path)
 
 

@@ -1,7 +1,7 @@
 """Errors by the ten thousand, and the columns that dependencies name, with the changed tuples below the clean ones.
 
-Row n + i of such a column, in a relation of n rows, is the tuple of error i as it is with that error. So one numbering
-of values and of groups serves both the clean relation and the dirty one.
+Row n + i of such a column, in a relation of n rows, is the tuple of error i as it is in the dirty relation. So one
+numbering of values and of groups serves both the clean relation and the dirty one.
 """
 
 from __future__ import annotations
@@ -62,16 +62,21 @@ class ErrorBatch:
         return ErrorBatch(*(getattr(self, field.name)[chosen] for field in fields(self)))
 
     def cells(
-        self, fds: Sequence[FunctionalDependency], repairability: Sequence[Repairability | None]
+        self,
+        fds: Sequence[FunctionalDependency],
+        repairability: Sequence[Repairability | None],
+        seen: NDArray[np.bool_],
     ) -> tuple[CellError, ...]:
         """The errors one by one, in row order."""
         by_number = [*fds, None]  # −1 finds the None
         columns = (getattr(self, field.name).tolist() for field in fields(self))
         cells = [
-            CellError(row, attribute, old, new, kind, by_number[fd], shares)
-            for row, attribute, old, new, kind, fd, shares in zip(*columns, repairability, strict=True)
+            CellError(row, attribute, old, new, kind, by_number[fd], shares, is_seen)
+            for row, attribute, old, new, kind, fd, shares, is_seen in zip(
+                *columns, repairability, seen.tolist(), strict=True
+            )
         ]
-        return tuple(cells[i] for i in np.argsort(self.row).tolist())
+        return tuple(cells[i] for i in np.argsort(self.row, kind="stable").tolist())
 
 
 class ErrorColumns:
@@ -101,13 +106,13 @@ class ErrorColumns:
 
     def _extended(self, attribute: str) -> CodedColumn:
         clean = self._clean[attribute]
-        codes, values = clean.codes[self.errors.row].astype(np.int32), clean.values
-        here = np.flatnonzero(self.errors.attribute == attribute)
+        codes, values = clean.codes.astype(np.int32), clean.values
+        dirty, here = codes.copy(), np.flatnonzero(self.errors.attribute == attribute)
         if len(here):
             known = {value: code for code, value in enumerate(values)}
-            codes[here] = [known.setdefault(new, len(known)) for new in self.errors.new[here]]
+            dirty[self.errors.row[here]] = [known.setdefault(new, len(known)) for new in self.errors.new[here]]
             values = list(known)
-        return CodedColumn(np.concatenate([clean.codes.astype(np.int32), codes]), values)
+        return CodedColumn(np.concatenate([codes, dirty[self.errors.row]]), values)
 
     def groups(self, lhs: tuple[str, ...]) -> Keys:
         """Each row's X-group, −1 for a row with a null or a general value in X; one group of all for an empty X."""

@@ -3,7 +3,8 @@
 After BART (Arocena et al., "Messing up with BART", 2015). Constraint-induced errors break a dependency and are
 *detectable*: undoing any one of them, with all others left in place, lowers the number of violations of its dependency
 (`detectability.py`). That is seen to at the end, on the relation with all errors in it: those that do not show,
-because others hide them, are taken back and replaced by others, until all show. Random errors strike blindly.
+because others hide them, are taken back and replaced by others, until all show. Random errors strike blindly. Groups
+that are overwritten (`overwritten_groups.py`) stay as they are, whether they show or not.
 """
 
 from __future__ import annotations
@@ -22,9 +23,10 @@ from pacas.engine.contract import Engine
 from pacas.engine.questions import Data, as_source, embedded_engine
 from pacas.errors import InputError, SchemaError, did_you_mean
 from pacas.experiments.errors.constraint_errors import CleanGroups, Places, Side, no_place
-from pacas.experiments.errors.detectability import apart, detectable, repairabilities
+from pacas.experiments.errors.detectability import apart, detectable, repairabilities, seen
 from pacas.experiments.errors.dirty_relation import CellError, DirtyRelation, ErrorKind, Shortfall
 from pacas.experiments.errors.error_columns import ErrorBatch, ErrorColumns
+from pacas.experiments.errors.overwritten_groups import no_groups, overwrite
 from pacas.experiments.errors.random_errors import SPOIL, USUAL, random_errors
 from pacas.experiments.errors.rates import SIDES, Quota, Rate, check_rate, check_rates, quotas, tuples
 
@@ -45,7 +47,8 @@ class ErrorGenerator:
     that `side` names (rhs, lhs, both), or a mapping with a rate each (`{"A -> B": 0.1, "C -> D:lhs": 0.05}`). `value`
     says what a right side gets: a fresh value, another one of its column (domain), or now this, now that (both).
     `random_rate` is the share of tuples with a random error of one of `kinds`, in `attributes` (by default those of the
-    dependencies; all, if there are none). No tuple gets two errors.
+    dependencies; all, if there are none). `overwritten` is the share of each dependency's groups of several rows in
+    which a block of rows gets one other value. No tuple gets two errors, but by blocks of several dependencies.
 
     By default errors may share a group, of which one dependency's errors touch half at most: only so can large groups
     have many. If `non_interacting`, no X-group of any dependency, clean or dirty, holds the tuple of a
@@ -60,6 +63,7 @@ class ErrorGenerator:
         side: str = "rhs",
         value: str = "both",
         random_rate: float = 0.0,
+        overwritten: float = 0.0,
         kinds: Iterable[str] = USUAL,
         attributes: Sequence[str] | None = None,
         hierarchies: Mapping[str, Hierarchy] | None = None,
@@ -72,6 +76,7 @@ class ErrorGenerator:
         self.kinds = tuple(ErrorKind(_one_of(SPOIL, kind, "kind of random error")) for kind in kinds)
         self.rate = rate
         self.random_rate = check_rate(random_rate, "the rate of random errors")
+        self.overwritten = check_rate(overwritten, "the share of overwritten groups", of="groups")
         self.attributes = attributes
         self.hierarchies = dict(hierarchies or {})
         self.non_interacting = non_interacting
@@ -81,6 +86,10 @@ class ErrorGenerator:
             raise InputError(f"the rates come to {together:g} errors a tuple, and no tuple gets two; lower them")
         if isinstance(rate, float | int) and rate > 0 and not self.fds:
             raise InputError("a rate, and no dependency to break; give at least one, such as 'GEN, DIAG -> MED'")
+        if self.overwritten and not self.fds:
+            raise InputError("groups to overwrite, and no dependency; give at least one, such as 'GEN, DIAG -> MED'")
+        if self.overwritten and non_interacting:
+            raise InputError("errors of an overwritten group share it; they cannot be non-interacting, too")
         if self.random_rate and not self.kinds:
             raise InputError(f"random errors, and no kind of them; {did_you_mean('', SPOIL)}")
 
@@ -100,6 +109,8 @@ class ErrorGenerator:
         table = engine.open(source)
         named = list(dict.fromkeys(a for fd in self.fds for a in fd.attributes))
         run = _Run(self, ErrorColumns(engine.columns(table, named) if named else {}, self.hierarchies, len(table)))
+        if self.overwritten:
+            run.overwrite()
         if self.random_rate:
             struck = list(dict.fromkeys(self.attributes or named or source.columns))
             run.strike(engine.rows(table, None, struck))
@@ -107,7 +118,7 @@ class ErrorGenerator:
         errors = run.errors()
         texts = engine.rows(table, None, list({error.attribute: None for error in errors}) or source.columns[:1])
         clean = source if isinstance(source, Relation) else Relation(engine.rows(table, None, source.columns))
-        return DirtyRelation(clean, errors, tuple(run.short), run.left_alone, texts)
+        return DirtyRelation(clean, errors, tuple(run.short), run.left_alone, texts, run.overwritten_whole)
 
 
 class _Run:
@@ -116,20 +127,35 @@ class _Run:
     def __init__(self, how: ErrorGenerator, clean: ErrorColumns) -> None:
         self.short: list[Shortfall] = []
         self.left_alone: dict[FunctionalDependency, int] = {}
+        self.overwritten_whole: dict[FunctionalDependency, int] = {}
         self._how, self._clean = how, clean
         self._rng = np.random.default_rng(how.seed)
         self._taken: NDArray[np.bool_] = np.zeros(clean.rows, dtype=np.bool_)
         self._errors = ErrorBatch.joined([])
 
+    def overwrite(self) -> None:
+        """Overwrite blocks of groups. Every dependency has its share, so that a tuple may be in a block of several."""
+        for number, fd in enumerate(self._how.fds):
+            groups = CleanGroups(self._clean, fd, number, one_each=False)
+            done = overwrite(groups, self._how.overwritten, self._errors, self._rng)
+            self._add(done.errors)
+            self.left_alone[fd], self.overwritten_whole[fd] = groups.violating, done.whole
+            if done.made < done.asked:
+                self.short.append(Shortfall(f"{fd}:overwritten", done.asked, done.made))
+        if not len(self._errors):
+            raise no_groups(self._how.overwritten)
+
     def strike(self, texts: pa.Table) -> None:
         """Put random errors in."""
         how = self._how
         asked = tuples(how.random_rate, self._clean.rows, "the rate of random errors")
-        rows = np.sort(self._rng.choice(self._clean.rows, asked, replace=False))
+        free = np.flatnonzero(~self._taken)
+        rows = np.sort(self._rng.choice(free, min(asked, len(free)), replace=False))
         columns = dict(zip(texts.column_names, texts.columns, strict=True))
-        self._add(random_errors(columns, rows, how.kinds, self._rng))
-        if len(self._errors) < asked:
-            self.short.append(Shortfall("random", asked, len(self._errors)))
+        made = random_errors(columns, rows, how.kinds, self._rng)
+        self._add(made)
+        if len(made) < asked:
+            self.short.append(Shortfall("random", asked, len(made)))
 
     def break_dependencies(self) -> None:
         """Put constraint-induced errors in, and replace those that do not show."""
@@ -146,19 +172,20 @@ class _Run:
             if len(self._errors) == before:
                 break
             self._settle()
-        self.left_alone = {fd: found.violating for fd, found in groups.items()}
+        self.left_alone |= {fd: found.violating for fd, found in groups.items()}
         self.short += [Shortfall(str(q), q.asked, n) for q in wanted if (n := self._made(q)) < q.asked]
         if wanted and not any(map(self._made, wanted)):
             raise InputError(no_place(wanted[0], groups[wanted[0].fd]))
 
     def errors(self) -> tuple[CellError, ...]:
-        """What was put in, in row order, with how hard each is to repair."""
-        found = repairabilities(self._clean.with_errors(self._errors), self._how.fds)
-        return self._errors.cells(self._how.fds, found)
+        """What was put in, in row order, with how hard each is to repair, and whether a violation shows it."""
+        columns = self._clean.with_errors(self._errors)
+        return self._errors.cells(self._how.fds, repairabilities(columns, self._how.fds), seen(columns, self._how.fds))
 
     def _made(self, quota: Quota) -> int:
         """How many errors a side of a dependency has."""
-        of_side = (self._errors.kind == ErrorKind.LHS_DOMAIN) == (quota.side is Side.LHS)
+        kinds = [ErrorKind.LHS_DOMAIN] if quota.side is Side.LHS else list(VALUES["both"])
+        of_side = np.isin(self._errors.kind, kinds)
         return int((of_side & (self._errors.fd == self._how.fds.index(quota.fd))).sum())
 
     def _add(self, errors: ErrorBatch) -> None:

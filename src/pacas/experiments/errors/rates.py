@@ -28,10 +28,10 @@ class Quota(NamedTuple):
         return f"{self.fd}:{self.side}"
 
 
-def check_rate(rate: object, what: str) -> float:
+def check_rate(rate: object, what: str, of: str = "tuples") -> float:
     """A rate that is one."""
     if not isinstance(rate, int | float) or isinstance(rate, bool) or not 0 <= rate <= 1:
-        raise InputError(f"{what} is a share of the tuples from 0 to 1, such as 0.1, and not {rate!r}")
+        raise InputError(f"{what} is a share of the {of} from 0 to 1, such as 0.1, and not {rate!r}")
     return float(rate)
 
 

@@ -6,21 +6,27 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from pacas.experiments.runs.setting import (
     GUARDED,
+    LEFT,
     LINKED,
+    MIXED,
     NO_PRIVACY,
     NO_PURCHASE,
+    OVERWRITTEN,
     PAPER,
     PRIVATE,
     PRIVATE_RHS,
     REFINE,
     REPLACE,
+    RIGHT,
     SEALED,
+    WEIGH,
     Setting,
 )
 
 METHOD_LABELS: Mapping[str, str] = {
     REPLACE: "replace",
     REFINE: "refine",
+    WEIGH: "weigh",
     PRIVATE: "PrivateClean",
     PRIVATE_RHS: "PrivateClean, right sides",
     NO_PURCHASE: "no purchase",
@@ -33,6 +39,7 @@ GUARD_LABELS: Mapping[str, str] = {LINKED: "linked", GUARDED: "guarded"}
 EXPLAINED: Mapping[str, str] = {
     REPLACE: "SafeClean as in the paper: a class gets the value that was bought",
     REFINE: "SafeClean that narrows a general value by the client's own values below it",
+    WEIGH: "what may be wrong is weighed by the client's own evidence; what that leaves open is bought where it pays",
     PRIVATE: "PrivateClean, all columns randomized, and Greedy-Repair",
     PRIVATE_RHS: "the same, only the right sides randomized",
     NO_PURCHASE: "every class gets its most frequent value, nothing is bought",
@@ -60,11 +67,13 @@ COLUMN_LABELS: Mapping[str, str] = {
     "k": "k, values that every X-group keeps",
     "level": "l, level of the policy",
     "error_rate": "error rate e, share of the rows",
+    "random_rate": "random errors besides, share of the rows; a tenth of the rows has an error of a right side",
     "max_level": "l_max, the coarsest level that is bought",
     "quasi_identifiers": "number of quasi-identifiers",
     "actual_rows": "rows",
     "general": "cells that got a general value; along a line, e grows",
     "side": "side of the dependency that the errors are on",
+    "unseen_after": "wrong cells that no\ndependency saw",
     "method": "method",
     "allocation": "allocation",
     "dataset": "data set",
@@ -87,6 +96,9 @@ COLUMN_LABELS: Mapping[str, str] = {
     "quarter_4": "¾ – 1",
 }
 
+SHORT_LABELS: Mapping[str, str] = {"relative_error": "repair error", "spent_share": "money spent"}
+"""Where panels are low, as their rows are many; the titles say what these are shares of."""
+
 FAMILIES: Mapping[str, str] = {
     "quarter": "changed cells, by the quarter of their distance from the truth",
     "declined": "classes declined as unsafe, by the level that was asked for",
@@ -101,7 +113,7 @@ SECONDS = "seconds, by the clock"
 DISTANCE = "distance from the truth; 1 is the root's"
 
 ALLOCATION_LABELS: Mapping[str, str] = {"errors": "by errors"}
-SIDE_LABELS: Mapping[str, str] = {"rhs": "right", "both": "both", "lhs": "left"}
+SIDE_LABELS: Mapping[str, str] = {RIGHT: "right", MIXED: "both", LEFT: "left", OVERWRITTEN: "overwritten"}
 
 
 def column_words(column: str) -> str:
@@ -143,8 +155,8 @@ def dataset_words(dataset: str, rows: Iterable[int]) -> str:
 
 
 def line_words(setting: Setting, lines: Sequence[str]) -> str:
-    """What a line is called. Only SafeClean is sold to on terms of a policy, so only there X is said."""
-    said = [name for name in lines if name != "guard" or setting.buys]
+    """What a line is called. Only SafeClean is sold to, so only there X and the quotes are said."""
+    said = [name for name in lines if name not in ("guard", "quotes") or setting.buys]
     return ", ".join(
         f"l = {setting.level}" if name == "level" else value_words(name, getattr(setting, name)) for name in said
     )

@@ -1,17 +1,39 @@
 """Lines over a parameter: a row of panels for each thing that is shown, a column for each data set.
 
-Where there is one data set, the things that are shown stand side by side.
+Where there is one data set, the things that are shown stand side by side. A method that knows nothing of the parameter
+is a level line; one that lies far above all others is said at the top, and does not stretch the axis. So are the dirty
+table, and the part of its error that no dependency sees.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import log10
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from pacas.experiments.plots.labels import COLUMN_LABELS, dataset_words, line_words, tick_words
+from pacas.experiments.plots.labels import (
+    COLUMN_LABELS,
+    SHORT_LABELS,
+    dataset_words,
+    line_words,
+    number_words,
+    tick_words,
+    value_words,
+)
 from pacas.experiments.plots.means import Means, Point
-from pacas.experiments.plots.style import absent, dirty_table, frame, is_wide, line_style, set_scale, sheet
+from pacas.experiments.plots.style import (
+    DIRTY_TABLE,
+    PAPER,
+    SOFT,
+    absent,
+    dirty_table,
+    frame,
+    is_wide,
+    line_style,
+    set_scale,
+    sheet,
+)
+from pacas.experiments.runs.setting import SHARED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,6 +41,10 @@ if TYPE_CHECKING:
 
 COMPARABLE = ("relative_error", "spent_share", "declined_0")
 """Shares, which mean the same on each data set; they share their axis."""
+
+DIRTY = {"error": "dirty_error", "unseen_after": "unseen"}
+"""What a column was before the cleaning, where that is not 1."""
+UNSEEN = "what no dependency sees"
 
 USUAL = 3
 """Panels in a row; where there are more, each has less room."""
@@ -30,10 +56,11 @@ def lines(found: Means, note: str) -> Sheet:
     """The panels of a figure of lines."""
     figure, datasets = found.figure, found.datasets
     is_row = len(datasets) == 1
-    rows, columns = (1, len(figure.shows)) if is_row else (len(figure.shows), len(datasets))
-    drawn, grid = sheet(rows, columns, row_height=1.9 if is_row else 1.4)
-    for at, column in enumerate(figure.shows):
-        _row([grid[0][at]] if is_row else grid[at], found, column)
+    kinds = [(value, column) for value in found.panels for column in figure.shows]
+    rows, columns = (1, len(kinds)) if is_row else (len(kinds), len(datasets))
+    drawn, grid = sheet(rows, columns, row_height=1.9 if is_row else 1.4 if rows <= USUAL else 1.1)
+    for at, (value, column) in enumerate(kinds):
+        _row([grid[0][at]] if is_row else grid[at], found, column, {figure.panels: value} if figure.panels else {})
     titles = [dataset_words(dataset, found.rows(dataset)) for dataset in datasets]
     if is_row:
         note = f"{titles[0]}. {note}"
@@ -44,35 +71,69 @@ def lines(found: Means, note: str) -> Sheet:
     return drawn
 
 
-def _row(panels: Sequence[Axes], found: Means, column: str) -> None:
+def _row(panels: Sequence[Axes], found: Means, column: str, where: Mapping[str, Any]) -> None:
     """One column of the results, on each data set."""
-    of_each = [found.of(dataset=dataset) for dataset in found.datasets]
-    values = [_values(points, column) for points in of_each]
+    of_each = [found.of(dataset=dataset, **where) for dataset in found.datasets]
+    values = [_values(points, found, column) for points in of_each]
     log = any(map(is_wide, values)) and all(min(some, default=0.0) > 0 for some in values)  # a line to 0 has no place
-    for panel, points in zip(panels, of_each, strict=True):
+    shared = [value for some in values for value in some]
+    for panel, points, own in zip(panels, of_each, values, strict=True):
         _panel(panel, points, found, column)
         if column == "relative_error":
             dirty_table(panel)
-        set_scale(panel, _values(found.points if column in COMPARABLE else points, column), log=log)
+        set_scale(panel, shared if column in COMPARABLE else own, log=log)
+        _levels(panel, points, found, column)
         _set_ticks(panel, points, found)
         if not points:
             absent(panel)
-    panels[0].set_ylabel(COLUMN_LABELS[column])
+    said = [f"{value_words(name, value)}:\n{SHORT_LABELS[column]}" for name, value in where.items()]
+    panels[0].set_ylabel(said[0] if said else COLUMN_LABELS[column])
 
 
-def _values(points: Sequence[Point], column: str) -> list[float]:
+def _values(points: Sequence[Point], found: Means, column: str) -> list[float]:
     """Every number that a panel must have room for."""
-    spreads = [spread for point in points if (spread := point.spread(column)) is not None]
-    return [value for spread in spreads for value in spread] + ([1.0] if column == "relative_error" else [])
+    others = [point for point in points if not found.figure.is_level(point.setting)]
+    spreads = [spread for point in others if (spread := point.spread(column)) is not None]
+    dirty = [spread.mean for point in others if (spread := point.spread(DIRTY.get(column, "")))]
+    return [value for spread in spreads for value in spread] + dirty + ([1.0] if column == "relative_error" else [])
 
 
 def _panel(panel: Axes, points: Sequence[Point], found: Means, column: str) -> None:
     figure = found.figure
     by_line: dict[str, list[Point]] = {}
     for point in points:
-        by_line.setdefault(line_words(point.setting, figure.lines), []).append(point)
+        if not figure.is_level(point.setting):
+            by_line.setdefault(line_words(point.setting, figure.lines), []).append(point)
     for words, line in by_line.items():
         _line(panel, line, words, found, column)
+    if column in DIRTY and by_line:
+        _dirty(panel, max(by_line.values(), key=len), found, DIRTY[column])
+
+
+def _dirty(panel: Axes, points: Sequence[Point], found: Means, column: str) -> None:
+    """The same of the dirty table, which is the same for all methods."""
+    shown = [(point.at(found.figure.x), y.mean) for point in points if (y := point.spread(column))]
+    if shown:
+        panel.plot(*zip(*shown, strict=True), color=SOFT, linewidth=0.9, zorder=1, label=DIRTY_TABLE)
+
+
+def _levels(panel: Axes, points: Sequence[Point], found: Means, column: str) -> None:
+    """Methods that the parameter does not touch; where they are above the axis, in words."""
+    beyond = []
+    for point in points:
+        y = point.spread(column) if found.figure.is_level(point.setting) else None
+        if y is None:
+            continue
+        words, drawn = line_words(point.setting, found.figure.lines), line_style(point.setting, found.figure.lines)
+        if y.mean > panel.get_ylim()[1]:
+            beyond.append(f"{words} {number_words(y.mean)}")
+        panel.axhline(y.mean, color=drawn.colour, linewidth=1.0, linestyle=(0, (6, 1.5, 1, 1.5)), label=words)
+    if beyond:
+        box = {"facecolor": PAPER, "edgecolor": "none", "pad": 0.5}
+        panel.text(0.98, 0.99, "; ".join(beyond) + " ↑", ha="right", va="top", transform=panel.transAxes, bbox=box)
+    floor = [y.mean for point in points if (y := point.spread("unseen_share")) is not None]
+    if column == "relative_error" and found.figure.x not in SHARED and max(floor, default=0.0) > 0:
+        panel.axhline(max(floor), color=SOFT, linewidth=0.9, linestyle=":", label=UNSEEN)
 
 
 def _line(panel: Axes, points: Sequence[Point], words: str, found: Means, column: str) -> None:
@@ -111,7 +172,7 @@ def _set_ticks(panel: Axes, points: Sequence[Point], found: Means) -> None:
         values = sorted({point.at(x) for point in points})
         panel.set_xticks(values, _labels([log10(value) for value in values], values, near))
     else:
-        values = sorted({getattr(setting, x) for setting in found.asked})
+        values = sorted({getattr(setting, x) for setting in found.asked if not found.figure.is_level(setting)})
         panel.set_xticks(values, _labels(values, values, near))
         margin = 0.05 * (values[-1] - values[0])
         panel.set_xlim(values[0] - margin, values[-1] + margin)

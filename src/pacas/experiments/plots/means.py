@@ -5,12 +5,12 @@ Paper: §7, "the average runtime over four executions".
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any, NamedTuple
 
-from pacas.experiments.plots.labels import line_words
+from pacas.experiments.plots.labels import line_words, value_words
 from pacas.experiments.runs.figures import Figure
 from pacas.experiments.runs.results import Line, Runs
 from pacas.experiments.runs.setting import Setting
@@ -34,7 +34,7 @@ class Point:
 
     def spread(self, column: str) -> Spread | None:
         """Over the runs that measured it; None if none did."""
-        return _spread([run[column] for run in self.runs if run[column] is not None])
+        return _spread([run[column] for run in self.runs if run.get(column) is not None])
 
     def share(self, column: str, columns: Sequence[str]) -> Spread | None:
         """A column's share of the sum of some columns; None if that is 0 in every run."""
@@ -78,6 +78,12 @@ class Means:
         """What its lines are called."""
         return tuple(dict.fromkeys(line_words(setting, self.figure.lines) for setting in self.asked))
 
+    @property
+    def panels(self) -> tuple[Any, ...]:
+        """The values of the parameter that has a row of panels for each; one that stands for all, if there is none."""
+        name = self.figure.panels
+        return tuple(dict.fromkeys(getattr(s, name) for s in self.asked)) if name else (None,)
+
     def rows(self, dataset: str) -> set[int]:
         """How large it was in these runs."""
         return {run["actual_rows"] for point in self.of(dataset=dataset) for run in point.runs}
@@ -85,6 +91,47 @@ class Means:
     def of(self, **values: Any) -> tuple[Point, ...]:
         """The points whose settings have these values."""
         return tuple(p for p in self.points if all(getattr(p.setting, name) == v for name, v in values.items()))
+
+
+@dataclass(frozen=True, slots=True)
+class MeansTable:
+    """One thing that a figure of lines shows, in figures: a row per data set and line, a column per value of x."""
+
+    column: str
+    panel: Any
+    """The value of the parameter that has a row of panels for each."""
+    xs: tuple[str, ...]
+    rows: Mapping[tuple[str, str], Mapping[str, Point]]
+
+
+def means_tables(found: Means) -> Iterator[MeansTable]:
+    """The tables of a figure, in the order of its rows of panels."""
+    figure = found.figure
+    for panel in found.panels:
+        points = found.of(**{figure.panels: panel}) if figure.panels else found.points
+        xs = _places([point for point in points if not figure.is_level(point.setting)], figure)
+        rows: dict[tuple[str, str], dict[str, Point]] = {}
+        for point in points:
+            line = (value_words("dataset", point.setting.dataset), line_words(point.setting, figure.lines))
+            at = xs if figure.is_level(point.setting) else (_place(point, figure),)
+            rows.setdefault(line, {}).update(dict.fromkeys(at, point))
+        for column in figure.shows:
+            yield MeansTable(column, panel, xs, rows)
+
+
+def _places(points: Sequence[Point], figure: Figure) -> tuple[str, ...]:
+    """Where points stand, numbers in ascending order."""
+    at = {_place(point, figure): point.at(figure.x) for point in points}
+    is_set = figure.x in figure.varied and all(isinstance(x, int | float) for x in at.values())
+    return tuple(sorted(at, key=at.__getitem__) if is_set else at)
+
+
+def _place(point: Point, figure: Figure) -> str:
+    """Where a point stands; if x is measured, then by the parameter behind it."""
+    if figure.x == "actual_rows":
+        return f"{point.at(figure.x):,.0f}"
+    behind = next(name for name, values in figure.varied.items() if len(values) > 1)
+    return value_words("", point.at(figure.x if figure.x in figure.varied else behind))
 
 
 def means(figure: Figure, runs: Runs) -> Means:

@@ -28,6 +28,7 @@ from pacas.experiments.plots.means import Means, Point, means
 from pacas.experiments.plots.style import INK, LINE, PAPER, SOFT
 from pacas.experiments.runs.figures import Figure, all_settings
 from pacas.experiments.runs.results import Line, Runs
+from pacas.experiments.runs.setting import SHARED, Setting
 from pacas.experiments.verdicts import number
 from pacas.formats.replacing import replacing
 from pacas.formats.report.html import Card, cards, html_page, section, table
@@ -149,7 +150,7 @@ def _caption(found: Means) -> str:
 
 def _means_table(found: Means) -> str:
     figure = found.figure
-    named = tuple(dict.fromkeys(("dataset", *figure.lines, figure.x)))
+    named = tuple(dict.fromkeys(("dataset", *((figure.panels,) if figure.panels else ()), *figure.lines, figure.x)))
     heads = [words[0].upper() + words[1:] for words in map(column_words, (*named, *figure.shows))]
     heads.insert(len(named), "Runs")
     rows = [(*_names(point, named), len(point.runs), *_numbers(point, figure)) for point in found.points]
@@ -158,7 +159,7 @@ def _means_table(found: Means) -> str:
 
 def _names(point: Point, named: Sequence[str]) -> Iterator[str]:
     for name in named:
-        applies = name != "guard" or point.setting.buys
+        applies = point.setting.buys or name in SHARED or name not in Setting.__dataclass_fields__
         yield value_words(name, point.at(name)) if applies else "–"
 
 

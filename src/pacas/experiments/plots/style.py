@@ -30,6 +30,7 @@ from pacas.experiments.runs.setting import (
     REFINE,
     REPLACE,
     SEALED,
+    WEIGH,
     Setting,
 )
 from pacas.formats.replacing import replacing
@@ -48,8 +49,17 @@ LINE_HEIGHT = 0.15
 MOST_LETTERS = 85
 """In a line of the legend."""
 
-COLOURS = {REPLACE: BLUE, REFINE: VERMILION, PRIVATE: GREEN, PRIVATE_RHS: PURPLE, NO_PURCHASE: GREY, NO_PRIVACY: ORANGE}
-MARKERS = dict(zip(METHODS, "o^sDXP", strict=True))
+COLOURS = {
+    REPLACE: BLUE,
+    REFINE: VERMILION,
+    WEIGH: INK,
+    PRIVATE: GREEN,
+    PRIVATE_RHS: PURPLE,
+    NO_PURCHASE: ORANGE,
+    NO_PRIVACY: SKY,
+}
+MARKERS = dict(zip(METHODS, "o^*sDXP", strict=True))
+DIRTY_TABLE = "the dirty table"
 DASHES: Mapping[str, Any] = dict(zip(ALLOCATIONS, ["-", (0, (4, 1.5)), (0, (1, 1.2))], strict=True))
 STACK = (BLUE, SKY, ORANGE, VERMILION, GREEN)
 """For parts of a whole, one upon the other."""
@@ -143,7 +153,7 @@ def _labelled(panel: Axes) -> Iterator[tuple[Any, str]]:
 
 def dirty_table(panel: Axes, side: Literal["x", "y"] = "y") -> None:
     """A line at 1, where the error is that of the dirty table."""
-    (panel.axvline if side == "x" else panel.axhline)(1, color=SOFT, linewidth=0.9, zorder=1, label="the dirty table")
+    (panel.axvline if side == "x" else panel.axhline)(1, color=SOFT, linewidth=0.9, zorder=1, label=DIRTY_TABLE)
 
 
 def absent(panel: Axes) -> None:

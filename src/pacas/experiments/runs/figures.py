@@ -2,7 +2,8 @@
 
 Paper: §7, Figures on generalized values, |S|, k, l, e, B, the comparison with PrivateClean; and what its authors meant
 to show besides: declined requests, l_max, the allocations, quasi-identifiers, rows, and the time of each module. Each
-can be run at the paper's quotes or at sealed ones; `quotes` shows both side by side.
+can be run at the paper's quotes or at sealed ones; `quotes` shows both side by side. What weighing makes of errors of
+all kinds is in the figures of `weighing`.
 """
 
 from __future__ import annotations
@@ -17,14 +18,21 @@ from pacas.client.paper.allocation import ALLOCATIONS
 from pacas.errors import InputError
 from pacas.experiments.runs.setting import (
     GUARDS,
+    LEFT,
     LINKED,
     METHODS,
+    MIXED,
+    NO_PURCHASE,
+    OVERWRITTEN,
     PAPER,
     PRIVATE,
     PRIVATE_RHS,
     QUOTES,
     REFINE,
     REPLACE,
+    RIGHT,
+    SHARED,
+    WEIGH,
     Setting,
 )
 
@@ -34,7 +42,9 @@ SEEDS = (1, 2, 3, 4)
 SAFE_CLEAN = (REPLACE, REFINE)
 ERROR_RATES = (0.05, 0.1, 0.15, 0.2, 0.25)
 TIGHT = 0.1
-"""The budget at which the paper counts general values."""
+"""The budget at which the paper counts general values, and at which weighing is judged."""
+BAD_IMPORT = 1 / 3
+"""The share of groups that are overwritten, where the budget is varied."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +105,12 @@ class Figure:
     """All parameters that are not at their defaults, each with its values: every combination is run."""
     shows: tuple[str, ...]
     """The columns of the results that are shown, a row of panels each."""
+    beside: tuple[Mapping[str, tuple[Any, ...]], ...] = ()
+    """What is shown besides, each as far as it differs from `varied`: no claim of the paper is about it."""
     lines: tuple[str, ...] = ("method", "guard")
     """What tells the lines of a panel apart."""
+    panels: str = ""
+    """A parameter that has a row of panels for each of its values."""
     drawn: Drawn = Drawn.LINES
     first_only: bool = False
     """On the first data set alone, as in the paper."""
@@ -115,10 +129,15 @@ class Figure:
         """The runs that the figure is drawn from; several figures may share some."""
         main = collection.main[:1] if self.first_only else collection.main
         for dataset in (*main, *(collection.others if self.others else ())):
-            yield from self._runs(dataset, scale)
+            for differing in ({}, *self.beside):
+                yield from self._runs(dataset, scale, {**self.varied, **differing})
 
-    def _runs(self, dataset: str, scale: Scale) -> Iterator[Setting]:
-        parameters: dict[str, tuple[Any, ...]] = {"rows": (scale.whole if self.whole else scale.sweep,), **self.varied}
+    def is_level(self, setting: Setting) -> bool:
+        """Is it the same wherever it stands on the axis, because its method knows nothing of what varies there?"""
+        return not setting.buys and self.x in Setting.__dataclass_fields__ and self.x not in SHARED
+
+    def _runs(self, dataset: str, scale: Scale, varied: Mapping[str, tuple[Any, ...]]) -> Iterator[Setting]:
+        parameters: dict[str, tuple[Any, ...]] = {"rows": (scale.whole if self.whole else scale.sweep,), **varied}
         if self.x == "actual_rows":
             parameters["rows"] = (*scale.growth, scale.whole)
         for values in product(*parameters.values()):
@@ -130,14 +149,19 @@ def _plain(setting: Setting) -> Setting:
     """A setting without the parameters that its method knows nothing of."""
     if setting.buys:
         return setting
-    known = ("dataset", "rows", "seed", "method", "error_rate", "side")
-    return Setting(**{name: getattr(setting, name) for name in known})
+    return Setting(**{name: getattr(setting, name) for name in SHARED})
 
 
 _BOTH = {"method": SAFE_CLEAN, "guard": GUARDS}
 _PAPERS = {"method": SAFE_CLEAN, "guard": (LINKED,)}
 _ERROR_AND_TIME = ("relative_error", "cpu_seconds")
 BUDGETS = (0.1, 0.2, 0.4, 0.6, 0.8, 1.0)
+FROM_NOTHING = (0.0, *BUDGETS)
+
+_WEIGH, _WEIGH_AND_VOTE = {"method": (WEIGH,)}, {"method": (WEIGH, NO_PURCHASE)}
+_OTHERS = (_WEIGH, {"method": (NO_PURCHASE, PRIVATE)})
+_COMPARED = {"method": (*SAFE_CLEAN, WEIGH, NO_PURCHASE, PRIVATE), "guard": (LINKED,)}
+_ERROR_AND_MONEY = ("relative_error", "spent_share")
 
 FIGURES: Mapping[str, Figure] = {
     figure.name: figure
@@ -165,14 +189,16 @@ FIGURES: Mapping[str, Figure] = {
             "per_cell",
             {"per_cell": (6, 8, 10, 12, 14), **_BOTH},
             (*_ERROR_AND_TIME, "cpu_provider"),
+            _OTHERS,
         ),
-        Figure("k", "Repair error and time over k", "k", {"k": (1, 2, 3, 4, 5), **_BOTH}, _ERROR_AND_TIME),
+        Figure("k", "Repair error and time over k", "k", {"k": (1, 2, 3, 4, 5), **_BOTH}, _ERROR_AND_TIME, _OTHERS),
         Figure(
             "level",
             "Repair error and time over the level l of the policy",
             "level",
             {"level": (0, 1, 2, 3, 4), **_BOTH},
             _ERROR_AND_TIME,
+            _OTHERS,
         ),
         Figure(
             "errors",
@@ -180,9 +206,15 @@ FIGURES: Mapping[str, Figure] = {
             "error_rate",
             {"error_rate": ERROR_RATES, **_BOTH},
             ("error", "cpu_seconds"),
+            (_WEIGH_AND_VOTE,),  # PrivateClean's is in a figure of its own: it is so large that it would hide these
         ),
         Figure(
-            "budget", "Repair error and time over the budget B", "budget", {"budget": BUDGETS, **_BOTH}, _ERROR_AND_TIME
+            "budget",
+            "Repair error, time and money spent over the budget B",
+            "budget",
+            {"budget": BUDGETS, **_BOTH},
+            (*_ERROR_AND_TIME, "spent_share"),
+            ({**_WEIGH, "budget": FROM_NOTHING}, *_OTHERS[1:]),
         ),
         Figure(
             "privateclean",
@@ -191,16 +223,18 @@ FIGURES: Mapping[str, Figure] = {
             {
                 "error_rate": ERROR_RATES,
                 "method": (*SAFE_CLEAN, PRIVATE, PRIVATE_RHS),
-                "guard": GUARDS,
+                "guard": (LINKED,),
             },
             ("error", "cpu_seconds"),
+            (_WEIGH_AND_VOTE,),
         ),
         Figure(
             "baselines",
             "SafeClean, PrivateClean and two bounds, at the defaults",
             "method",
-            {"method": METHODS, "guard": GUARDS},
+            {"method": tuple(method for method in METHODS if method != WEIGH), "guard": GUARDS},
             ("relative_error", "cpu_seconds"),
+            (_WEIGH,),
             lines=("guard",),
             drawn=Drawn.BARS,
             others=True,
@@ -220,6 +254,7 @@ FIGURES: Mapping[str, Figure] = {
             "budget",
             {"budget": BUDGETS, "quotes": QUOTES, **_PAPERS},
             ("relative_error", "declined_0"),
+            ({**_WEIGH, "budget": FROM_NOTHING}, *_OTHERS[1:]),
             lines=("method", "quotes"),
             others=True,
         ),
@@ -229,6 +264,7 @@ FIGURES: Mapping[str, Figure] = {
             "max_level",
             {"max_level": (0, 1, 2, 3, 4), **_BOTH},
             (*_ERROR_AND_TIME, "unrepaired"),
+            _OTHERS,
             first_only=True,
         ),
         Figure(
@@ -246,14 +282,16 @@ FIGURES: Mapping[str, Figure] = {
             "quasi_identifiers",
             {"quasi_identifiers": (1, 2, 3, 4), **_BOTH},
             _ERROR_AND_TIME,
+            _OTHERS,
             first_only=True,
         ),
         Figure(
             "side",
             "Repair error by the side of a dependency that the errors are on",
             "side",
-            {"side": ("rhs", "both", "lhs"), **_PAPERS},
+            {"side": (RIGHT, MIXED, LEFT), **_PAPERS},
             ("relative_error",),
+            (_WEIGH_AND_VOTE,),
             drawn=Drawn.BARS,
         ),
         Figure(
@@ -262,6 +300,7 @@ FIGURES: Mapping[str, Figure] = {
             "actual_rows",
             _BOTH,
             ("relative_error", "cpu_seconds", "cpu_provider"),
+            (_WEIGH_AND_VOTE,),
             first_only=True,
         ),
         Figure(
@@ -273,8 +312,70 @@ FIGURES: Mapping[str, Figure] = {
             drawn=Drawn.SHARES,
             whole=True,
         ),
+        Figure(
+            "right",
+            "Right sides wrong: repair error and money spent over the budget B",
+            "budget",
+            {"budget": FROM_NOTHING, **_COMPARED},
+            _ERROR_AND_MONEY,
+            lines=("method",),
+            others=True,
+        ),
+        Figure(
+            "left",
+            "Left sides wrong, and both: repair error (share of the dirty table's) and money spent (of all that is for "
+            "sale) over the budget B",
+            "budget",
+            {"side": (LEFT, MIXED), "budget": FROM_NOTHING, **_COMPARED},
+            _ERROR_AND_MONEY,
+            lines=("method",),
+            panels="side",
+            others=True,
+        ),
+        Figure(
+            "overwritten",
+            "A third of the groups overwritten, in part or whole: repair error and money spent over the budget B",
+            "budget",
+            {"side": (OVERWRITTEN,), "error_rate": (BAD_IMPORT,), "budget": FROM_NOTHING, **_COMPARED},
+            _ERROR_AND_MONEY,
+            lines=("method",),
+            others=True,
+        ),
+        Figure(
+            "error_rate",
+            "Repair error, as a share of the dirty table's, over the error rate e, to 30 %, by the kind of errors, at "
+            "B = 0.1",
+            "error_rate",
+            {
+                "side": (RIGHT, LEFT, MIXED, OVERWRITTEN),
+                "error_rate": (0.05, 0.1, 0.2, 0.3),
+                "budget": (TIGHT,),
+                "method": (*SAFE_CLEAN, WEIGH, NO_PURCHASE),
+                "guard": (LINKED,),
+            },
+            ("relative_error",),
+            lines=("method",),
+            panels="side",
+            others=True,
+        ),
+        Figure(
+            "unseen",
+            "Random errors, whether they break a dependency or not: repair error, and cells that no dependency sees, "
+            "at B = 0.1",
+            "random_rate",
+            {"random_rate": (0.0, 0.02, 0.05, 0.1), "budget": (TIGHT,), **_COMPARED},
+            ("relative_error", "unseen_after"),
+            lines=("method",),
+            others=True,
+        ),
     )
 }
+
+GROUPS: Mapping[str, tuple[str, ...]] = {
+    "all": tuple(FIGURES),
+    "weighing": ("right", "left", "overwritten", "error_rate", "unseen"),
+}
+"""Figures that are run together, by a name for all of them."""
 
 
 def figures_at(quotes: str) -> dict[str, Figure]:
@@ -285,13 +386,11 @@ def figures_at(quotes: str) -> dict[str, Figure]:
 
 
 def find_figures(name: str, quotes: str = PAPER) -> tuple[Figure, ...]:
-    """The figure of a name, or `all` of them."""
+    """The figure of a name, or those of a group."""
     figures = figures_at(quotes)
-    if name == "all":
-        return tuple(figures.values())
-    if name not in figures:
-        raise InputError.unknown("figure", name, ("all", *figures))
-    return (figures[name],)
+    if name not in figures and name not in GROUPS:
+        raise InputError.unknown("figure", name, (*GROUPS, *figures))
+    return tuple(figures[one] for one in GROUPS.get(name, (name,)))
 
 
 def find_scale(name: str) -> Scale:
@@ -307,7 +406,7 @@ def all_settings(figures: tuple[Figure, ...], collection: Collection, scale: Sca
 
     def place(setting: Setting) -> tuple[Any, ...]:
         size = float("inf") if setting.rows is None else setting.rows
-        table = (datasets.index(setting.dataset), size, setting.seed, setting.side, setting.error_rate)
-        return (*table, setting.quotes, setting.per_cell)
+        errors = (setting.side, setting.error_rate, setting.random_rate)
+        return (datasets.index(setting.dataset), size, setting.seed, *errors, setting.quotes, setting.per_cell)
 
     return tuple(sorted(found, key=place))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import lru_cache
@@ -22,12 +22,14 @@ from pacas.core.money import credits_text, in_credits
 from pacas.core.relation import Relation
 from pacas.engine.contract import Engine
 from pacas.engine.duck.engine import DuckEngine
+from pacas.engine.new_cells import put
 from pacas.experiments.baselines.bounds import no_privacy, no_purchase
 from pacas.experiments.baselines.private_repair import private_repair
 from pacas.experiments.datasets.dataset import Dataset
 from pacas.experiments.datasets.load import load
+from pacas.experiments.errors.dirty_relation import CellError
 from pacas.experiments.errors.error_generator import ErrorGenerator
-from pacas.experiments.runs.setting import LINKED, NO_PRIVACY, NO_PURCHASE, PRIVATE_RHS, Setting
+from pacas.experiments.runs.setting import LINKED, NO_PRIVACY, NO_PURCHASE, OVERWRITTEN, PRIVATE_RHS, WEIGH, Setting
 from pacas.protocol.marketplace import Columns, Forwarding, Marketplace
 from pacas.protocol.messages import Answer, Ladders, Reason, Refusal, Request, refused
 from pacas.provider.provider import Provider
@@ -80,6 +82,8 @@ class DirtyDataset:
     dirty: Relation
     classes: Mapping[str, tuple[int, ...]]
     """Per attribute: the last row of each unresolved class, which is asked about if all its tuples look alike."""
+    unseen: tuple[CellError, ...]
+    """The wrong cells that no dependency sees."""
 
     def asked(self, attribute: str) -> dict[str, pa.ChunkedArray]:
         """The tuples that the classes of an attribute are asked about by."""
@@ -90,7 +94,8 @@ class DirtyDataset:
 
 def measure(setting: Setting, data: Path | None) -> Measured:
     """Run a setting. What other settings have in common with it is kept from the last ones."""
-    given = _dirty_dataset(setting.dataset, data, setting.rows, setting.seed, setting.error_rate, setting.side)
+    how = (setting.error_rate, setting.side, setting.random_rate)
+    given = _dirty_dataset(setting.dataset, data, setting.rows, setting.seed, *how)
     with closing(DuckEngine()) as engine:
         figures = _buy(setting, data, given, engine) if setting.buys else _baseline(setting, given, engine)
     return {"actual_rows": len(given.dirty)} | figures
@@ -105,12 +110,18 @@ def _dataset(name: str, data: Path | None, rows: int | None) -> Dataset:
 
 
 @lru_cache(maxsize=1)
-def _dirty_dataset(name: str, data: Path | None, rows: int | None, seed: int, rate: float, side: str) -> DirtyDataset:
+def _dirty_dataset(
+    name: str, data: Path | None, rows: int | None, seed: int, rate: float, side: str, random_rate: float
+) -> DirtyDataset:
     dataset = _dataset(name, data, rows)
-    generator = ErrorGenerator(dataset.fds, rate=rate, side=side, hierarchies=dataset.hierarchies, seed=seed)
-    dirty = generator.dirty(dataset.truth).relation
-    classes = check(dirty, dataset.fds, dataset.hierarchies).classes
-    return DirtyDataset(dataset, dirty, {a: _last_rows(cells) for a, cells in classes.cells.items()})
+    aimed: dict[str, Any] = {"overwritten": rate} if side == OVERWRITTEN else {"rate": rate, "side": side}
+    generator = ErrorGenerator(
+        dataset.fds, **aimed, random_rate=random_rate, hierarchies=dataset.hierarchies, seed=seed
+    )
+    made = generator.dirty(dataset.truth)
+    classes = check(made.relation, dataset.fds, dataset.hierarchies).classes
+    last = {a: _last_rows(cells) for a, cells in classes.cells.items()}
+    return DirtyDataset(dataset, made.relation, last, tuple(error for error in made.errors if not error.is_seen))
 
 
 @lru_cache(maxsize=1)
@@ -146,8 +157,7 @@ def _buy(setting: Setting, data: Path | None, given: DirtyDataset, engine: Engin
         credits_text(round(full_cost * setting.budget)),
         hierarchies=given.dataset.hierarchies,
         max_level=setting.max_level,
-        allocation=setting.allocation,
-        repair=setting.method,
+        **_strategy(setting),
     )
     cpu, start = process_time(), perf_counter()
     market = Timed(provider)
@@ -161,6 +171,13 @@ def _buy(setting: Setting, data: Path | None, given: DirtyDataset, engine: Engin
         "cpu_seconds": cpu,
         "cpu_provider": built,
     }
+
+
+def _strategy(setting: Setting) -> dict[str, Any]:
+    """What SafeClean is told: to weigh, or the paper's choices."""
+    if setting.method == WEIGH:
+        return {"strategy": "weigh"}
+    return {"allocation": setting.allocation, "repair": setting.method}
 
 
 def _provider(setting: Setting, dataset: Dataset, engine: Engine[Any]) -> Provider:
@@ -241,6 +258,46 @@ def _quality(relation: Relation, given: DirtyDataset, engine: Engine[Any]) -> Me
         "precision": counts.precision,
         "recall": counts.recall,
         "f1": counts.f1,
+        **_unseen(relation, given, engine, total.repair_error, before),
         **{f"level_{level}": n for level, n in enumerate(counts.levels)},
         **{f"quarter_{number}": n for number, n in enumerate(counts.quarters, start=1)},
     }
+
+
+def _unseen(relation: Relation, given: DirtyDataset, engine: Engine[Any], error: float, before: float) -> Measured:
+    """What is wrong where no dependency sees it, before and after; and the error of all other cells."""
+    held = list(_held(relation, given.unseen, engine))
+    was = _error_of([(cell, cell.new) for cell in given.unseen], given, engine)
+    left = _error_of(held, given, engine)
+    return {
+        "unseen": len(held),
+        "unseen_after": sum(value != cell.old for cell, value in held),
+        "unseen_share": was / before if before else None,
+        "seen_error": max(error - left, 0.0) / (before - was) if before > was else None,
+    }
+
+
+HeldCell = tuple[CellError, str | None]
+"""A cell that was spoilt, and a value of it."""
+
+
+def _held(relation: Relation, cells: Sequence[CellError], engine: Engine[Any]) -> Iterator[HeldCell]:
+    """What the cells hold in a relation."""
+    for attribute in dict.fromkeys(cell.attribute for cell in cells):
+        here = [cell for cell in cells if cell.attribute == attribute]
+        rows = np.array([cell.row for cell in here], dtype=np.int64)
+        values = engine.rows(engine.open(relation, [attribute]), rows, [attribute]).column(0).to_pylist()
+        yield from zip(here, values, strict=True)
+
+
+def _error_of(cells: Sequence[HeldCell], given: DirtyDataset, engine: Engine[Any]) -> float:
+    """δ of the truth with nothing but these cells changed."""
+    truth, total = given.dataset.truth, 0.0
+    for attribute in dict.fromkeys(cell.attribute for cell, _ in cells):
+        here = {cell.row: value for cell, value in cells if cell.attribute == attribute}
+        rows = np.array(sorted(here), dtype=np.int64)
+        column = engine.rows(engine.open(truth, [attribute]), None, [attribute]).column(0)
+        changed = put(column, rows, pa.array([here[row] for row in rows.tolist()], pa.string()))
+        one, other = (Relation(pa.table({attribute: texts})) for texts in (changed, column))
+        total += score(one, other, None, given.dataset.hierarchies, engine=engine).repair_error
+    return total

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -40,6 +40,7 @@ SCHEMA = pa.schema(
         ("level", _WHOLE),
         ("error_rate", _REAL),
         ("side", _TEXT),
+        ("random_rate", _REAL),
         ("max_level", _WHOLE),
         ("allocation", _TEXT),
         ("quasi_identifiers", _WHOLE),
@@ -48,6 +49,10 @@ SCHEMA = pa.schema(
         ("relative_error", _REAL),  # the one divided by the other
         ("wrong", _WHOLE),  # cells, in the dirty relation
         ("wrong_after", _WHOLE),
+        ("unseen", _WHOLE),  # wrong cells whose tuples are in no violation of a dependency that names them
+        ("unseen_after", _WHOLE),  # of these, still wrong
+        ("unseen_share", _REAL),  # of the dirty relation's δ, what is in these cells
+        ("seen_error", _REAL),  # δ of all other cells, divided by what it was
         ("changed", _WHOLE),
         ("correct", _WHOLE),
         ("general", _WHOLE),  # cells that got a general value
@@ -174,7 +179,9 @@ class Runs:
         return [self.lines[setting] for setting in settings if setting in self.lines]
 
     def is_complete(self, figure: str) -> bool:
-        return all(s in self.lines for s in self.figure(figure).settings(self.collection, self.scale))
+        """Are all runs there that claims are about? What a figure shows besides may be missing."""
+        asked = replace(self.figure(figure), beside=())
+        return all(s in self.lines for s in asked.settings(self.collection, self.scale))
 
     def curve(
         self,

@@ -13,12 +13,12 @@ from pacas.client.paper.repair import REPAIRS
 from pacas.experiments.datasets.dataset import LEVEL, PER_CELL, K
 from pacas.provider.quote_mode import QuoteMode
 
-REPLACE, REFINE = "replace", "refine"
-"""SafeClean as in the paper, and with the client's own evidence (D11)."""
+REPLACE, REFINE, WEIGH = "replace", "refine", "weigh"
+"""SafeClean as in the paper, with the client's own evidence (D11), and weighing what may be wrong before it buys."""
 PRIVATE, PRIVATE_RHS = "private_clean", "private_clean_rhs"
 """PrivateClean and Greedy-Repair: all columns randomized, as in the paper, or the right sides only."""
 NO_PURCHASE, NO_PRIVACY = "no_purchase", "no_privacy"
-METHODS = (REPLACE, REFINE, PRIVATE, PRIVATE_RHS, NO_PURCHASE, NO_PRIVACY)
+METHODS = (REPLACE, REFINE, WEIGH, PRIVATE, PRIVATE_RHS, NO_PURCHASE, NO_PRIVACY)
 
 LINKED, GUARDED = "linked", "guarded"
 """X is the quasi-identifiers alone, as in the paper; or also all that a request is matched by (`dataset.py`)."""
@@ -27,6 +27,12 @@ GUARDS = (LINKED, GUARDED)
 PAPER, SEALED = (mode.value for mode in (QuoteMode.PAPER, QuoteMode.SEALED))
 """Whose quotes the provider gives (D12)."""
 QUOTES = (PAPER, SEALED)
+
+RIGHT, LEFT, MIXED, OVERWRITTEN = "rhs", "lhs", "both", "overwritten"
+"""Which side of a dependency the errors are on; or blocks of its groups are overwritten, up to whole groups."""
+
+SHARED = ("dataset", "rows", "seed", "method", "error_rate", "side", "random_rate")
+"""What those know of who buy nothing: the table, and how it was made dirty."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +52,10 @@ class Setting:
     k: int = K
     level: int = LEVEL
     error_rate: float = 0.1
-    side: str = "rhs"
+    """The share of tuples with an error; of groups, if they are overwritten."""
+    side: str = RIGHT
+    random_rate: float = 0.0
+    """The share of further tuples with a random error in an attribute of a dependency, whether it breaks one or not."""
     max_level: int | None = None
     allocation: str = "errors"
     quasi_identifiers: int | None = None
@@ -55,12 +64,12 @@ class Setting:
     @property
     def buys(self) -> bool:
         """Is it SafeClean, on a provider with policies?"""
-        return self.method in REPAIRS
+        return self.method == WEIGH or self.method in REPAIRS
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
 
     @classmethod
     def of(cls, line: dict[str, Any]) -> Setting:
-        """The setting in a line of results."""
-        return cls(**{field.name: line[field.name] for field in fields(cls)})
+        """The setting in a line of results; a parameter that there was not yet is at its default."""
+        return cls(**{field.name: line[field.name] for field in fields(cls) if field.name in line})

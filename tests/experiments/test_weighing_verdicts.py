@@ -1,0 +1,152 @@
+"""What is asked of weighing, judged by made runs: at the bounds it holds, and beyond any of them it does not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from pacas.experiments.claims import NEVER_WORSE, TARGETS, judge_all
+from pacas.experiments.runs.figures import GROUPS, REAL_DATA, SCALES, all_settings, find_figures
+from pacas.experiments.runs.measuring import measure
+from pacas.experiments.runs.results import Runs
+from pacas.experiments.runs.setting import (
+    LEFT,
+    MIXED,
+    NO_PURCHASE,
+    OVERWRITTEN,
+    REFINE,
+    RIGHT,
+    WEIGH,
+    Setting,
+)
+
+Measured = dict[str, Any]
+ERRORS = {RIGHT: 0.009, LEFT: 0.35, MIXED: 0.35, OVERWRITTEN: 0.3}
+"""What weighing may leave with a tenth of the full cost."""
+
+
+def good(setting: Setting) -> Measured:
+    """Runs in which everything just holds; a vote and `refine` leave a little more than weighing."""
+    weighed = ERRORS[setting.side] if setting.budget >= 0.1 else min(3 * ERRORS[setting.side], 1.0)
+    error = {WEIGH: weighed, NO_PURCHASE: 3 * ERRORS[setting.side], REFINE: 3 * ERRORS[setting.side]}
+    money = {WEIGH: 0.3, REFINE: 1.0}
+    return {
+        "relative_error": error.get(setting.method, 5.0),
+        "seen_error": 0.05,
+        "spent": setting.budget * money.get(setting.method, 0.0),
+    }
+
+
+def judged(change: Callable[[Setting, Measured], Measured] = lambda setting, line: line) -> dict[str, bool | None]:
+    settings = all_settings(find_figures("weighing"), REAL_DATA, SCALES["small"])
+    lines = {s: s.as_dict() | {"actual_rows": 1} | change(s, good(s)) for s in settings}
+    found = judge_all(Runs(lines, REAL_DATA, SCALES["small"]))
+    return {claim.claim: claim.agrees for claim in found if claim.figure in GROUPS["weighing"]}
+
+
+def failing(change: Callable[[Setting, Measured], Measured]) -> set[str]:
+    return {claim for claim, agrees in judged(change).items() if not agrees}
+
+
+def worse(by: float, **where: Any) -> Callable[[Setting, Measured], Measured]:
+    """Weighing leaves so many dirty tables' errors in some runs."""
+
+    def change(setting: Setting, line: Measured) -> Measured:
+        here = setting.method == WEIGH and all(getattr(setting, name) == value for name, value in where.items())
+        return line | ({"relative_error": by, "seen_error": by} if here else {})
+
+    return change
+
+
+def test_all_of_it_can_hold() -> None:
+    found = judged()
+    assert len(found) == len(NEVER_WORSE) + len(TARGETS) == 15 + 7
+    assert all(agrees is True for agrees in found.values()), [claim for claim in found if not found[claim]]
+
+
+def test_one_seed_may_be_slightly_worse_than_the_dirty_table_but_not_their_mean() -> None:
+    claim = "Weighing never leaves more error than there was: left"
+    where = {"dataset": "food", "side": LEFT, "budget": 0.2}
+    assert claim not in failing(worse(1.02, seed=1, **where))
+    assert claim in failing(worse(1.03, seed=1, **where))
+    assert claim in failing(worse(1.01, **where))
+
+
+def test_it_is_compared_with_a_vote_and_with_refine_at_the_same_budget() -> None:
+    """Both leave .027 of right sides' errors here; 2 % more is .02754."""
+    names = {"Weighing never leaves more than 2 % more error than a free vote: right"}
+    names |= {"At the same budget, weighing never leaves more than 2 % more error than refine: right"}
+    assert not failing(worse(0.0275, dataset="census", side=RIGHT, budget=0.4))
+    assert failing(worse(0.0276, dataset="census", side=RIGHT, budget=0.4)) == names
+
+
+TENTH = "With a tenth of the full cost, weighing leaves at most "
+
+
+@pytest.mark.parametrize(
+    ("error", "where", "claim"),
+    [
+        (0.015, {"side": RIGHT, "budget": 0.1, "dataset": "food"}, f"{TENTH}1 %"),
+        (0.36, {"side": LEFT, "budget": 0.1}, f"{TENTH}35 % of the error of left"),
+        (0.76, {"side": LEFT, "budget": 0.1, "dataset": "adult"}, f"{TENTH}35 % of the error of left"),
+        (0.36, {"side": MIXED, "budget": 0.1}, f"{TENTH}35 % of the error where both"),
+        (0.06, {"side": OVERWRITTEN, "budget": 0.1}, f"{TENTH}5 %"),
+        (0.0271, {"side": RIGHT, "budget": 0.0}, "With no money, weighing leaves no more"),
+        (1.001, {"side": MIXED, "budget": 0.0, "dataset": "census"}, "With no money, weighing makes no table worse"),
+    ],
+)
+def test_beyond_a_target_it_does_not_hold(error: float, where: dict[str, Any], claim: str) -> None:
+    missed = failing(worse(error, **where)) & {target.claim for target in TARGETS}
+    assert len(missed) == 1 and missed.pop().startswith(claim)
+
+
+def test_money_that_is_really_spent_is_compared() -> None:
+    claim = "It spends at most a third of what refine does, on average, for a smaller error"
+
+    def spending(setting: Setting, line: Measured) -> Measured:
+        return line | ({"spent": 0.04} if setting.method == WEIGH else {})
+
+    def no_smaller(setting: Setting, line: Measured) -> Measured:
+        return line | ({"relative_error": 0.009} if setting.method == REFINE and setting.dataset == "food" else {})
+
+    assert failing(spending) == {claim}
+    assert claim in failing(no_smaller)
+
+
+def test_claims_of_the_paper_do_not_wait_for_what_is_shown_beside() -> None:
+    (budget,) = find_figures("budget")
+    methods = {setting.method for setting in budget.settings(REAL_DATA, SCALES["small"])}
+    assert {WEIGH, NO_PURCHASE} <= methods
+    some = {s: s.as_dict() for s in budget.settings(REAL_DATA, SCALES["small"]) if s.method in ("replace", "refine")}
+    assert Runs(some, REAL_DATA, SCALES["small"]).is_complete("budget")
+
+
+# ---- the runs ----------------------------------------------------------------------------------------------------
+
+
+def run(method: str, **parameters: Any) -> Measured:
+    return measure(Setting(dataset="synthetic-food", rows=600, seed=1, method=method, budget=0.4, **parameters), None)
+
+
+def test_overwritten_groups_mislead_a_vote_and_what_is_overwritten_whole_is_counted() -> None:
+    vote = run(NO_PURCHASE, side=OVERWRITTEN, error_rate=1 / 3)
+    right = run(NO_PURCHASE)
+    assert vote["relative_error"] > 0.5 > right["relative_error"]
+    assert right["unseen"] == 0 == right["unseen_share"] and right["seen_error"] == right["relative_error"]
+    assert 0 <= vote["unseen_share"] < 0.5
+
+
+def test_random_errors_that_break_no_dependency_are_put_in_and_counted() -> None:
+    found = run(REFINE, random_rate=0.2)
+    assert 0 < found["unseen"] == found["unseen_after"] < found["wrong"]
+    assert found["unseen_share"] > 0
+    expected = found["seen_error"] * (1 - found["unseen_share"]) + found["unseen_share"]
+    assert found["relative_error"] == pytest.approx(expected)
+
+
+def test_weighing_is_run_with_and_without_money() -> None:
+    for budget in (0.0, 0.1):
+        found = measure(Setting(dataset="synthetic-food", rows=600, seed=1, method=WEIGH, budget=budget), None)
+        assert found["relative_error"] <= 1 and found["spent_share"] <= budget
