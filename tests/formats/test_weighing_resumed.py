@@ -215,7 +215,7 @@ def test_a_run_that_is_done_is_looked_at_again_without_a_question(tmp_path: Path
     assert told(cleaned(path, shop, At())) == expected
 
 
-@pytest.mark.parametrize("engine", [engine for engine in ENGINES if engine.id != "spilling"])
+@pytest.mark.parametrize("engine", ENGINES)
 def test_engines_buy_and_write_the_same(tmp_path: Path, engine: Any, request: pytest.FixtureRequest) -> None:
     expected = told(cleaned(tmp_path / "one.journal", Watched("paper"), At()))
     found = told(cleaned(tmp_path / "other.journal", Watched("paper"), At(), engine(request)))
