@@ -163,14 +163,15 @@ def test_where_a_row_is_refused_another_one_is_asked() -> None:
     assert column(cleaned)[:6] == ["y0"] * 6
 
 
-def test_an_answer_against_strong_evidence_does_not_overwrite_the_class() -> None:
-    """The one row that can be asked about stands in the wrong group: its answer says so, and no more."""
-    data = table(("a", ["x0"] * 9 + ["y0"]), *tidy("y0", "z0", "x1", "y1"))
-    shop = Shop({"B": {"k9": "y0"}}, kept_back=[f"k{n}" for n in range(9)])
-    cleaned = clean(data, shop, cells=[(9, "B")])
-    assert [key for _, key, _ in shop.asked] == ["k9"]
-    assert column(cleaned)[:9] == ["x0"] * 9
-    assert column(cleaned)[9] == "y0", "a bought value that the cell shows is right as it is"
+@pytest.mark.parametrize("others", [4, 16])
+@pytest.mark.parametrize("agree", [9, 27, 100])
+def test_an_answer_against_strong_evidence_does_not_overwrite_the_class(agree: int, others: int) -> None:
+    """The row that is asked about stands in the wrong group: its answer says so, and no more."""
+    data = table(("a", ["x0"] * agree + ["y0"]), *tidy(*["y0", "z0", "x1", "y1"] * (others // 4)))
+    shop = Shop({"B": {f"k{agree}": "y0"}}, kept_back=[f"k{n}" for n in range(agree)])
+    cleaned = clean(data, shop, cells=[(agree, "B")])
+    assert [key for _, key, _ in shop.asked] == [f"k{agree}"]
+    assert column(cleaned) == data["B"], "a bought value that the cell shows is right as it is"
 
 
 def test_a_cell_that_was_bought_itself_is_written() -> None:

@@ -24,6 +24,10 @@ FIRST = 2
 """For so many rounds it is not learnt yet how often there are blocks: strays look like them."""
 
 
+LEAST_STRAY = 0.05
+"""However rare they seem: that one row has its own value must not tell what all others of its group should have."""
+
+
 class Model:
     """Beliefs, and the evidence they come from: the client's own table, its dependencies, and what was bought."""
 
@@ -107,7 +111,7 @@ class Model:
         if self.is_by_group(belief) or not belief.column.known[belief.column.codes[row]]:
             return 0.0
         weighed = float(self.misplaced.if_unlike[row])
-        return weighed if weighed > 0 else self.misplaced.share.get(belief.side, 0.05)
+        return max(weighed if weighed > 0 else self.misplaced.share.get(belief.side, 0.0), LEAST_STRAY)
 
     def tell(self, attribute: str, row: int, node: int) -> None:
         """Take in what was bought about a row."""
