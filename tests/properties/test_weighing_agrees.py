@@ -295,6 +295,16 @@ def test_a_row_fits_its_group_as_the_groups_explanations_say(case: Case) -> None
                 assert near(case.model.misplaced.fits[belief][row], posterior.chance(posterior.column.cells[row]))
 
 
+@examples(100)
+@given(cases(), st.sampled_from([0.0, 0.5, 0.9]), st.data())
+def test_nothing_is_written_that_is_expected_to_be_worse(case: Case, careful: float, data: st.DataObject) -> None:
+    told(data.draw, case)
+    for found in decision.decide(case.model, careful).values():
+        assert (found.gain[found.written] > 0).all() and (found.gain <= found.keep + NEAR).all()
+        assert (found.sure[found.written & ~found.paid] >= careful).all()
+        assert (np.diff(found.rows) > 0).all(), "a cell is decided once"
+
+
 # ---- worth and purchases --------------------------------------------------------------------------------------------
 
 
