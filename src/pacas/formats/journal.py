@@ -8,6 +8,8 @@ synced. That is enough:
   same answer, whether the first payment had arrived or not.
 - The outcome may be lost, for the same reason. What comes to disk comes in order: a synced order brings all outcomes
   before it along. And a step that bought nothing, lost with no order after it, is quoted what it was quoted before.
+- Quotes by which more than one purchase is chosen are written, too, for the same reason: the first of these purchases
+  changes them. They need no sync, as they come to disk with the order that follows.
 
 A last line that was cut off in the middle is left out, and cut off the file, when the journal is read.
 
@@ -30,8 +32,9 @@ from uuid import uuid4
 from pacas.client.outcome.steps import BoughtValue, Observer, Order, Unrepaired
 from pacas.client.safe_clean import SafeClean
 from pacas.core.hierarchy import Hierarchy
+from pacas.core.histogram import Ints
 from pacas.errors import FileError
-from pacas.formats.journal_lines import Done, Header, Ordered, Recorded, read_lines, settled_line
+from pacas.formats.journal_lines import Done, Header, Ordered, Quoted, Recorded, read_lines, settled_line
 from pacas.formats.replacing import partial_name, sync_folder
 from pacas.protocol.messages import Offer
 
@@ -104,6 +107,13 @@ class Journal(Observer):
         self._record(Ordered.of(order).encode(), _sync)
         self._ordered = True
 
+    def recall_quotes(self, number: int) -> Ints | None:
+        quotes = self._recorded.quotes
+        return quotes[number] if number < len(quotes) else None
+
+    def quoted(self, number: int, prices: Ints) -> None:
+        self._tell(Quoted(quoted=number, prices=prices.tolist()).encode())
+
     def settled(self, step: int, outcome: BoughtValue | Unrepaired) -> None:
         self._tell(settled_line(step, outcome).encode())
 
@@ -134,7 +144,7 @@ class Journal(Observer):
             os.ftruncate(self._file, 0)
         self._tell(header.encode(), os.fsync)
         sync_folder(self._path.parent)
-        return Recorded(header, [], None, False, 0)
+        return Recorded(header, [], [], None, False, 0)
 
     def _check(self, recorded: Recorded, parts: Mapping[str, Any], resume: bool) -> None:
         if not resume:

@@ -1,4 +1,4 @@
-"""The lines of a journal: a header, then per step of a cleaning its order and its outcome, and a last line at the end.
+"""The lines of a journal: a header, per step of a cleaning its order and its outcome, quotes, and a line at the end.
 
 Each line is a JSON object. Money is in nanocredits.
 """
@@ -12,6 +12,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from pacas.client.outcome.steps import BoughtValue, Order, Unrepaired
+from pacas.core.histogram import Ints
 from pacas.errors import FileError
 from pacas.protocol.messages import Request
 
@@ -69,6 +70,16 @@ class Ordered(JournalLine):
         return Order(self.ordering, self.attribute, self.row, request, self.ceiling, self.key, differing)
 
 
+class Quoted(JournalLine):
+    """Prices by which it is decided what to buy, for a while; a refusal is below 0."""
+
+    quoted: int
+    prices: list[list[int]]
+
+    def array(self) -> Ints:
+        return np.array(self.prices, dtype=np.int64).reshape(len(self.prices), -1)
+
+
 class SettledPurchase(JournalLine):
     """A step that ended with a purchase: what its order bought."""
 
@@ -122,6 +133,7 @@ class Recorded(NamedTuple):
     header: Header
     outcomes: list[Outcome]
     """Of the steps from 0 on."""
+    quotes: list[Ints]
     pending: Order | None
     """An order without an outcome: it may have been paid, or not."""
     is_done: bool
@@ -129,9 +141,8 @@ class Recorded(NamedTuple):
     """The bytes of the whole lines."""
 
 
-_LINE: TypeAdapter[Ordered | SettledPurchase | SettledUnrepaired | Done] = TypeAdapter(
-    Ordered | SettledPurchase | SettledUnrepaired | Done
-)
+Line = Ordered | Quoted | SettledPurchase | SettledUnrepaired | Done
+_LINE: TypeAdapter[Line] = TypeAdapter(Line)
 
 
 def read_lines(content: bytes, name: str) -> Recorded | None:
@@ -143,6 +154,7 @@ def read_lines(content: bytes, name: str) -> Recorded | None:
         return None
     header = _header(lines[0], name)
     outcomes: list[Outcome] = []
+    quotes: list[Ints] = []
     pending: Order | None = None
     is_done = False
     for number, text in enumerate(lines[1:], start=2):
@@ -150,6 +162,8 @@ def read_lines(content: bytes, name: str) -> Recorded | None:
         match line:
             case Ordered() if pending is None and not is_done and line.ordering == len(outcomes):
                 pending = line.order()
+            case Quoted() if pending is None and not is_done and line.quoted == len(quotes):
+                quotes.append(line.array())
             case SettledPurchase() if pending is not None and line.settled == len(outcomes):
                 outcomes.append(line.purchase(pending))
                 pending = None
@@ -160,7 +174,7 @@ def read_lines(content: bytes, name: str) -> Recorded | None:
                 is_done = True
             case _:
                 raise _damaged(name, number, "is not the one that should follow")
-    return Recorded(header, outcomes, pending, is_done, len(content) - len(torn))
+    return Recorded(header, outcomes, quotes, pending, is_done, len(content) - len(torn))
 
 
 _BEGINS = Header(run="", parts={}).encode()[:11]
@@ -176,7 +190,7 @@ def _header(text: bytes, name: str) -> Header:
     return header
 
 
-def _parsed(text: bytes, name: str, number: int) -> Ordered | SettledPurchase | SettledUnrepaired | Done:
+def _parsed(text: bytes, name: str, number: int) -> Line:
     try:
         return _LINE.validate_json(text)
     except ValidationError:

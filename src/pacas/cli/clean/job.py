@@ -12,7 +12,7 @@ from pacas.client.buying.offers import MaxLevel
 from pacas.client.safe_clean import WEIGH, SafeClean
 from pacas.core.money import nanocredits
 from pacas.core.relation import no_such_row
-from pacas.engine.contract import Engine, RelationFile, Source
+from pacas.engine.contract import Engine, RelationFile, RelationFolder, Source
 from pacas.errors import FileError, InputError, SchemaError, did_you_mean
 from pacas.formats.client_file import ClientFile, read_cells
 from pacas.formats.relations.cleaned import check_output, default_output
@@ -95,7 +95,8 @@ def make_job(options: Options, engine: Engine[Any]) -> Job:
     else:
         read = [*client_files(client, options.cells), *options.provider.files()]
         check_written(output, options.report, source, options.truth, read)
-        check_doubtful(options.doubtful, [output, *([] if options.report is None else [options.report]), *read])
+        written = [output, journal_of(output), *([] if options.report is None else [options.report])]
+        check_doubtful(options.doubtful, written, [*read, *([] if options.truth is None else [options.truth])], source)
     truth = None if options.truth is None else _truth(options.truth, source, engine)
     cell = None if options.explain is None else explained_cell(options.explain, source, engine)
     choices = {"max_level": max_level, **cleaner.choices}
@@ -198,11 +199,15 @@ def check_written(output: Path, report: Path | None, file: Source, truth: Path |
         _check_unread(report, "--report", read)
 
 
-def check_doubtful(path: Path | None, others: list[Path]) -> None:
-    """Raise if the list of doubtful cells could not be written."""
-    if path is not None:
-        check_writable(path)
-        _check_unread(path, "--doubtful", others)
+def check_doubtful(path: Path | None, written: list[Path], read: list[Path], source: Source) -> None:
+    """Raise if the list of doubtful cells could not be written, or would take the place of anything else."""
+    if path is None:
+        return
+    check_writable(path)
+    if any(_is_same(path, other) for other in written):
+        raise FileError(f"{path} is written by this run; give another --doubtful")
+    data = [source.path] if isinstance(source, RelationFile | RelationFolder) else []
+    _check_unread(path, "--doubtful", [*read, *data])
 
 
 def client_files(client: ClientFile, cells: Path | None) -> list[Path]:

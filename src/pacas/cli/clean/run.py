@@ -15,6 +15,7 @@ from pacas.client.buying.offers import find_offers, unknown_labels
 from pacas.client.classes.check import Tell
 from pacas.client.outcome.cleaning import Cleaning
 from pacas.client.outcome.steps import BoughtValue, Observer, Order, Progress, Unrepaired
+from pacas.core.histogram import Ints
 from pacas.core.money import credits_words
 from pacas.core.words import counted
 from pacas.engine.contract import Engine
@@ -120,6 +121,12 @@ class Watched(Observer):
 
     def ordering(self, order: Order) -> None:
         self._observer.ordering(order)
+
+    def recall_quotes(self, number: int) -> Ints | None:
+        return self._observer.recall_quotes(number)
+
+    def quoted(self, number: int, prices: Ints) -> None:
+        self._observer.quoted(number, prices)
 
     def settled(self, step: int, outcome: BoughtValue | Unrepaired) -> None:
         self._observer.settled(step, outcome)

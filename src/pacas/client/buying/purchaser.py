@@ -14,7 +14,7 @@ from pacas.client.buying.question import Question
 from pacas.client.outcome.steps import BoughtValue, Observer, Order, Unrepaired
 from pacas.core.histogram import Ints
 from pacas.errors import ReplayError
-from pacas.protocol.marketplace import Marketplace
+from pacas.protocol.marketplace import Columns, Marketplace
 from pacas.protocol.messages import ABSENT, Answer, Refusal
 
 
@@ -43,6 +43,7 @@ class Purchaser:
         self._budget = budget
         self._run = run
         self._step = 0
+        self._quoted = 0
 
     @property
     def columns(self) -> set[str]:
@@ -56,6 +57,15 @@ class Purchaser:
     def recalled(self) -> BoughtValue | Unrepaired | Order | None:
         """What an earlier, interrupted run has recorded of the next step."""
         return self.observer.recall(self._step)
+
+    def quote(self, attribute: str, tuples: Columns) -> Ints:
+        """Prices by which it is decided what to buy, for a while: an interrupted run that is continued has the same."""
+        number, self._quoted = self._quoted, self._quoted + 1
+        prices = self.observer.recall_quotes(number)
+        if prices is None:
+            prices = self.marketplace.quote_batch(attribute, tuples).prices
+            self.observer.quoted(number, prices)
+        return prices
 
     def buy(self, question: Question) -> BoughtValue | Unrepaired:
         """What is bought, or why nothing is. Nothing is written yet."""

@@ -171,6 +171,12 @@ class Observer:
     def ordering(self, order: Order) -> None:
         """A purchase is about to be paid."""
 
+    def recall_quotes(self, number: int) -> Ints | None:
+        """What an earlier run was quoted when it asked for many quotes for the n-th time: [tuples, levels]."""
+
+    def quoted(self, number: int, prices: Ints) -> None:
+        """Many quotes have come by which it is decided what to buy, now or later."""
+
     def settled(self, step: int, outcome: BoughtValue | Unrepaired) -> None:
         """A step has its outcome, and nothing is written yet."""
 

@@ -65,7 +65,7 @@ class Belief:
     def _violated(self) -> Mask:
         """On one path of the tree all values lie above its lowest one."""
         tree, group, value = self.column.tree, self.pair_group, self.pair_value
-        order = np.lexsort((tree.level[value], group))
+        order = np.lexsort(((tree.leave - tree.enter)[value], group))  # a level may hold a value and one below it
         lowest = np.zeros(self.side.count, dtype=np.int64)
         first = order[np.flatnonzero(np.diff(group[order], prepend=-1))]
         lowest[group[first]] = value[first]

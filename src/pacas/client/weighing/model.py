@@ -26,6 +26,8 @@ FIRST = 2
 
 SETTLED = 0.02
 """Rates that change by less than this share are settled."""
+LEAST_STRAY = 0.05
+"""However rare they seem: that one row has its own value must not tell what all others of its group should have."""
 
 
 class Model:
@@ -121,7 +123,7 @@ class Model:
         if self.is_by_group(belief) or not belief.column.known[belief.column.codes[row]]:
             return 0.0
         weighed = float(self.misplaced.if_unlike[row])
-        return weighed if weighed > 0 else self.misplaced.share.get(belief.side, 0.05)
+        return max(weighed if weighed > 0 else self.misplaced.share.get(belief.side, 0.0), LEAST_STRAY)
 
     def tell(self, attribute: str, row: int, node: int) -> None:
         """Take in what was bought about a row."""

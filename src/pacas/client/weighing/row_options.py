@@ -216,12 +216,13 @@ class _Near:
         kin = self._kin.find(rows.values, which)
         wanted = np.where(kin >= 0, kin * len(self._belief.column) + rows.values[self._belief.fd.rhs][which], -2)
         start = np.searchsorted(self._keys, wanted)
-        count = np.minimum(np.searchsorted(self._keys, wanted, side="right") - start, MOST)
+        count = np.minimum(np.searchsorted(self._keys, wanted, side="right") - start, MOST + 2)
         of = np.repeat(which, count)
         place = np.arange(len(of)) - np.repeat(np.cumsum(count) - count, count) + np.repeat(start, count)
         group = self._order[place]
         value = side.values[name][group]
         other = value != rows.values[name][of]
         left = rows.moved[of] & (side.group[rows.row[of]] == group) & (side.size[group] < 2)  # nobody else is there
-        kept = other & ~left
-        return of[kept], np.full(int(kept.sum()), number), value[kept]
+        of, value = of[other & ~left], value[other & ~left]
+        largest = np.arange(len(of)) - np.searchsorted(of, of) < MOST  # of others: its own group, and home, are none
+        return of[largest], np.full(int(largest.sum()), number), value[largest]

@@ -8,7 +8,7 @@ import numpy as np
 
 from pacas.client.buying.purchaser import Purchaser
 from pacas.client.buying.question import Choice, Question
-from pacas.client.outcome.steps import BoughtValue, Order, Progress, Unrepaired
+from pacas.client.outcome.steps import BoughtValue, Progress, Unrepaired
 from pacas.client.weighing.decision import decide
 from pacas.client.weighing.left_side import LeftSide
 from pacas.client.weighing.model import Model
@@ -16,7 +16,6 @@ from pacas.client.weighing.rare_values import rare_cells
 from pacas.client.weighing.wishes import Wishes
 from pacas.core.histogram import Ints
 from pacas.engine.codes import CodedColumn
-from pacas.errors import ReplayError
 from pacas.protocol.marketplace import Marketplace
 from pacas.protocol.messages import Request
 
@@ -68,10 +67,8 @@ class Shopping:
         """(spent, expected δ) as it was foreseen after each purchase."""
 
     def next(self) -> Question | None:
-        """The wish that is worth most a credit; of an interrupted run, what it asked."""
+        """The wish that is worth most a credit. A run that is continued goes the same way, by the quotes it had."""
         buyer = self._buyer
-        if (recalled := buyer.recalled()) is not None:
-            return self._again(recalled)
         if buyer.remaining <= 0:
             return None
         if self._wishes is None:
@@ -79,7 +76,7 @@ class Shopping:
                 self._model,
                 buyer.offers,
                 self._texts,
-                buyer.marketplace,
+                buyer.quote,
                 self._careful,
                 self._settled,
                 self.rare,
@@ -132,17 +129,6 @@ class Shopping:
             return self._model.supposed(attribute, place, request.level)
 
         return Question(attribute, self._class_of(attribute, place), chosen, supposed)
-
-    def _again(self, recalled: BoughtValue | Unrepaired | Order) -> Question:
-        """What an earlier run asked at this step."""
-        if isinstance(recalled, Order):
-            choice = Choice(recalled.request, recalled.row, recalled.ceiling)
-            return self._question(recalled.attribute, self._place(recalled.row), choice)
-
-        def none(_: Marketplace) -> str:
-            raise ReplayError("a step that is recorded was asked again")
-
-        return Question(recalled.attribute, recalled.rows, none, lambda request: "")
 
     def _class_of(self, attribute: str, place: int) -> Ints:
         """The rows that an answer is about."""

@@ -35,6 +35,9 @@ from pacas.engine.new_cells import NewCells
 BYTES = 24
 """What a cell takes while it is weighed."""
 
+SMALL = 1 << 24
+"""A relation that takes so many bytes is weighed whole, wherever it is: so it is weighed alike on all engines."""
+
 
 class WeighStrategy:
     """How careful to be: the least probability of a repair that nothing was bought for."""
@@ -60,7 +63,7 @@ class WeighStrategy:
 def _weighed_rows(task: Task, found: Check) -> tuple[Mapping[str, CodedColumn], Ints | None]:
     """All columns of all rows; of a relation that is not held, those that matter of the rows that violate something."""
     engine, table = task.engine, task.table
-    if len(table) * len(table.columns) * BYTES <= engine.holdable_bytes:
+    if len(table) * len(table.columns) * BYTES <= max(engine.holdable_bytes, SMALL):
         return engine.columns(table, table.columns), None
     parts = [dependency.violating.rows for dependency in found.dependencies]
     held = np.unique(np.concatenate([NO_ROWS, *parts, *task.named.values()]))

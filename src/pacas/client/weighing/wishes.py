@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +15,7 @@ from pacas.client.weighing.rare_values import RareCells
 from pacas.client.weighing.worth import worth_of_groups, worth_of_left_values, worth_of_rows
 from pacas.core.distance import Floats
 from pacas.core.histogram import NO_ROWS, Ints
-from pacas.protocol.marketplace import Marketplace
+from pacas.protocol.marketplace import Columns
 
 LEAST = 0.05
 """The δ, in bits, that a purchase must be expected to remove."""
@@ -77,14 +77,14 @@ class Wishes:
         model: Model,
         offers: Mapping[str, Offered],
         texts: Mapping[str, Sequence[str | None]],
-        marketplace: Marketplace,
+        quote: Callable[[str, Columns], Ints],
         careful: float,
         settled: set[tuple[str, int]],
         rare: Mapping[str, RareCells],
     ) -> None:
         """`texts` are the columns that requests are made of; `settled` are (attribute, row) not to be asked again."""
         self._model, self._offers, self._texts, self._careful = model, offers, texts, careful
-        self._marketplace, self._settled, self._rare = marketplace, settled, rare
+        self._quote, self._settled, self._rare = quote, settled, rare
         self._heap: list[Wish] = []
         for asked in self._all():
             self._add(asked)
@@ -180,7 +180,7 @@ class Wishes:
             return
         rows: list[int] = asked.rows[chosen].tolist()
         columns = {c: [self._texts[c][row] for row in rows] for c in self._offers[name].offer.columns}
-        ladders = self._marketplace.quote_batch(name, columns).prices.tolist()
+        ladders = self._quote(name, columns).tolist()
         best: dict[int, Wish] = {}
         for of, row, worths, ladder in zip(
             asked.of[chosen].tolist(), rows, asked.worth[chosen].tolist(), ladders, strict=True

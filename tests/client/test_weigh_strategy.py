@@ -1,0 +1,321 @@
+"""A client that weighs: what it repairs for nothing, what it asks, and what it makes of the answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pacas.client.outcome.changes import Changes
+from pacas.client.outcome.cleaning import Cleaning
+from pacas.client.outcome.judgement import DoubtfulCell, Judgement
+from pacas.client.outcome.steps import Why
+from pacas.client.safe_clean import SafeClean
+from pacas.core.hierarchy import Hierarchy
+from pacas.engine.duck.engine import DuckEngine
+from pacas.errors import InputError
+from pacas.protocol.marketplace import Columns
+from pacas.protocol.messages import ABSENT, Answer, Ladders, Offer, Quote, Reason, Refusal, Request, refused
+
+ENGINE = DuckEngine(threads=1)
+VALUES = ["x0", "x1", "x2", "y0", "y1", "y2", "z0", "z1"]
+TREE = Hierarchy.from_rows([(value, value[0], "*") for value in VALUES])
+PRICE = 10
+
+Table = dict[str, list[str | None]]
+
+
+class Shop:
+    """Sells what it holds of each attribute, by the values of some columns; every level costs the same."""
+
+    def __init__(
+        self,
+        truth: Mapping[str, Mapping[str, str]],
+        by: str = "K",
+        trees: Mapping[str, Hierarchy] | None = None,
+        kept_back: Sequence[str] = (),
+    ) -> None:
+        self.truth, self.by, self.kept_back = truth, by, kept_back
+        self.trees = {a: (trees or {}).get(a, TREE) for a in truth}
+        self.asked: list[tuple[str, str, int]] = []
+        self.quoted: list[tuple[str, str]] = []
+
+    def catalogue(self) -> dict[str, Offer]:
+        return {a: Offer(a, (self.by,), tree, may_be_absent=True) for a, tree in self.trees.items()}
+
+    def quote(self, request: Request) -> Quote | Refusal:
+        raise AssertionError("one quote at a time was asked for")
+
+    def quote_batch(self, attribute: str, tuples: Columns) -> Ladders:
+        keys = [str(key) for key in tuples[self.by]]
+        self.quoted += [(attribute, key) for key in keys]
+        kept = refused(Reason.UNSAFE)
+        width = self.trees[attribute].height + 1
+        return Ladders(np.array([[kept if key in self.kept_back else PRICE] * width for key in keys]))
+
+    def pay(self, request: Request, ceiling: int, key: str) -> Answer | Refusal:
+        asked = str(request.tuple[self.by])
+        self.asked.append((request.attribute, asked, request.level))
+        value = self.truth[request.attribute][asked]
+        tree = self.trees[request.attribute]
+        return Answer(
+            value if value == ABSENT else str(tree.generalize_value(value, request.level)), request.level, PRICE
+        )
+
+
+NOBODY = Shop({})
+
+
+def table(*groups: tuple[str, Sequence[str | None]]) -> Table:
+    """Rows by group, each with a key of its own: what they show in B."""
+    a: list[str | None] = [name for name, shown in groups for _ in shown]
+    return {"K": [f"k{n}" for n in range(len(a))], "A": a, "B": [value for _, shown in groups for value in shown]}
+
+
+def tidy(*values: str, size: int = 6) -> list[tuple[str, Sequence[str | None]]]:
+    """Groups in which all is right."""
+    return [(f"t{number}", [value] * size) for number, value in enumerate(values)]
+
+
+def clean(
+    data: Mapping[str, Sequence[str | None]], shop: Shop, fds: Any = "A -> B", budget: Any = 1, **options: Any
+) -> Cleaning:
+    options = {"hierarchies": {"B": TREE}, "strategy": "weigh"} | options
+    return SafeClean(fds, budget, **options).clean(data, shop, engine=ENGINE)
+
+
+def column(cleaning: Cleaning, name: str = "B") -> list[str | None]:
+    return cleaning.relation.table[name].to_pylist()
+
+
+def judgement(cleaning: Cleaning) -> Judgement:
+    assert cleaning.weighing is not None
+    return cleaning.weighing
+
+
+# ---- for nothing ----------------------------------------------------------------------------------------------------
+
+
+def test_27_of_28_agree_and_nobody_sells_their_value() -> None:
+    data = table(("a", ["x0"] * 13 + ["z1"] + ["x0"] * 14), *tidy("y0", "z0", "x1", "y1"))
+    shop = Shop({"B": {}}, kept_back=[str(key) for key in data["K"]])
+    cleaned = clean(data, shop)
+    assert column(cleaned)[:28] == ["x0"] * 28
+    assert [(r.rows.tolist(), r.new, r.why, r.purchases) for r in cleaned.repairs] == [([13], "x0", Why.OWN, ())]
+    assert not shop.asked and cleaned.spent == 0 and not cleaned.unrepaired
+    assert (judgement(cleaned).free, judgement(cleaned).paid, judgement(cleaned).voted) == (1, 0, 1)
+
+
+def test_a_misplaced_row_gets_its_left_side_back() -> None:
+    data = table(*tidy("x0", "y0", "z0", "x1", "y1", "y2", size=8))
+    data["C"] = [f"c-{a}" for a in data["A"]]
+    data["A"][2], data["A"][11] = "t3", "t5"
+    cleaned = clean(data, NOBODY, ["A -> B", "A -> C"], budget=0)
+    assert {(r.attribute, *r.rows.tolist(), r.new) for r in cleaned.repairs} == {("A", 2, "t0"), ("A", 11, "t1")}
+    assert column(cleaned) == data["B"] and column(cleaned, "C") == data["C"]
+    assert (cleaned.violations_before > 0, cleaned.violations_after) == (True, 0)
+
+
+def test_where_two_camps_are_as_large_nothing_is_free() -> None:
+    data = table(("a", ["x0"] * 3 + ["y0"] * 3), *tidy("z0", "x1", "y1"))
+    cleaned = clean(data, NOBODY, budget=0)
+    assert column(cleaned) == data["B"] and not cleaned.repairs
+    assert {(cell.row, cell.written) for cell in judgement(cleaned).doubtful} == {(row, False) for row in range(6)}
+    assert [(u.rows.tolist(), u.reason) for u in cleaned.unrepaired] == [([0, 1, 2, 3, 4, 5], "not_sold")]
+
+
+def test_nulls_and_general_values_exclude_nothing_and_are_no_truth() -> None:
+    data = table(("a", ["x0"] * 6 + ["x", None, "*", "y1"]), ("b", [None] * 5 + ["z0"]), *tidy("y0", "z0", "x1"))
+    cleaned = clean(data, NOBODY, budget=0)
+    assert column(cleaned)[9] == "x0", "what excludes the others is repaired"
+    assert None not in [repair.new for repair in cleaned.repairs]
+    assert {repair.new for repair in cleaned.repairs} <= set(VALUES)
+    assert cleaned.violations_after <= cleaned.violations_before
+
+
+def test_a_null_on_the_left_side_ties_nothing() -> None:
+    data = table(*tidy("x0", "y0", "z0"))
+    data["A"][0] = data["A"][7] = data["A"][13] = None
+    assert clean(data, NOBODY, budget=0).violations_before == 0
+
+
+# ---- what is bought -------------------------------------------------------------------------------------------------
+
+
+def test_two_camps_are_told_apart_by_one_purchase() -> None:
+    data = table(("a", ["x0"] * 3 + ["y0"] * 3), *tidy("z0", "x1", "y1"))
+    shop = Shop({"B": {f"k{n}": "y0" for n in range(6)}})
+    cleaned = clean(data, shop)
+    assert column(cleaned)[:6] == ["y0"] * 6
+    assert len(cleaned.purchases) == len(shop.asked) <= 2
+    assert (judgement(cleaned).free, judgement(cleaned).paid) == (0, 3)
+    assert cleaned.violations_after == 0
+
+
+def test_where_a_row_is_refused_another_one_is_asked() -> None:
+    data = table(("a", ["x0"] * 3 + ["y0"] * 3), *tidy("z0", "x1", "y1"))
+    shop = Shop({"B": {f"k{n}": "y0" for n in range(6)}}, kept_back=["k5", "k2"])
+    cleaned = clean(data, shop)
+    assert {"k5", "k2"} <= {key for _, key in shop.quoted}
+    assert shop.asked and not {key for _, key, _ in shop.asked} & {"k5", "k2"}
+    assert column(cleaned)[:6] == ["y0"] * 6
+
+
+@pytest.mark.parametrize("others", [4, 16])
+@pytest.mark.parametrize("agree", [9, 27, 100])
+def test_an_answer_against_strong_evidence_does_not_overwrite_the_class(agree: int, others: int) -> None:
+    """The row that is asked about stands in the wrong group: its answer says so, and no more."""
+    data = table(("a", ["x0"] * agree + ["y0"]), *tidy(*["y0", "z0", "x1", "y1"] * (others // 4)))
+    shop = Shop({"B": {f"k{agree}": "y0"}}, kept_back=[f"k{n}" for n in range(agree)])
+    cleaned = clean(data, shop, cells=[(agree, "B")])
+    assert [key for _, key, _ in shop.asked] == [f"k{agree}"]
+    assert column(cleaned) == data["B"], "a bought value that the cell shows is right as it is"
+
+
+def test_a_cell_that_was_bought_itself_is_written() -> None:
+    data = table(("a", ["x0"] * 9 + ["y0"]), *tidy("y0", "z0", "x1", "y1"))
+    shop = Shop({"B": {"k9": "x0"}}, kept_back=[f"k{n}" for n in range(9)])
+    cleaned = clean(data, shop, careful=1, cells=[(9, "B")])
+    assert shop.asked and column(cleaned)[:10] == ["x0"] * 10
+
+
+def test_a_left_attribute_is_bought_where_it_is_sold() -> None:
+    """It may have been one of two groups that hold what the row shows."""
+    data = table(("a", ["x0"] * 8), ("b", ["x0"] * 8), *tidy("y0", "z0", "x1", "y1", "y2", size=8))
+    data["C"] = [f"c-{b}" for b in data["B"]]
+    data["A"][8] = "t0"
+    groups = Hierarchy.flat(sorted({str(a) for a in data["A"]}))
+    shop = Shop({"A": {"k8": "b"}}, trees={"A": groups})
+    cleaned = clean(data, shop, ["A -> B", "A -> C"], hierarchies={"B": TREE, "A": groups})
+    assert shop.asked == [("A", "k8", 0)]
+    assert column(cleaned, "A") == ["a"] * 8 + ["b"] * 8 + data["A"][16:] and column(cleaned) == data["B"]
+    (repair,) = cleaned.repairs
+    assert (repair.why, [p.value for p in repair.purchases]) == (Why.BOUGHT, ["b"])
+
+
+def test_named_cells_are_bought_for_without_any_dependency() -> None:
+    data = table(*tidy("x0", "y0", "z0"))
+    shop = Shop({"B": {f"k{n}": "z1" for n in range(18)}})
+    cleaned = clean(data, shop, [], cells=[(2, "B"), (9, "B")])
+    assert sorted(shop.asked) == [("B", "k2", 0), ("B", "k9", 0)]
+    assert [row for row, value in enumerate(column(cleaned)) if value == "z1"] == [2, 9]
+
+
+def test_named_cells_are_bought_for_beside_a_dependency() -> None:
+    data = table(*tidy("x0", "y0", "z0"))
+    shop = Shop({"B": {f"k{n}": "x0" for n in range(18)}})
+    cleaned = clean(data, shop, cells=[(2, "B")])
+    assert shop.asked == [("B", "k2", 0)] and column(cleaned) == data["B"]
+
+
+def test_an_answer_that_the_clients_hierarchy_does_not_know_is_no_repair() -> None:
+    data = table(("a", ["x0"] * 3 + ["y0"] * 3), *tidy("z0", "x1", "y1"))
+    other = Hierarchy.from_rows([*((value, value[0], "*") for value in VALUES), ("q9", "q", "*")])
+    shop = Shop({"B": {f"k{n}": "q9" for n in range(6)}}, trees={"B": other})
+    cleaned = clean(data, shop)
+    assert shop.asked and column(cleaned) == data["B"] and not cleaned.repairs
+    assert [(u.rows.tolist(), u.reason) for u in cleaned.unrepaired] == [([0, 1, 2, 3, 4, 5], "unknown_value")]
+
+
+def test_absent_is_paid_and_said() -> None:
+    data = table(("a", ["x0"] * 3 + ["y0"] * 3), *tidy("z0", "x1", "y1"))
+    shop = Shop({"B": {f"k{n}": ABSENT for n in range(6)}})
+    cleaned = clean(data, shop)
+    assert shop.asked and column(cleaned) == data["B"] and not cleaned.purchases
+    assert cleaned.spent_nanocredits == PRICE * len(shop.asked)
+    assert [u.reason for u in cleaned.unrepaired] == ["absent"]
+
+
+def test_what_costs_more_than_there_is_is_not_asked() -> None:
+    data = table(("a", ["x0"] * 3 + ["y0"] * 3), *tidy("z0", "x1", "y1"))
+    shop = Shop({"B": {}})
+    cleaned = clean(data, shop, budget="0.000000009")
+    assert shop.quoted and not shop.asked and cleaned.spent == 0
+
+
+# ---- what is told ---------------------------------------------------------------------------------------------------
+
+
+def weighed(
+    *, free: int = 0, paid: int = 0, doubtful: int = 0, promised: Sequence[tuple[int, float]] = ()
+) -> Judgement:
+    cells = [DoubtfulCell(row, "B", "x0", "y0", 0.6, row % 2 == 0) for row in range(2 * doubtful)]
+    return Judgement(0.9, (), free, paid, {}, tuple(cells), (), tuple(promised), lambda row, attribute: ())
+
+
+@pytest.mark.parametrize(
+    ("free", "paid", "doubtful", "too_many"),
+    [(0, 0, 0, False), (10, 0, 1, False), (9, 0, 1, True), (5, 5, 1, False), (15, 4, 2, True), (1, 0, 1, True)],
+)
+def test_more_than_a_tenth_of_what_was_written_must_not_be_doubtful(
+    free: int, paid: int, doubtful: int, too_many: bool
+) -> None:
+    found = weighed(free=free, paid=paid, doubtful=doubtful)
+    assert (found.doubtful_written, found.is_doubtful) == (doubtful, too_many)
+
+
+def test_the_knee_is_where_more_money_begins_to_bring_less() -> None:
+    assert weighed(promised=[(0, 10.0), (1, 6.0), (2, 2.5), (10, 1.0), (20, 0.5)]).knee == (2, 2.5)
+    assert weighed(promised=[(0, 10.0), (1, 6.0)]).knee is None
+    assert weighed(promised=[(0, 10.0), (0, 6.0), (0, 5.0)]).knee is None
+
+
+def test_the_explanations_of_a_right_hand_cell_sum_to_one() -> None:
+    data = table(("a", ["x0"] * 7 + ["y2"] * 2 + ["z1"]), *tidy("y0", "z0", "x1", "y1"))
+    explain = judgement(clean(data, NOBODY, budget=0)).explain
+    for row in range(10):
+        found = explain(row, "B")
+        assert sum(one.weight for one in found) == pytest.approx(1, abs=0.03)
+        assert [one.weight for one in found] == sorted((one.weight for one in found), reverse=True)
+    assert explain(0, "K") == []
+    assert "is right in its group of 10 by A" in explain(0, "B")[0].says
+    assert "should be 'x0'" in " ".join(one.says for one in explain(9, "B"))
+
+
+def test_a_left_cell_is_explained_by_where_its_row_may_belong() -> None:
+    data = table(*tidy("x0", "y0", "z0", "x1", "y1", "y2", size=8))
+    data["C"] = [f"c-{b}" for b in data["B"]]
+    data["A"][2] = "t3"
+    found = judgement(clean(data, NOBODY, ["A -> B", "A -> C"], budget=0)).explain(2, "A")
+    assert any("should be 't0'" in one.says for one in found)
+    assert sum(one.weight for one in found) == pytest.approx(1, abs=0.03)
+
+
+def test_the_vote_is_what_each_violated_groups_most_frequent_value_would_change() -> None:
+    data = table(("a", ["x0"] * 4 + ["y0"] * 2), *tidy("z0", "x1", "y1"))
+    (vote,) = judgement(clean(data, NOBODY, budget=0)).vote.items()
+    name, changes = vote
+    assert isinstance(changes, Changes)
+    assert (name, changes.rows.tolist(), [*changes.old], [*changes.new]) == ("B", [4, 5], ["y0"] * 2, ["x0"] * 2)
+
+
+def test_what_is_expected_falls_with_what_is_bought() -> None:
+    groups = [(f"a{n}", ["x0"] * 3 + ["y0"] * 3) for n in range(4)]
+    data = table(*[(name, [*shown]) for name, shown in groups], *tidy("z0", "x1", "y1"))
+    shop = Shop({"B": {f"k{n}": "y0" for n in range(24)}})
+    found = judgement(clean(data, shop))
+    assert found.expected[0][0] == 0 and found.expected[-1][0] == PRICE * len(shop.asked)
+    assert found.expected[-1][1] < found.expected[0][1] / 2
+    spent = [at for at, _ in found.promised]
+    left = [error for _, error in found.promised]
+    assert spent == sorted(spent) and left == sorted(left, reverse=True)
+
+
+# ---- what it may be told --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("careful", [-0.1, 1.1, True, "0.9", float("nan")])
+def test_careful_is_a_probability(careful: Any) -> None:
+    with pytest.raises(InputError, match="careful is a probability from 0 to 1"):
+        SafeClean("A -> B", 1, careful=careful)
+
+
+def test_each_strategy_refuses_what_only_the_other_has() -> None:
+    with pytest.raises(InputError, match="rounds: only the paper's strategy has it"):
+        SafeClean("A -> B", 1, strategy="weigh", rounds=2)
+    with pytest.raises(InputError, match="careful: only the strategy that weighs has it"):
+        SafeClean("A -> B", 1, strategy="paper", careful=0.8)
+    with pytest.raises(InputError, match="no strategy 'weight'; did you mean 'weigh'"):
+        SafeClean("A -> B", 1, strategy="weight")

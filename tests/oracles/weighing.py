@@ -1,0 +1,470 @@
+"""The client that weighs, to the letter: every explanation of a group, cell by cell, in exact fractions.
+
+What was learnt (rates, and how likely rows stand in the wrong group) is given, as the fractions that the floats are.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from functools import cached_property
+from itertools import combinations
+from math import exp, factorial, log
+from typing import NamedTuple
+
+from oracles import distance as deltas
+from oracles.cleaning import Dependency, Row, tree_of
+from oracles.tree import Tree, Value
+
+ONE = Fraction(1)
+NONE = Fraction(0)
+BINS = 12
+MOST_CANDIDATES = 8
+MARGIN = Fraction(0.3)
+TIE = Fraction(1e-9)
+
+
+def total(numbers: Iterator[Fraction] | Sequence[Fraction]) -> Fraction:
+    return sum(numbers, NONE)
+
+
+def clip(number: Fraction, low: Fraction, high: Fraction) -> Fraction:
+    return min(max(number, low), high)
+
+
+class Rates(NamedTuple):
+    """What was learnt about one dependency."""
+
+    wrong: Fraction
+    overwritten: Fraction
+    confusion: Mapping[Value, Fraction]
+    shares: Sequence[float]
+    taught: float = 0.0
+
+    def confused(self, value: Value) -> Fraction:
+        """How often a wrong cell shows a value."""
+        return max(self.confusion[value], Fraction(1e-12))
+
+    def density(self, over: int, under: int) -> Fraction:
+        """ρ at the share that is seen: its logarithm is linear between the middles of the bins."""
+        level = [log(share / sum(self.shares) * BINS) for share in self.shares]
+        at = min(max((over + 0.5) / (over + under + 1) * BINS - 0.5, 0), BINS - 1.0001)
+        low = int(at)
+        return Fraction(exp(level[low] * (1 - (at - low)) + level[low + 1] * (at - low)))
+
+    def block(self, over: int, under: int) -> Fraction:
+        """∫ uʷ (1 − u)ᵛ ρ(u) du, with ρ taken at the share that is seen."""
+        return self.density(over, under) * Fraction(factorial(over) * factorial(under), factorial(over + under + 1))
+
+
+class Answer(NamedTuple):
+    """Bought about a row of a group, which shows `shown`: it has the value `node`, or one below it."""
+
+    node: Value
+    shown: Value
+    stray: Fraction
+
+
+class Story(NamedTuple):
+    """One way in which a group came to look as it does, and how likely that is together with what is seen."""
+
+    truth: Value | None
+    """The group's value; `OTHER` for one that is none of its candidates."""
+    block: Value | None
+    """What a block was overwritten with; `SINGLE` if there is none, `UNSEEN` if none of its cells is seen."""
+    weight: Fraction
+
+
+OTHER = "(other)"
+SINGLE = "(single errors)"
+UNSEEN = "(a value that no cell shows)"
+
+
+class Column:
+    """An attribute: its values, how they are spread, and δ between them."""
+
+    def __init__(self, name: str, rows: Sequence[Row], trees: Mapping[str, Tree]) -> None:
+        self.tree = tree_of(name, trees)
+        self.has_tree = name in trees
+        self.cells = [self.tree.key(row[name]) for row in rows]
+        self.count = Counter(self.cells)
+
+    def is_known(self, value: Value) -> bool:
+        """May it be the truth? A ground value of the hierarchy may; without one, whatever ground value occurs."""
+        if value is None or not self.tree.is_ground(value):
+            return False
+        return value in self.tree.known if self.has_tree else value in self.count
+
+    def ties(self, value: Value) -> bool:
+        """Do rows that share it belong together?"""
+        return value is not None and self.tree.is_ground(value)
+
+    @cached_property
+    def known(self) -> list[Value]:
+        return sorted({v for v in [*self.tree.known, *self.count] if self.is_known(v)}, key=str)
+
+    @cached_property
+    def counted(self) -> tuple[Value, ...]:
+        """The cells by which δ is measured."""
+        may = self.is_known if self.known else self.ties
+        return tuple(v for v in self.cells if may(v))
+
+    def penalty(self, value: Value) -> Fraction:
+        return Fraction(deltas.penalty(self.tree, self.counted, value))
+
+    def distance(self, one: Value, other: Value) -> Fraction:
+        return Fraction(deltas.distance(self.tree, self.counted, one, other))
+
+    def share(self, value: Value) -> Fraction:
+        """How likely a value is where nothing else is known: as often as it stands here, half a cell more."""
+        if not self.is_known(value):
+            return NONE
+        return Fraction(2 * self.count[value] + 1, sum(2 * self.count[v] + 1 for v in self.known))
+
+    def below(self, value: Value) -> Fraction:
+        return total([self.share(v) for v in self.known if self.tree.precedes(v, value)])
+
+    def mean_distance(self, value: Value) -> Fraction:
+        """The expected δ to a value drawn by its share."""
+        return total([self.share(v) * self.distance(value, v) for v in self.known])
+
+    def level_penalty(self, level: int) -> Fraction:
+        """What is still unknown about a drawn value that is known at a level."""
+        return total([self.share(v) * self.penalty(self.tree.generalize(v, level)) for v in self.known])
+
+
+class Groups:
+    """The groups of X → B: the rows that agree on ground values in all of X."""
+
+    def __init__(self, rows: Sequence[Row], fd: Dependency, trees: Mapping[str, Tree]) -> None:
+        self.fd, self.trees = fd, trees
+        self.lhs = tuple(sorted(fd.lhs))
+        self.left = {a: Column(a, rows, trees) for a in self.lhs}
+        self.column = Column(fd.rhs, rows, trees)
+        self.members: dict[tuple[Value, ...], list[int]] = {}
+        for row in range(len(rows)):
+            if (key := self.key(row)) is not None:
+                self.members.setdefault(key, []).append(row)
+
+    def key(self, row: int) -> tuple[Value, ...] | None:
+        values = tuple(self.left[a].cells[row] for a in self.lhs)
+        return values if all(self.left[a].ties(v) for a, v in zip(self.lhs, values, strict=True)) else None
+
+    def shown(self, key: tuple[Value, ...]) -> Counter[Value]:
+        return Counter(self.column.cells[row] for row in self.members[key])
+
+    def is_violated(self, key: tuple[Value, ...]) -> bool:
+        """Do some of its values exclude each other?"""
+        return any(not self.column.tree.comparable(v, w) for v, w in combinations(self.shown(key), 2))
+
+    # ---- the prior ------------------------------------------------------------------------------------------------
+
+    def most_frequent(self, key: tuple[Value, ...], order: Mapping[Value, int]) -> Value | None:
+        """Its most frequent known value, the first of two in the given order; None if it has none."""
+        known = [(-n, order[v], v) for v, n in self.shown(key).items() if self.column.is_known(v)]
+        return min(known)[2] if known else None
+
+    def prior(self, key: tuple[Value, ...], value: Value, part: Sequence[str], order: Mapping[Value, int]) -> Fraction:
+        """How likely a value is by what other groups have; where a part of X tells, by those that share the part."""
+        column = self.column
+        likeliest = {k: self.most_frequent(k, order) for k in self.members}
+        others: list[Value] = [v for k, v in likeliest.items() if k != key and v is not None]
+        told = len([v for v in likeliest.values() if v is not None])
+        occur = [v for v in column.known if column.count[v]]
+        half = Fraction(1, 2)
+        floor = half if value in occur else half / max(len(column.known), 1)
+        chance = (others.count(value) + floor) / (told + half * len(occur) + half)
+        if part:
+            places = [self.lhs.index(a) for a in part]
+            near: list[Value] = [
+                v for k, v in likeliest.items() if k != key and v is not None and all(k[at] == key[at] for at in places)
+            ]
+            chance = (near.count(value) + chance) / (len(near) + 1)
+        return max(chance, Fraction(1e-9)) * (ONE if column.is_known(value) else Fraction(1e-6))
+
+    def part_scores(self, order: Mapping[Value, int]) -> dict[tuple[str, ...], float]:
+        """How well each part of X tells a group's most frequent value, in nats a row; that of no part is ()."""
+        likeliest = {k: v for k in self.members if (v := self.most_frequent(k, order)) is not None}
+        rows = sum(len(self.members[k]) for k in likeliest)
+        share = {v: max(float(self.column.share(v)), 1e-9) for v in likeliest.values()}
+
+        def score(part: tuple[str, ...]) -> float:
+            places = [self.lhs.index(a) for a in part]
+            found = 0.0
+            for key, value in likeliest.items():
+                near = [v for k, v in likeliest.items() if all(k[at] == key[at] for at in places)]
+                found += len(self.members[key]) / rows * log((near.count(value) - 1 + share[value]) / len(near))
+            return found
+
+        parts: list[tuple[str, ...]] = [(a,) for a in self.lhs]
+        if len(self.lhs) > 2:
+            parts += [tuple(b for b in self.lhs if b != a) for a in self.lhs]
+        if len(self.lhs) < 2 or not likeliest:
+            parts = []
+        nothing = sum(len(self.members[k]) / rows * log(share[v]) for k, v in likeliest.items()) if likeliest else 0.0
+        return {(): nothing + 0.1, **{part: score(part) for part in parts}}
+
+
+class Posterior:
+    """What is believed about one group, given rates, how each of its rows may have come here, and answers."""
+
+    def __init__(
+        self,
+        groups: Groups,
+        key: tuple[Value, ...],
+        rates: Rates,
+        elsewhere: Mapping[int, Fraction],
+        answers: Sequence[Answer],
+        part: Sequence[str],
+        order: Mapping[Value, int],
+    ) -> None:
+        """`elsewhere` is, per row, the chance that it came by an error of its left side; `order` settles ties."""
+        self.groups, self.key, self.column = groups, key, groups.column
+        self.rates, self.elsewhere, self.answers = rates, elsewhere, answers
+        self.rows = groups.members[key]
+        self.shown = groups.shown(key)
+        is_known = self.column.is_known
+        self.candidates = sorted(self.shown, key=lambda v: (not is_known(v), -self.shown[v], order[v]))[
+            :MOST_CANDIDATES
+        ]
+        prior = {v: groups.prior(key, v, part, order) for v in self.candidates}
+        if sum(prior.values()) > Fraction(0.999):
+            whole = sum(prior.values())
+            prior = {v: p * Fraction(0.999) / whole for v, p in prior.items()}
+        for answer in answers:
+            if is_known(answer.node) and answer.node not in prior:
+                assert len(prior) < MOST_CANDIDATES, "tiny tables only"
+                self.candidates.append(answer.node)
+                prior[answer.node] = self.column.share(answer.node) + Fraction(1e-6)
+        self.prior = prior
+
+    # ---- stories --------------------------------------------------------------------------------------------------
+
+    def as_error(self, row: int) -> Fraction:
+        """The chance of a cell that is wrong: by itself, or because its row came from elsewhere."""
+        return self.rates.wrong * self.rates.confused(self.column.cells[row]) + self.elsewhere[row]
+
+    def cells(self, *right: Value | None) -> Fraction:
+        """The chance of all cells if those that show one of these values are no errors, and all others are."""
+        chance = ONE
+        for row in self.rows:
+            chance *= 1 - self.rates.wrong if self.column.cells[row] in right else self.as_error(row)
+        return chance
+
+    def chance_of_truth(self, truth: Value) -> Fraction:
+        """Before any cell is looked at, but with all answers."""
+        column = self.column
+        if truth == OTHER:
+            chance = max(1 - total([*self.prior.values()]), Fraction(1e-6))
+            for answer in self.answers:
+                fitting = [v for v in self.candidates if column.tree.precedes(v, answer.node)]
+                left = max(column.below(answer.node) - total([column.share(v) for v in fitting]), Fraction(1e-9))
+                left /= max(1 - total([column.share(v) for v in self.candidates]), Fraction(1e-6))
+                own = column.tree.precedes(answer.shown, answer.node)
+                chance *= max(answer.stray * own + (1 - answer.stray) * min(left, ONE), Fraction(1e-6))
+            return chance
+        chance = max(self.prior[truth], Fraction(1e-30))
+        for answer in self.answers:
+            fits = column.tree.precedes(truth, answer.node)
+            own = column.tree.precedes(answer.shown, answer.node)
+            of_row = Fraction(fits) if truth == answer.shown else answer.stray * own + (1 - answer.stray) * fits
+            chance *= max(of_row, Fraction(1e-4))
+        return chance
+
+    @cached_property
+    def stories(self) -> list[Story]:
+        rates, seen = self.rates, self.shown
+        unseen = max(1 - total([rates.confusion[v] for v in self.candidates]), Fraction(1e-9))
+        found = []
+        for truth in [*self.candidates, OTHER]:
+            chance, right = self.chance_of_truth(truth), () if truth == OTHER else (truth,)
+            under = 0 if truth == OTHER else seen[truth]
+            found.append(Story(truth, SINGLE, chance * (1 - rates.overwritten) * self.cells(*right)))
+            of_block = chance * rates.overwritten
+            for value in self.candidates:
+                if value != truth and seen[value]:
+                    block = rates.confused(value) * rates.block(seen[value], under)
+                    found.append(Story(truth, value, of_block * block * self.cells(*right, value)))
+            found.append(Story(truth, UNSEEN, of_block * unseen * rates.block(0, under) * self.cells(*right)))
+        return found
+
+    # ---- what follows ---------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _whole(self) -> Fraction:
+        return total([story.weight for story in self.stories])
+
+    @cached_property
+    def weight(self) -> dict[Value, Fraction]:
+        """Per candidate, and for `OTHER`: how likely it is the truth."""
+        return {
+            v: total([s.weight for s in self.stories if s.truth == v]) / self._whole for v in [*self.candidates, OTHER]
+        }
+
+    def block(self, truth: Value, value: Value) -> Fraction:
+        """Given the truth, how likely the cells of a value are a block."""
+        all_ = total([s.weight for s in self.stories if s.truth == truth])
+        return total([s.weight for s in self.stories if s.truth == truth and s.block == value]) / all_
+
+    def chance(self, value: Value) -> Fraction:
+        """How likely a value is the truth."""
+        listed = value in self.candidates
+        return self.weight[value] if listed else self.weight[OTHER] * self.column.share(value)
+
+    def expected(self, value: Value) -> Fraction:
+        """The expected δ of a cell that holds a value."""
+        near = total([self.weight[v] * self.column.distance(value, v) for v in self.candidates])
+        return near + self.weight[OTHER] * self.column.mean_distance(value)
+
+    # ---- what would be written ------------------------------------------------------------------------------------
+
+    def least(self) -> list[Least]:
+        """The candidates of least expected δ, several if it is the same; after an answer maybe a general value."""
+        written = [Least(v, self.expected(v), self.weight[v]) for v in self.candidates if self.column.is_known(v)]
+        best = min((one.risk for one in written), default=None)
+        found = [one for one in written if best is not None and one.risk <= best + TIE]
+        if not self.answers:
+            return found
+        starts: list[Least | None] = [*found] or [None]
+        return [least for start in starts for least in self._with_answer(start)]
+
+    def _with_answer(self, start: Least | None) -> list[Least]:
+        """Of the answer that is least in doubt, and what lies between it and a candidate, what is as good."""
+        column, tree = self.column, self.column.tree
+        answer = min(self.answers, key=lambda a: (a.stray, tree.level(a.node))).node
+        nodes = [answer]
+        if start is not None and tree.precedes(start.node, answer):
+            nodes += [tree.generalize(start.node, at) for at in range(tree.level(answer))]
+        other = self.weight[OTHER]
+        found = [
+            Least(
+                node,
+                total([self.weight[v] * column.distance(node, v) for v in self.candidates])
+                + other * column.penalty(answer),
+                total([self.weight[v] for v in self.candidates if tree.precedes(v, node)])
+                + other * column.below(node) / max(column.below(answer), Fraction(1e-12)),
+            )
+            for node in nodes
+        ]
+        lowest = min(one.risk for one in found)
+        surest = max(one.sure for one in found if one.risk <= lowest + TIE)
+        best = [one for one in found if one.risk <= lowest + 2 * TIE and one.sure >= surest - TIE]
+        if start is None or lowest < start.risk:
+            return best
+        return [*best, start] if lowest < start.risk + 2 * TIE else [start]
+
+    # ---- what an answer is worth ----------------------------------------------------------------------------------
+
+    def now(self, careful: Fraction, least: Least | None) -> Fraction:
+        """A cell's expected δ as it would be decided without an answer."""
+        kept = total([self.expected(self.column.cells[row]) for row in self.rows]) / len(self.rows)
+        writes = least is not None and (bool(self.answers) or least.sure >= careful)
+        return min(kept, least.risk) if writes and least is not None else kept
+
+    def after(self, level: int) -> Fraction:
+        """A cell's expected δ after an answer at a level, over all that the answer may be."""
+        column = self.column
+        usable = [v for v in self.candidates if column.is_known(v)]
+        listed = total([column.share(v) for v in usable])
+        other = self.weight[OTHER]
+        expected, covered = NONE, NONE
+        for node in dict.fromkeys(column.tree.generalize(v, level) for v in usable):
+            below = [v for v in usable if column.tree.generalize(v, level) == node]
+            unlisted = column.below(node) - total([column.share(v) for v in below])
+            inside = clip(unlisted / max(1 - listed, Fraction(1e-6)), NONE, ONE) * other
+            covered += inside
+            guesses = [
+                total([self.weight[w] * column.distance(v, w) for w in below])
+                + Fraction(1.6) * inside * column.penalty(node)
+                for v in below
+            ]
+            itself = (total([self.weight[v] for v in below]) + inside) * column.penalty(node)
+            expected += min([*guesses, itself])
+        return expected + max(other - covered, NONE) * column.level_penalty(level)
+
+    def worth(self, level: int, careful: Fraction, stays: Mapping[int, Fraction], least: Least | None) -> Fraction:
+        """The δ that an answer at a level is expected to remove, in all cells that belong here; none at the root."""
+        if level >= self.column.tree.height:
+            return NONE
+        size = total([stays[row] for row in self.rows])
+        return max(self.now(careful, least) - self.after(level), NONE) * size
+
+
+class Least(NamedTuple):
+    """A value that may be written, its expected δ, and how likely it is right."""
+
+    node: Value
+    risk: Fraction
+    sure: Fraction
+
+
+class Decision(NamedTuple):
+    """What is done with a right-hand cell, and how near that is to being decided otherwise."""
+
+    keep: Fraction
+    gain: Fraction
+    sure: Fraction
+    written: bool
+    in_doubt: bool
+    nearest: Fraction
+    """The least distance of a number to the threshold it is compared with."""
+
+
+def decide(
+    posterior: Posterior,
+    row: int,
+    least: Least | None,
+    likeliest: Value,
+    fits: Fraction,
+    stays: Fraction,
+    careful: float,
+) -> Decision:
+    """A cell of a group that is violated, or was asked about.
+
+    What a wrong left side explains is right as it is: `stays` is how likely the left side is right, `fits` how likely
+    the cell's value is its group's.
+    """
+    column = posterior.column
+    shown = column.cells[row]
+    astray, miss = 1 - stays, max(1 - fits, Fraction(1e-9))
+    here = clip(1 - astray / miss, NONE, ONE)
+    keep = here * posterior.expected(shown)
+    gain = NONE
+    if least is not None and least.node != shown:
+        gain = keep - here * least.risk - astray * column.distance(least.node, shown)
+    sure = NONE if least is None else least.sure * (1 - astray)
+    paid = bool(posterior.answers)
+    thresholds = []
+    if posterior.rates.taught < 3 and not paid:
+        camp = max(posterior.block(likeliest, v) for v in posterior.candidates)
+        held = posterior.weight[likeliest]
+        thresholds += [camp - Fraction(0.3), held - Fraction(0.97)]
+        if camp > Fraction(0.3) and held < Fraction(0.97):
+            gain = NONE
+    least_gain = max(MARGIN * keep, TIE)
+    written = gain > least_gain and (paid or sure >= Fraction(careful))
+    doubted = Fraction(min(1 - careful, 0.5))
+    in_doubt = not written and miss > doubted
+    thresholds += [gain - least_gain, sure - Fraction(careful), miss - doubted]
+    return Decision(keep, gain, sure, written, in_doubt, min(map(abs, thresholds)))
+
+
+def left_options(
+    groups: Groups, row: int, believed: Mapping[tuple[Value, ...], Value], most: int = 6
+) -> set[tuple[str, Value]]:
+    """What else a row's left side may be: of the groups that differ in one attribute and are believed to hold what the
+    row shows, the largest. `believed` are the groups that hold a value with more than half a chance."""
+    key, found = groups.key(row), set()
+    assert key is not None
+    for at, attribute in enumerate(groups.lhs):
+        near = [
+            other
+            for other, value in believed.items()
+            if value == groups.column.cells[row]
+            and other[at] != key[at]
+            and all(other[i] == key[i] for i in range(len(key)) if i != at)
+        ]
+        near.sort(key=lambda other: (-len(groups.members[other]), groups.members[other][0]))
+        found |= {(attribute, other[at]) for other in near[:most]}
+    return found

@@ -1,0 +1,414 @@
+"""The client that weighs, on arrays and logarithms, believes what the literal one does, explanation by explanation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from lanes import examples
+from oracles.bridge import to_fds, to_hierarchies
+from oracles.cleaning import Dependency
+from oracles.strategies import relations, trees, values_of
+from oracles.tree import Tree, Value
+from oracles.weighing import OTHER, Answer, Groups, Least, Posterior, Rates, decide, left_options
+
+from pacas.client.buying.offers import Offered
+from pacas.client.weighing import decision, row_options, wishes
+from pacas.client.weighing.belief import Belief
+from pacas.client.weighing.model import Model
+from pacas.client.weighing.risks import Risks
+from pacas.client.weighing.wishes import Wishes
+from pacas.client.weighing.worth import worth_of_groups
+from pacas.core.histogram import Ints
+from pacas.engine.codes import coded_texts
+from pacas.protocol.marketplace import Columns
+from pacas.protocol.messages import Offer
+
+NEAR = 1e-9
+Rows = list[dict[str, Value]]
+Draw = Callable[[st.SearchStrategy[Any]], Any]
+
+
+# ---- tables ---------------------------------------------------------------------------------------------------------
+
+
+@st.composite
+def nearly_right(draw: st.DrawFn, lhs: str = "AB", rhs: str = "C") -> tuple[Rows, dict[str, Tree]]:
+    """Groups that mostly agree: some right sides are wrong, some rows stand in another group."""
+    found = {rhs: draw(trees())} if draw(st.booleans()) else {}
+    ground = [v for v in sorted(found[rhs].known) if found[rhs].is_ground(v)] if found else []
+    values: list[Value] = [*(ground or ["x", "y", "z"])]
+    strange = values_of(found[rhs]) if found else st.sampled_from(["x", "y", "w", "*", None])
+    keys = draw(st.lists(st.tuples(*(st.sampled_from("pqr") for _ in lhs)), min_size=1, max_size=4, unique=True))
+    rows: Rows = []
+    for key in keys:
+        right = draw(st.sampled_from(values))
+        for _ in range(draw(st.integers(1, 7))):
+            row: dict[str, Value] = {**dict(zip(lhs, key, strict=True)), rhs: right, "D": draw(st.sampled_from("mn"))}
+            match draw(st.sampled_from(["fine", "fine", "fine", "right", "left"])):
+                case "right":
+                    row[rhs] = draw(strange | st.sampled_from(values))
+                case "left":
+                    row[draw(st.sampled_from(lhs))] = draw(st.sampled_from(["p", "q", "r", "t", None]))
+            rows.append(row)
+    return rows, found
+
+
+SHAPES = [
+    [Dependency(("A", "B"), "C")],
+    [Dependency(("A",), "C")],
+    [Dependency(("A",), "C"), Dependency(("B",), "C")],
+    [Dependency(("A", "B"), "C"), Dependency(("C",), "D")],
+    [Dependency(("A",), "B"), Dependency(("A", "B"), "C"), Dependency(("A", "B"), "D")],
+]
+
+
+@st.composite
+def cases(draw: st.DrawFn, shapes: list[list[Dependency]] = SHAPES) -> Case:
+    rows, found = draw(nearly_right() | relations(max_rows=9))
+    fds = draw(st.sampled_from(shapes))
+    by = draw(st.sampled_from([("A",), ("D",), ("A", "D"), ("B",)]))
+    return Case(rows, found, fds, {fd.rhs: by for fd in fds if fd.rhs not in by})
+
+
+@dataclass
+class Case:
+    """A table, and a model of it that remembers by what it last weighed its groups."""
+
+    rows: Rows
+    trees: dict[str, Tree]
+    fds: list[Dependency]
+    match_columns: Mapping[str, tuple[str, ...]]
+
+    def __post_init__(self) -> None:
+        self.given: dict[int, tuple[Any, Any]] = {}
+        with pytest.MonkeyPatch.context() as patch:
+            self._watch(patch)
+            names = list(self.rows[0])
+            columns = {
+                a: coded_texts(pa.chunked_array([pa.array([r[a] for r in self.rows], pa.string())])) for a in names
+            }
+            self.model = Model(to_fds(self.fds), columns, to_hierarchies(self.trees), self.match_columns)
+        self.groups = [Groups(self.rows, fd, self.trees) for fd in self.fds]
+
+    def _watch(self, patch: pytest.MonkeyPatch) -> None:
+        weigh = Belief.weigh
+
+        def watched(belief: Belief, stays: Any, elsewhere: Any) -> None:
+            self.given[id(belief)] = stays.copy(), None if elsewhere is None else elsewhere.copy()
+            weigh(belief, stays, elsewhere)
+
+        patch.setattr(Belief, "weigh", watched)
+
+    def fit_again(self) -> None:
+        with pytest.MonkeyPatch.context() as patch:
+            self._watch(patch)
+            self.model.fit_again()
+
+    def tell(self, draw: Draw) -> None:
+        """Some answers about right sides."""
+        for _ in range(draw(st.integers(0, 2))):
+            name = draw(st.sampled_from([fd.rhs for fd in self.fds]))
+            tree = self.model.columns[name].tree
+            ground = [code for code in range(len(tree)) if tree.is_ground[code] and tree.label(code) is not None]
+            if ground:
+                level = draw(st.integers(0, tree.height - 1))
+                node = int(tree.ancestors[level][draw(st.sampled_from(ground))])
+                self.model.tell(name, draw(st.integers(0, len(self.rows) - 1)), node)
+
+    # ---- the literal side -----------------------------------------------------------------------------------------
+
+    def posteriors(self, number: int) -> dict[int, Posterior]:
+        """What the literal client believes of each group of a dependency."""
+        belief, groups = self.model.beliefs[number], self.groups[number]
+        column = belief.column
+        label = column.tree.label
+        order = {label(code): code for code in range(len(column))}
+        rates = Rates(
+            Fraction(belief.rates.wrong),
+            Fraction(belief.rates.overwritten),
+            {label(code): Fraction(q) for code, q in enumerate(belief.rates.confusion.tolist())},
+            belief.rates.shares.tolist(),
+            belief.rates.taught,
+        )
+        came = self.given[id(belief)][1]
+        elsewhere = {
+            row: Fraction(0) if came is None else Fraction(float(np.exp(came[row]))) for row in range(len(self.rows))
+        }
+        assert sorted(map(sorted, groups.members.values())) == sorted(map(sorted, _members(belief))), "the same groups"
+        found = {}
+        for key, rows in groups.members.items():
+            group = int(belief.side.group[rows[0]])
+            answers = [Answer(label(a.node), label(a.shown), Fraction(a.stray)) for a in belief.answers.get(group, ())]
+            found[group] = Posterior(groups, key, rates, elsewhere, answers, belief.prior_part, order)
+        return found
+
+    def stays(self, number: int) -> dict[int, Fraction]:
+        """As they were when the groups were weighed."""
+        return {row: Fraction(s) for row, s in enumerate(self.given[id(self.model.beliefs[number])][0].tolist())}
+
+
+def _members(belief: Belief) -> list[list[int]]:
+    return [belief.side.members.one(group).tolist() for group in range(belief.side.count)]
+
+
+def near(one: float, other: Fraction) -> bool:
+    return abs(one - float(other)) <= NEAR * max(1.0, abs(float(other)))
+
+
+def told(draw: Draw, case: Case) -> Case:
+    case.tell(draw)
+    if draw(st.booleans()):
+        case.fit_again()
+    return case
+
+
+# ---- beliefs --------------------------------------------------------------------------------------------------------
+
+
+@examples(160)
+@given(cases(), st.data())
+def test_a_groups_posterior_is_that_of_its_explanations(case: Case, data: st.DataObject) -> None:
+    told(data.draw, case)
+    for number, belief in enumerate(case.model.beliefs):
+        label = belief.column.tree.label
+        for group, posterior in case.posteriors(number).items():
+            codes = belief.candidate[group]
+            assert [label(int(c)) for c in codes[codes >= 0]] == posterior.candidates
+            weight = dict(zip(posterior.candidates, belief.weight[group].tolist(), strict=False))
+            assert all(near(weight[v], posterior.weight[v]) for v in posterior.candidates)
+            assert near(belief.other[group], posterior.weight[OTHER])
+            assert bool(belief.violated[group]) == case.groups[number].is_violated(posterior.key)
+            likeliest = label(int(belief.likeliest[group]))
+            assert near(belief.sure[group], max(posterior.weight[v] for v in posterior.candidates))
+            assert near(belief.sure[group], posterior.weight[likeliest])
+            for place, value in enumerate(posterior.candidates):
+                assert near(belief.block[group, place], posterior.block(likeliest, value))
+            for value in [label(code) for code in range(len(belief.column))]:
+                chance = belief.chance(np.array([group]), np.array([belief.column.tree.code(value)]))[0]
+                assert near(chance, posterior.chance(value))
+
+
+@examples(60)
+@given(cases())
+def test_the_part_of_a_left_side_that_tells_most_is_found(case: Case) -> None:
+    for belief, groups in zip(case.model.beliefs, case.groups, strict=True):
+        tree = belief.column.tree
+        scores = groups.part_scores({tree.label(code): code for code in range(len(tree))})
+        assert scores[belief.prior_part] >= max(scores.values()) - NEAR
+
+
+# ---- expected error -------------------------------------------------------------------------------------------------
+
+
+@examples(120)
+@given(cases(), st.data())
+def test_the_expected_error_of_writing_and_of_leaving(case: Case, data: st.DataObject) -> None:
+    told(data.draw, case)
+    for number, belief in enumerate(case.model.beliefs):
+        label = belief.column.tree.label
+        risks = Risks(belief, np.arange(belief.side.count))
+        posteriors = case.posteriors(number)
+        for part in risks.parts:
+            for at, group in enumerate(part.groups.tolist()):
+                for place, value in enumerate(posteriors[group].candidates):
+                    written = part.write[at, place]
+                    known = posteriors[group].column.is_known(value)
+                    assert near(written, posteriors[group].expected(value)) if known else np.isinf(written)
+        for pair, keep in zip(risks.pairs.tolist(), risks.keep[risks.pairs].tolist(), strict=True):
+            posterior = posteriors[int(belief.pair_group[pair])]
+            assert near(keep, posterior.expected(label(int(belief.pair_value[pair]))))
+        for group, posterior in posteriors.items():
+            _least_of(risks, belief, group, posterior)
+
+
+def _least_of(risks: Risks, belief: Belief, group: int, posterior: Posterior) -> Least | None:
+    """The literal client's value of least risk that is the fast one's; there must be one."""
+    code = int(risks.node[group])
+    least = posterior.least()
+    if code < 0:
+        assert not least
+        return None
+    node = belief.column.tree.label(code)
+    mine = [one for one in least if one.node == node and near(risks.risk[group], one.risk)]
+    assert mine and near(risks.sure[group], mine[0].sure), (node, least)
+    return mine[0]
+
+
+# ---- decisions ------------------------------------------------------------------------------------------------------
+
+ONE_OPINION = [
+    [Dependency(("A", "B"), "C")],
+    [Dependency(("A",), "C")],
+    [Dependency(("A",), "B"), Dependency(("A",), "C")],
+]
+"""No attribute is on both sides, or right of two: what a dependency says of a cell is what is done."""
+
+
+@examples(160)
+@given(cases(ONE_OPINION), st.sampled_from([0.0, 0.5, 0.8, 0.9, 0.99, 1.0]), st.data())
+def test_right_hand_cells_are_decided_alike(case: Case, careful: float, data: st.DataObject) -> None:
+    told(data.draw, case)
+    model = case.model
+    decided = decision.decide(model, careful)
+    moved = {row for name in model.left_attributes for row in decided[name].rows[decided[name].written].tolist()}
+    for number, belief in enumerate(model.beliefs):
+        posteriors, name = case.posteriors(number), belief.fd.rhs
+        looked = set(decision.looked_at(belief).tolist())
+        assert looked == {g for g, p in posteriors.items() if p.answers or case.groups[number].is_violated(p.key)}
+        risks = Risks(belief, np.array(sorted(looked), dtype=np.int64))
+        found = decided[name]
+        answered = {row for row, attribute in model.answered if attribute == name}
+        places = {row: at for at, row in enumerate(found.rows.tolist())}
+        assert set(places) - answered == {row for g in looked for row in posteriors[g].rows} - answered
+        for group in looked:
+            posterior = posteriors[group]
+            least = _least_of(risks, belief, group, posterior)
+            likeliest = belief.column.tree.label(int(belief.likeliest[group]))
+            for row in set(posterior.rows) - answered:
+                fits = Fraction(float(model.misplaced.fits[belief][row]))
+                stays = Fraction(float(model.misplaced.stays[belief.side][row]))
+                literal = decide(posterior, row, least, likeliest, fits, stays, careful)
+                at = places[row]
+                assert near(found.keep[at], literal.keep)
+                assert least is None or near(found.sure[at], literal.sure)
+                if literal.nearest > NEAR:
+                    assert near(found.gain[at], literal.gain)
+                    assert bool(found.written[at]) == literal.written
+                    assert bool(found.in_doubt[at]) == (literal.in_doubt and row not in moved)
+
+
+@examples(80)
+@given(cases())
+def test_a_row_fits_its_group_as_the_groups_explanations_say(case: Case) -> None:
+    for number, belief in enumerate(case.model.beliefs):
+        for posterior in case.posteriors(number).values():
+            for row in posterior.rows:
+                assert near(case.model.misplaced.fits[belief][row], posterior.chance(posterior.column.cells[row]))
+
+
+@examples(100)
+@given(cases(), st.sampled_from([0.0, 0.5, 0.9]), st.data())
+def test_nothing_is_written_that_is_expected_to_be_worse(case: Case, careful: float, data: st.DataObject) -> None:
+    told(data.draw, case)
+    for found in decision.decide(case.model, careful).values():
+        assert (found.gain[found.written] > 0).all() and (found.gain <= found.keep + NEAR).all()
+        assert (found.sure[found.written & ~found.paid] >= careful).all()
+        assert (np.diff(found.rows) > 0).all(), "a cell is decided once"
+
+
+# ---- worth and purchases --------------------------------------------------------------------------------------------
+
+
+@examples(120)
+@given(cases(), st.sampled_from([0.0, 0.9, 1.0]), st.data())
+def test_an_answer_is_worth_what_it_may_be(case: Case, careful: float, data: st.DataObject) -> None:
+    told(data.draw, case)
+    for number, belief in enumerate(case.model.beliefs):
+        found = worth_of_groups(belief, np.arange(belief.side.count), careful)
+        risks = Risks(belief, np.arange(belief.side.count))
+        posteriors, stays = case.posteriors(number), case.stays(number)
+        for group, worths in zip(found.groups.tolist(), found.worth.tolist(), strict=True):
+            least = _least_of(risks, belief, group, posteriors[group])
+            if least is not None and abs(float(least.sure) - careful) <= NEAR:
+                continue
+            assert len(worths) == posteriors[group].column.tree.height + 1
+            for level, worth in enumerate(worths):
+                assert near(worth, posteriors[group].worth(level, Fraction(careful), stays, least))
+
+
+class Counter:
+    """A market that quotes what is drawn, and sells nothing."""
+
+    def __init__(self, seed: int, height: int) -> None:
+        self.seed, self.height = seed, height
+
+    @cache  # noqa: B019
+    def ladder(self, *values: Value) -> tuple[int, ...]:
+        rng = np.random.default_rng([self.seed, *(len(str(v)) * 1000 + sum(map(ord, str(v))) for v in values)])
+        return tuple(rng.choice([-1, 0, 1, 10, 25, 40], self.height + 1).tolist())
+
+    def quote(self, attribute: str, tuples: Columns) -> Ints:
+        return np.array([self.ladder(*values) for values in zip(*tuples.values(), strict=True)])
+
+
+@examples(120)
+@given(
+    cases([[Dependency(("A", "B"), "C")], [Dependency(("A",), "C")]]), st.integers(0, 99), st.integers(0, 60), st.data()
+)
+def test_what_is_worth_most_a_credit_is_bought_first(case: Case, seed: int, money: int, data: st.DataObject) -> None:
+    """Where an answer is about a group, whoever is asked."""
+    case.match_columns = {"C": case.fds[0].lhs}
+    case.__post_init__()
+    case.tell(data.draw)
+    model, belief, careful = case.model, case.model.beliefs[0], 0.9
+    tree = belief.column.tree
+    market: Any = Counter(seed, tree.height)
+    levels = list(range(tree.height))
+    offers = {"C": Offered(Offer("C", case.fds[0].lhs, tree), levels)}
+    texts = {a: [row[a] for row in case.rows] for a in case.fds[0].lhs}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(wishes, "LEAST", 0.01)  # tiny tables have little to lose
+        wish = Wishes(model, offers, texts, market.quote, careful, set(), {}).best(money)
+    risks = Risks(belief, np.arange(belief.side.count))
+    ranks: dict[tuple[int, int], float] = {}
+    for group, posterior in case.posteriors(0).items():
+        if not belief.violated.any() or len(posterior.rows) < 2 or len(posterior.answers) >= 4:
+            continue
+        least = _least_of(risks, belief, group, posterior)
+        assume(least is None or abs(float(least.sure) - careful) > NEAR)
+        row = posterior.rows[-1]
+        ladder = market.ladder(*(texts[a][row] for a in case.fds[0].lhs))
+        for level in levels:
+            worth = float(posterior.worth(level, Fraction(careful), case.stays(0), least))
+            assume(abs(worth - 0.01) > NEAR)
+            if worth > 0.01 and 0 <= ladder[level] <= money:
+                ranks[row, level] = max(ladder[level], 1) / worth
+    if wish is None:
+        assert not ranks
+    else:
+        assert near(wish.rank, Fraction(ranks[wish.row, wish.level]))
+        assert wish.rank <= min(ranks.values()) * (1 + 3 * NEAR)
+
+
+# ---- where else a row may belong ------------------------------------------------------------------------------------
+
+
+@examples(120)
+@given(cases(), st.sampled_from([1, 2, 6]))
+def test_a_row_may_belong_to_the_largest_groups_one_attribute_away(case: Case, most: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(row_options, "MOST", most)
+        case.__post_init__()
+    model = case.model
+    label = {a: column.tree.label for a, column in model.columns.items()}
+    expected: set[tuple[int, str, Value]] = set()
+    for number in range(len(model.beliefs)):
+        posteriors = case.posteriors(number)
+        believed = {}
+        for posterior in posteriors.values():
+            value = max(posterior.candidates, key=lambda v: posterior.weight[v])
+            assume(abs(posterior.weight[value] - Fraction(1, 2)) > NEAR)
+            if posterior.weight[value] > Fraction(1, 2):
+                believed[posterior.key] = value
+        for posterior in posteriors.values():
+            for row in posterior.rows:
+                shown = posterior.column.cells[row]
+                fits = posterior.chance(shown)
+                assume(abs(fits - Fraction(0.95)) > NEAR)
+                if fits < Fraction(0.95) and posterior.column.is_known(shown):
+                    options = left_options(case.groups[number], row, believed, most)
+                    expected |= {(row, attribute, value) for attribute, value in options}
+    listed = model.misplaced.options
+    names = [model.left_attributes[at] for at in listed.attribute.tolist()]
+    rows: Ints = model.misplaced.suspects[listed.of]
+    found = zip(rows.tolist(), names, listed.value.tolist(), strict=True)
+    assert {(row, name, label[name](value)) for row, name, value in found} == expected
