@@ -97,7 +97,8 @@ class Case:
                 a: coded_texts(pa.chunked_array([pa.array([r[a] for r in self.rows], pa.string())])) for a in names
             }
             self.model = Model(to_fds(self.fds), columns, to_hierarchies(self.trees), self.match_columns)
-        self.groups = [Groups(self.rows, fd, self.trees) for fd in self.fds]
+        all_ = [Groups(self.rows, fd, self.trees) for fd in self.fds]
+        self.groups = [groups for groups in all_ if groups.members]
 
     def _watch(self, patch: pytest.MonkeyPatch) -> None:
         weigh = Belief.weigh
@@ -300,7 +301,7 @@ def test_a_row_fits_its_group_as_the_groups_explanations_say(case: Case) -> None
 def test_nothing_is_written_that_is_expected_to_be_worse(case: Case, careful: float, data: st.DataObject) -> None:
     told(data.draw, case)
     for found in decision.decide(case.model, careful).values():
-        assert (found.gain[found.written] > 0).all() and (found.gain <= found.keep + NEAR).all()
+        assert (found.gain[found.written] >= 0).all() and (found.gain <= found.keep + NEAR).all()
         assert (found.sure[found.written & ~found.paid] >= careful).all()
         assert (np.diff(found.rows) > 0).all(), "a cell is decided once"
 
@@ -349,6 +350,7 @@ def test_what_is_worth_most_a_credit_is_bought_first(case: Case, seed: int, mone
     case.match_columns = {"C": case.fds[0].lhs}
     case.__post_init__()
     case.tell(data.draw)
+    assume(case.model.beliefs)
     model, belief, careful = case.model, case.model.beliefs[0], 0.9
     tree = belief.column.tree
     market: Any = Counter(seed, tree.height)
