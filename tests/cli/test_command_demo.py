@@ -66,7 +66,8 @@ def test_a_larger_table_is_cleaned_and_reported(pacas: Any, folder: Path) -> Non
     document = pacas("demo", "--report", "larger.html", "--json").document
     found = document["synthetic"]
     assert found["rows"] == 20_000 and found["violations_after"] < found["violations_before"] / 10
-    assert 0 < found["spent"] <= found["budget"]
+    assert 0 < found["spent"] < found["budget"] / 10, "most of it settles itself"
+    assert found["free"] > 9 * found["paid"] > 0 and found["vote"] >= found["free"]
     assert found["score"]["repair_error"] < found["score"]["repair_error_before"] / 10
     assert document["report"] == "larger.html"
     assert "a synthetic table of 20,000 rows" in (folder / "larger.html").read_text("utf-8")
@@ -107,6 +108,7 @@ def test_for_people_it_walks_through_the_example(pacas: Any, folder: Path) -> No
         "the paper's  m4       unsafe unsafe    0.4   unsafe    0.7    0.4",
         "sealed       m4          0.9   0.65    0.4      0.9   0.65    0.4",
         "  bought   tylenol (level 0) for 0.9",
+        "by own evidence,",
         "pacas-demo-report.html written",
     ):
         assert shown in result.out
@@ -157,7 +159,7 @@ def test_its_provider_files_quote_as_the_demonstration_does(pacas: Any, name: st
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_to_try_works(pacas: Any, command: str) -> None:
     result = pacas(*shlex.split(command)[1:])
-    assert result.code in (0, 1)
+    assert result.code in (0, 1), "what cleans it is not in doubt about a tenth of what it writes"
     assert result.lines
 
 

@@ -49,7 +49,8 @@ class SafeClean:
     `max_level` is the coarsest level that may be bought, for all attributes or by attribute. `cells` are (row,
     attribute) pairs that another error detector has named.
 
-    `strategy` is "weigh" (D14), which is as `careful` as it is told, or "paper", whose are `allocation`, `prefer`,
+    `strategy` is "weigh" (D14), which is as `careful` as it is told, and may `look_further` than dependencies do, at
+    rare values beside frequent ones; or "paper", whose are `allocation`, `prefer`,
     `repair` and `rounds`: who gives one of these need not name it.
     """
 
@@ -62,6 +63,7 @@ class SafeClean:
         max_level: MaxLevel = None,
         strategy: str | None = None,
         careful: float | None = None,
+        look_further: bool = False,
         allocation: str | None = None,
         prefer: str | None = None,
         repair: str | None = None,
@@ -82,7 +84,7 @@ class SafeClean:
         if self.budget < 0:
             raise InputError(f"the budget must not be negative, and {budget!r} is")
         self._strategy: Strategy
-        self.choices: Mapping[str, Any]
+        self.choices: dict[str, Any]
         """What the strategy was told, or does by default."""
         if self.strategy == PAPER:
             self.choices = {
@@ -91,10 +93,15 @@ class SafeClean:
                 "repair": "refine" if repair is None else repair,
                 "rounds": 1 if rounds is None else rounds,
             }
+            if look_further:
+                raise InputError(
+                    "look further: only the strategy that weighs does; leave it out, or take strategy weigh"
+                )
             self._strategy = _paper_strategy(self.choices, careful)
         else:
             self.choices = {"strategy": WEIGH, "careful": check_careful(CAREFUL if careful is None else careful)}
-            self._strategy = WeighStrategy(self.choices["careful"])
+            self.choices |= {"look_further": True} if look_further else {}
+            self._strategy = WeighStrategy(self.choices["careful"], look_further=look_further)
 
     def clean(
         self,

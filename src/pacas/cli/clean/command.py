@@ -47,6 +47,9 @@ def command(
         float | None,
         typer.Option(metavar="P", help="Weigh: the least probability of a repair without a purchase. (default: 0.9)"),
     ] = None,
+    look_further: Annotated[
+        bool, typer.Option("--look-further", help="Weigh: also rare values that no dependency contradicts.")
+    ] = False,
     repair: Annotated[
         str | None,
         typer.Option(
@@ -114,9 +117,10 @@ def command(
     JSON: budget, spent, violations_before, violations_after, rounds, purchases (attribute, rows, level, value, price,
     written), unrepaired (attribute, rows, reason), repair_error, score (both null without --truth), explanation (null
     without --explain), dry_run; output, journal, report (not in a dry run); where it weighs, weighing (careful, free,
-    paid, vote, expected, rates, doubtful: row, attribute, value, guess, sure, written)
+    paid, vote, expected: spent, error, knee: null or spent, error, rates: fd, wrong, overwritten, misplaced, doubtful:
+    row, attribute, value, guess, sure, written)
 
-    Exit 3: done and written, but more than a tenth of the written cells are doubtful.
+    Exit code 0: done; 3: done and written, but more than a tenth of the written cells are doubtful.
 
     Example: pacas clean client.toml --provider provider.toml --budget 2 --output clean.csv
     """
@@ -132,6 +136,7 @@ def command(
             max_level=max_level or (),
             strategy=strategy,
             careful=careful,
+            look_further=look_further,
             repair=repair,
             allocation=allocation,
             prefer=prefer,

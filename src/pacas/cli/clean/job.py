@@ -33,6 +33,7 @@ class Options:
     max_level: Sequence[str]
     strategy: str | None
     careful: float | None
+    look_further: bool
     repair: str | None
     allocation: str | None
     prefer: str | None
@@ -79,6 +80,7 @@ def make_job(options: Options, engine: Engine[Any]) -> Job:
         max_level=max_level,
         strategy=options.strategy,
         careful=options.careful,
+        look_further=options.look_further,
         allocation=options.allocation,
         prefer=options.prefer,
         repair=options.repair,

@@ -98,10 +98,11 @@ def _add_weighed(table: Table, weighing: Judgement) -> None:
     table.add_row("a free vote", f"would have changed {_cells(weighing.voted)}")
     if weighing.expected:
         before, after = weighing.expected[0][1], weighing.expected[-1][1]
-        table.add_row("expected error", f"{before:,.1f} with no money, {after:,.1f} now")
+        table.add_row("expected error", f"{before:,.1f} bits with no money, {after:,.1f} now")
     if weighing.doubtful:
         written = weighing.doubtful_written
-        table.add_row("doubtful", f"{_cells(len(weighing.doubtful))}, {written:,} of them changed; list: --doubtful")
+        left = len(weighing.doubtful) - written
+        table.add_row("doubtful", f"{_cells(left)} left, {_cells(written)} changed; --doubtful lists them")
 
 
 def print_plan(cleaning: Cleaning) -> None:
@@ -127,7 +128,7 @@ def print_plan(cleaning: Cleaning) -> None:
         out.print(_by_reason(cleaning.unrepaired))
     spent, budget = credits_text(cleaning.spent_nanocredits), credits_words(cleaning.budget_nanocredits)
     out.print(
-        f"\nIt would {_planned(cleaning)} for about {spent} of {budget}.\n"
+        f"\nIt would {_planned(cleaning)} for about {spent} of {budget}.\n{_foreseen(cleaning.weighing)}"
         "Nothing was paid. Prices are those of now; with each purchase later ones may fall, or be refused."
     )
 
@@ -136,17 +137,21 @@ def _planned(cleaning: Cleaning) -> str:
     weighing = cleaning.weighing
     if weighing is None:
         return f"repair {_classes(len(cleaning.purchases))}"
-    free = f"repair {_cells(weighing.free)} by own evidence, and buy {counted(len(cleaning.purchases), 'value')}"
-    if weighing.knee is None:
-        return free
-    spent, error = weighing.knee
-    first = weighing.promised[0][1]
-    return f"{free} (the first {credits_text(spent)} bring an expected error of {first:,.1f} down to {error:,.1f})"
+    return f"repair {_cells(weighing.free)} by own evidence, and buy {counted(len(cleaning.purchases), 'value')}"
+
+
+def _foreseen(weighing: Judgement | None) -> str:
+    """What the money is expected to bring, and where more of it begins to bring less."""
+    if weighing is None or weighing.knee is None:
+        return ""
+    first, last, (spent, error) = weighing.promised[0][1], weighing.promised[-1][1], weighing.knee
+    knee = f"{error:,.1f} after {credits_words(spent)}, from where on a credit brings less, "
+    return f"Expected error: {first:,.1f} bits with no money, {knee if error > last else ''}{last:,.1f} after all.\n"
 
 
 def _by_level(cleaning: Cleaning) -> Table:
     table = Table("attribute", box=None, pad_edge=False)
-    for head in ("level", "classes", "cells changed", "spent"):
+    for head in ("level", "classes" if cleaning.weighing is None else "bought", "cells changed", "spent"):
         table.add_column(head, justify="right")
     for (attribute, level), found in sorted(_grouped(cleaning).items()):
         repairs = {id(r): r for purchase in found if (r := cleaning.repair_of.get(purchase.key)) is not None}

@@ -32,13 +32,13 @@ def command(
 ) -> None:
     """Walk through the paper's running example: violations, classes, quotes, a refusal, purchases, the repaired table.
 
-    Then what the paper's free quotes tell, the same at sealed quotes, and a synthetic table of 20,000 rows, with a
-    report to look at.
+    The example is cleaned as in the paper. Then what the paper's free quotes tell, the same at sealed quotes, and a
+    synthetic table of 20,000 rows, cleaned by a client that weighs, with a report to look at.
 
     JSON: check, distance, anonymity (levels, k, holds), answers, quotes (row, levels), cleaning (as of pacas clean),
     exchanged (paper, sealed: row, before, after), sealed (quotes, cleaning), synthetic (rows, violations_before,
-    violations_after, budget, spent, purchases, unrepaired, score, seconds, quotes: changed, leak, kept_back of paper
-    and sealed), report; with --files: folder, files, commands
+    violations_after, budget, spent, purchases, free, paid, vote, unrepaired, score, seconds, quotes: changed, leak,
+    kept_back of paper and sealed), report; with --files: folder, files, commands
 
     Example: pacas demo --files example
     """

@@ -70,7 +70,7 @@ def sealed_provider(relation: Relation, engine: DuckEngine) -> Provider:
 
 def tell(found: Exchange) -> None:
     _told(found)
-    title("9. The same client at sealed quotes")
+    title("9. The same client, the paper's, at sealed quotes")
     out.print("Whoever knows a patient's gender must find 3 medications possible. One patient")
     out.print("of each is kept back, drawn in public; the others are sold as they are.")
     tell_quotes(found.market.ladders)

@@ -1,6 +1,7 @@
 """The running example, traded at the paper's quotes: a ladder of prices, a refusal and why, purchases, the table.
 
-Paper: §5 and §6, Figure 3. Both parties are seen from above here; neither sees what the other has.
+Paper: §5 and §6, Figure 3. The client is the paper's, too: most errors first, a purchase for each class. Both parties
+are seen from above here; neither sees what the other has.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ def tell(market: Trade, engine: DuckEngine) -> None:
     tell_quotes(market.ladders)
     out.print(f"In credits; the whole table costs {TOTAL}. The provider has no male of 45.\n")
     _refusal()
-    title(f"6. Purchases, with a budget of {BUDGET} credits")
+    title(f"6. Purchases as in the paper, most errors first, with a budget of {BUDGET} credits")
     tell_purchases(market.cleaning)
     _repaired(market.cleaning, engine)
 

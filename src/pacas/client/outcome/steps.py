@@ -90,6 +90,8 @@ class Look(IntEnum):
     """Its row had other quotes than the row that was asked about: it may not belong to the class."""
     EVIDENCE = 2
     """It was given a value that only such rows had."""
+    UNSURE = 3
+    """The client weighed, and what was written is not as sure as it was told to be."""
 
 
 def looks(repair: Repair) -> list[Look]:

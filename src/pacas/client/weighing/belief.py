@@ -20,6 +20,7 @@ from pacas.core.dependency import FunctionalDependency
 from pacas.core.distance import Floats
 from pacas.core.hierarchy import Mask
 from pacas.core.histogram import Ints
+from pacas.engine.grouping import spread
 
 MOST = 8
 """Candidates of a group: its most frequent values."""
@@ -192,6 +193,11 @@ class Belief:
         listed = np.where(hit, self.weight[there], 0.0).sum(axis=1)
         unlisted = self.other[there] * self.column.share[value] * ~hit.any(axis=1)
         return np.where(group >= 0, listed + unlisted, self.column.share[value])
+
+    def pairs_of(self, groups: Ints) -> Ints:
+        """The (group, value) pairs of some groups, group after group."""
+        start = self._pair_offsets[groups]
+        return spread(start, self._pair_offsets[groups + 1] - start)
 
     def pair_chance(self) -> Floats:
         """Per (group, value) pair: how likely its value is the group's truth."""

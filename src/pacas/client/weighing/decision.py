@@ -6,12 +6,14 @@ stays in doubt is listed.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from pacas.client.weighing.belief import Belief
 from pacas.client.weighing.model import Model
+from pacas.client.weighing.rare_values import RareCells
 from pacas.client.weighing.risks import Risks, least_risk
 from pacas.core.distance import Floats
 from pacas.core.hierarchy import Mask
@@ -70,8 +72,11 @@ _NO_MASK: Mask = np.empty(0, dtype=np.bool_)
 NOTHING = Weighed(NO_ROWS, NO_ROWS, _NO_FLOATS, _NO_MASK, _NO_FLOATS, _NO_FLOATS, _NO_MASK, _NO_FLOATS, _NO_MASK)
 
 
-def decide(model: Model, careful: float) -> dict[str, Weighed]:
-    """Per attribute: what to do with its cells. An attribute on both sides takes the surer of two repairs."""
+def decide(model: Model, careful: float, rare: Mapping[str, RareCells] | None = None) -> dict[str, Weighed]:
+    """Per attribute: what to do with its cells. An attribute on both sides takes the surer of two repairs.
+
+    `rare` are cells that may be slips, where it is looked further than dependencies do.
+    """
     found: dict[str, list[Weighed]] = {}
     for belief in model.beliefs:
         found.setdefault(belief.fd.rhs, []).append(_right_cells(model, belief, careful))
@@ -81,8 +86,9 @@ def decide(model: Model, careful: float) -> dict[str, Weighed]:
     decided = {
         name: replace(right, in_doubt=right.in_doubt & ~np.isin(right.rows, moved)) for name, right in rights.items()
     }
-    for name, left in lefts.items():
-        decided[name] = _surer(decided[name], left) if name in decided else left
+    further = {name: _rare_cells(model, name, cells, careful) for name, cells in (rare or {}).items()}
+    for name, part in [*lefts.items(), *further.items()]:
+        decided[name] = _surer(decided[name], part) if name in decided else part
     for name in dict.fromkeys(attribute for _, attribute in model.answered):
         decided[name] = _with_answered(model, name, decided.get(name, NOTHING), careful)
     return decided
@@ -97,25 +103,28 @@ def looked_at(belief: Belief) -> Ints:
 
 def _right_cells(model: Model, belief: Belief, careful: float) -> Weighed:
     risks = Risks(belief, looked_at(belief))
-    at = np.flatnonzero(np.isin(belief.pair, risks.pairs)) if len(risks.pairs) else NO_ROWS
-    if not len(at):
+    if not len(risks.pairs):
         return NOTHING
+    slot = np.full(len(belief.pair_value), -1)
+    slot[risks.pairs] = np.arange(len(risks.pairs))
+    at = np.flatnonzero(slot[belief.pair] >= 0)
     rows, pair = belief.rows[at], belief.pair[at]
     group, shown = belief.pair_group[pair], belief.pair_value[pair]
-    node = risks.node[group]
+    place = risks.place(belief.pair_group[risks.pairs])[slot[pair]]
+    node = risks.node[place]
     astray = 1 - model.misplaced.stays[belief.side][rows]
     miss = np.maximum(1 - model.misplaced.fits[belief][rows], 1e-9)
     here = np.clip(1 - astray / miss, 0, 1)  # what the left side explains is right as it is
-    keep = here * risks.keep[pair]
+    keep = here * risks.keep[slot[pair]]
     apart = belief.column.distance(np.maximum(node, 0), shown)
-    write = here * np.where(node >= 0, risks.risk[group], 0) + np.clip(astray, 0, 1) * apart
+    write = here * np.where(node >= 0, risks.risk[place], 0) + np.clip(astray, 0, 1) * apart
     gain = np.where((node >= 0) & (node != shown), keep - write, 0)
     paid = np.zeros(belief.side.count, dtype=np.bool_)
     paid[list(belief.answers)] = True
     if belief.rates.taught < TAUGHT:
         camps = (belief.block.max(axis=1) > 0.3) & (belief.sure < 0.97) & ~paid
         gain = np.where(camps[group], 0, gain)
-    sure = risks.sure[group] * (1 - astray)
+    sure = risks.sure[place] * (1 - astray)
     return _decided(rows, node, sure, paid[group], keep, gain, miss, careful)
 
 
@@ -148,6 +157,13 @@ def _left_cells(model: Model, number: int, name: str, careful: float) -> Weighed
     gain = keep - write - (stays + other) * apart
     free = np.zeros(len(rows), dtype=np.bool_)
     return _decided(rows, new, chance[start], free, keep, gain, listed, careful)
+
+
+def _rare_cells(model: Model, name: str, cells: RareCells, careful: float) -> Weighed:
+    column, chance = model.columns[name], cells.chance
+    apart = column.distance(cells.meant, column.codes[cells.rows])
+    free = np.zeros(len(cells.rows), dtype=np.bool_)
+    return _decided(cells.rows, cells.meant, chance, free, chance * apart, (2 * chance - 1) * apart, chance, careful)
 
 
 def _with_answered(model: Model, name: str, weighed: Weighed, careful: float) -> Weighed:

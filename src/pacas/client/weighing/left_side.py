@@ -28,6 +28,7 @@ class LeftSide:
         self.group[rows] = self._index.number
         self.members = Groups.of(self.group, self.count)
         self.size: Ints = np.diff(self.members.offsets)
+        self._kin: dict[str, GroupKin] = {}
 
     @cached_property
     def first(self) -> Ints:
@@ -45,5 +46,38 @@ class LeftSide:
             return np.full(len(values[self.attributes[0]]), -1, dtype=np.int64)
         return self._index.find([values[a] for a in self.attributes])
 
-    def without(self, attribute: str) -> list[WeighedColumn]:
-        return [column for column in self._columns if column.name != attribute]
+    def kin(self, attribute: str) -> GroupKin:
+        """Its groups by all of the left side but one attribute."""
+        if attribute not in self._kin:
+            self._kin[attribute] = GroupKin(self, [column for column in self._columns if column.name != attribute])
+        return self._kin[attribute]
+
+
+class GroupKin:
+    """Groups that agree on the rest of their left side: those to which an error in one attribute leads."""
+
+    def __init__(self, side: LeftSide, rest: Sequence[WeighedColumn]) -> None:
+        self._rest = [column.name for column in rest]
+        self._index = TupleIndex([side.values[a] for a in self._rest], [len(column) for column in rest])
+        self.number: Ints = self._index.number if rest else np.zeros(side.count, dtype=np.int64)
+        """Per group: a number that it shares with its kin."""
+        self.order: Ints = np.argsort(self.number, kind="stable")
+        """The groups, kin beside kin."""
+        self._ranked = self.number[self.order]
+        self.reach: Ints = np.concatenate([[0], np.cumsum(side.size[self.order])])
+        """How many rows the groups have that come before each in that order."""
+
+    @property
+    def count(self) -> int:
+        return int(self._ranked[-1]) + 1 if len(self._ranked) else 0
+
+    def rows_of(self, number: Ints) -> tuple[Ints, Ints]:
+        """Where in `reach` the rows of some numbers begin and end."""
+        low, high = np.searchsorted(self._ranked, number), np.searchsorted(self._ranked, number, side="right")
+        return self.reach[low], self.reach[high]
+
+    def find(self, values: Mapping[str, Ints], which: Ints) -> Ints:
+        """The numbers of some tuples that are given by attribute, −1 for one that has no kin."""
+        if not self._rest:
+            return np.zeros(len(which), dtype=np.int64)
+        return self._index.find([values[a][which] for a in self._rest])

@@ -10,7 +10,7 @@ from pacas.client.weighing.belief import Belief
 from pacas.client.weighing.calibration import Calibration, SideEvidence, side_evidence
 from pacas.client.weighing.left_side import LeftSide
 from pacas.client.weighing.row_options import FITS, HOPELESS, NO_LEFT_OPTIONS, LeftOptions, OptionFinder
-from pacas.client.weighing.tried_errors import try_errors
+from pacas.client.weighing.tried_errors import TriedErrors, try_errors
 from pacas.core.distance import Floats
 from pacas.core.hierarchy import Mask
 from pacas.core.histogram import NO_ROWS, Ints
@@ -42,6 +42,8 @@ class Misplaced:
         """Per option: how likely it is true if the left side is wrong."""
         self.share: dict[LeftSide, float] = {}
         """How many of the errors of a side's rows are left ones."""
+        self._tried: dict[LeftSide, TriedErrors | None] = {}
+        self._trying = True
         self.told: dict[int, bool] = {}
         """Rows whose left side was found wrong, or right, by a purchase about their right side."""
         self.bought: dict[tuple[int, str], int] = {}
@@ -49,8 +51,9 @@ class Misplaced:
 
     # ---- weighing ---------------------------------------------------------------------------------------------
 
-    def weigh(self) -> None:
-        """Find the rows in conflict, their options, and how likely each is."""
+    def weigh(self, *, trying: bool = True) -> None:
+        """Find the rows in conflict, their options, and how likely each is; errors are tried out anew if so asked."""
+        self._trying = trying
         finder, rows = self.finder, self._rows
         suspect: Mask = np.zeros(rows, dtype=np.bool_)
         for belief in finder.beliefs:
@@ -127,8 +130,9 @@ class Misplaced:
         told = np.array([row in self.told for row in rows.tolist()], dtype=np.bool_)
         weight = np.where((misses > 0.4) & ~told, misses, 0) / alike
         left = sum(self.told[row] for row in rows[told].tolist())
-        tried = try_errors(self.finder, side, fits, shown)
-        return side_evidence(tried, scores, weight, left, int(told.sum()) - left)
+        if self._trying or side not in self._tried:
+            self._tried[side] = try_errors(self.finder, side, fits, shown)
+        return side_evidence(self._tried[side], scores, weight, left, int(told.sum()) - left)
 
     # ---- settling ---------------------------------------------------------------------------------------------
 

@@ -24,6 +24,8 @@ FIRST = 2
 """For so many rounds it is not learnt yet how often there are blocks: strays look like them."""
 
 
+SETTLED = 0.02
+"""Rates that change by less than this share are settled."""
 LEAST_STRAY = 0.05
 """However rare they seem: that one row has its own value must not tell what all others of its group should have."""
 
@@ -70,20 +72,30 @@ class Model:
     def fit_again(self) -> None:
         """Weigh again, with what was bought since."""
         if self.beliefs:
-            self._fit(2)
+            self._fit(1)
 
     def _fit(self, rounds: int, *, at_first: bool = False) -> None:
+        before = self._rates()
         for number in range(rounds):
-            self._weigh()
+            self._weigh(trying=at_first)
             for belief in self.beliefs:
                 belief.learn(blocks=not at_first or number >= FIRST)
             self.misplaced.learn()
-        self._weigh()
+            now = self._rates()
+            if number > (FIRST if at_first else 0) and np.allclose(now, before, rtol=SETTLED, atol=1e-4):
+                break
+            before = now
+        self._weigh(trying=at_first)
 
-    def _weigh(self) -> None:
+    def _rates(self) -> list[float]:
+        """What is learnt: if it stays, so do beliefs."""
+        shares = [self.misplaced.share.get(belief.side, 0.5) for belief in self.beliefs]
+        return shares + [rate for b in self.beliefs for rate in (b.rates.wrong, b.rates.overwritten, b.rates.unlike)]
+
+    def _weigh(self, *, trying: bool) -> None:
         for belief in self.beliefs:
             belief.weigh(self.misplaced.stays[belief.side], self.misplaced.from_elsewhere[belief])
-        self.misplaced.weigh()
+        self.misplaced.weigh(trying=trying)
 
     # ---- answers ----------------------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ import numpy as np
 from pacas.client.weighing.belief import Belief
 from pacas.client.weighing.weighed_column import WeighedColumn
 from pacas.core.distance import Floats
-from pacas.core.histogram import Ints
+from pacas.core.histogram import NO_ROWS, Ints
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,6 +35,7 @@ class LeastRisk(NamedTuple):
 
 
 TIE = 1e-9
+NO_FLOATS: Floats = np.empty(0)
 
 
 def least_risk(column: WeighedColumn, codes: Ints, weight: Floats, other: float, answer: int, best: int) -> LeastRisk:
@@ -61,53 +62,54 @@ class Risks:
     """Of some groups of a dependency, by what is believed now."""
 
     def __init__(self, belief: Belief, groups: Ints) -> None:
-        self.belief, self.groups = belief, groups
+        self.belief = belief
         self.parts = [_width_risks(belief, these, width) for these, width in belief.by_width(groups)]
-        count = belief.side.count
-        self.node: Ints = np.full(count, -1, dtype=np.int64)
-        """Per group: the value of least risk."""
-        self.risk: Floats = np.full(count, np.inf)
-        """Per group: that risk, per cell."""
-        self.sure: Floats = np.zeros(count)
-        """Per group: how likely that value is the truth."""
-        for part in self.parts:
-            each, best = np.arange(len(part.groups)), part.write.argmin(axis=1)
-            self.node[part.groups] = belief.candidate[part.groups, best]
-            self.risk[part.groups] = part.write[each, best]
-            self.sure[part.groups] = belief.weight[part.groups, best]
-        for group in belief.answers:
-            self._offer_answers(group)
+        self.groups: Ints = np.concatenate([NO_ROWS, *(part.groups for part in self.parts)])
+        """The groups, in the order of the parts; what follows is in that order, too."""
+        best = [part.write.argmin(axis=1) for part in self.parts]
+        each = [np.arange(len(part.groups)) for part in self.parts]
+        chosen = list(zip(self.parts, each, best, strict=True))
+        self.node: Ints = np.concatenate([NO_ROWS, *(belief.candidate[p.groups, at] for p, _, at in chosen)])
+        """The value of least risk, −1 if there is none."""
+        self.risk: Floats = np.concatenate([NO_FLOATS, *(p.write[i, at] for p, i, at in chosen)])
+        """That risk, per cell."""
+        self.sure: Floats = np.concatenate([NO_FLOATS, *(belief.weight[p.groups, at] for p, _, at in chosen)])
+        """How likely that value is the truth."""
+        for place, group in enumerate(self.groups.tolist()) if belief.answers else ():
+            if group in belief.answers:
+                self._offer_answers(place, group)
         self.node[~np.isfinite(self.risk)] = -1
 
-    def _offer_answers(self, group: int) -> None:
+    def place(self, group: Ints) -> Ints:
+        """Where some of the groups stand."""
+        order = np.argsort(self.groups)
+        return np.asarray(order[np.searchsorted(self.groups[order], group)])
+
+    def _offer_answers(self, place: int, group: int) -> None:
         """A general value, at or below one that was bought, may be better than any candidate."""
         belief, column = self.belief, self.belief.column
         answer = min(belief.answers[group], key=lambda a: (a.stray, int(column.tree.level[a.node]))).node
         codes = belief.candidate[group][belief.candidate[group] >= 0]
         weight = belief.chance(np.full(len(codes), group), codes)
-        found = least_risk(column, codes, weight, float(belief.other[group]), answer, int(self.node[group]))
-        if found.risk < self.risk[group] + TIE:
-            self.node[group], self.risk[group], self.sure[group] = found
+        found = least_risk(column, codes, weight, float(belief.other[group]), answer, int(self.node[place]))
+        if found.risk < self.risk[place] + TIE:
+            self.node[place], self.risk[place], self.sure[place] = found
 
     @cached_property
     def pairs(self) -> Ints:
         """The (group, value) pairs of these groups."""
-        inside = np.zeros(self.belief.side.count, dtype=np.bool_)
-        inside[self.groups] = True
-        return np.flatnonzero(inside[self.belief.pair_group])
+        return self.belief.pairs_of(self.groups)
 
     @cached_property
     def keep(self) -> Floats:
-        """Per pair of all groups: a cell's expected δ if it is left; 0 for groups that are not looked at."""
+        """Per pair: a cell's expected δ if it is left."""
         belief, column = self.belief, self.belief.column
-        keep = np.zeros(len(belief.pair_value))
         group, value = belief.pair_group[self.pairs], belief.pair_value[self.pairs]
         candidates = belief.candidate[group]
         listed = np.nonzero(candidates >= 0)
         apart = column.distance(value[listed[0]], candidates[listed])
         risk = np.bincount(listed[0], weights=apart * belief.weight[group][listed], minlength=len(group))
-        keep[self.pairs] = risk + belief.other[group] * column.mean_distance[value]
-        return keep
+        return np.asarray(risk + belief.other[group] * column.mean_distance[value])
 
 
 def _width_risks(belief: Belief, groups: Ints, width: int) -> WidthRisks:

@@ -16,7 +16,6 @@ import numpy as np
 from pacas.client.weighing.belief import Belief
 from pacas.client.weighing.left_side import LeftSide
 from pacas.client.weighing.slips import written_for
-from pacas.client.weighing.tuple_index import TupleIndex
 from pacas.client.weighing.weighed_column import WeighedColumn
 from pacas.client.weighing.witnesses import Witnesses
 from pacas.core.distance import Floats
@@ -84,6 +83,7 @@ class OptionFinder:
         """The left-hand attributes; options name them by their place here."""
         self.share = dict.fromkeys(self.attributes, 1 / max(len(self.attributes), 1))
         """Which of them is wrong, where a left side is."""
+        self._near: dict[tuple[Belief, str], _Near] = {}
 
     def suppose(self, rows: Ints, change: Mapping[str, Ints] | None = None, *, moved: bool = False) -> SupposedRows:
         values = {name: column.codes[rows] for name, column in self.columns.items()} | dict(change or {})
@@ -95,7 +95,10 @@ class OptionFinder:
 
     def index(self) -> None:
         """Make ready to find groups by what they are believed to hold now."""
-        self._near = {(belief, a): _Near(belief, a) for belief in self.beliefs for a in belief.side.attributes}
+        if not self._near:
+            self._near = {(belief, a): _Near(belief, a) for belief in self.beliefs for a in belief.side.attributes}
+        for near in self._near.values():
+            near.renew()
 
     def options(self, rows: SupposedRows, conflicts: Mapping[Belief, Ints]) -> LeftOptions:
         """All options of rows, by the dependencies with which each is in conflict."""
@@ -192,28 +195,31 @@ class _Near:
     """The groups of a dependency by their value and all of the left side but one attribute, the largest first."""
 
     def __init__(self, belief: Belief, attribute: str) -> None:
-        side = belief.side
         self._belief, self._attribute = belief, attribute
-        self._rest = [column.name for column in side.without(attribute)]
-        believed = np.flatnonzero(belief.sure > 0.5)
-        sizes = [len(column) for column in side.without(attribute)] + [len(belief.column)]
-        columns = [side.values[a][believed] for a in self._rest] + [belief.likeliest[believed]]
-        self._index = TupleIndex(columns, sizes)
-        order = np.lexsort((side.first[believed], -side.size[believed], self._index.number))
-        self._groups = believed[order]
-        self._start = np.searchsorted(self._index.number[order], np.arange(self._index.count + 1))
+        self._kin = belief.side.kin(attribute)
+        by_size = np.lexsort((belief.side.first, -belief.side.size))
+        self._rank = np.empty(len(by_size), dtype=np.int64)
+        self._rank[by_size] = np.arange(len(by_size))
+        self._order = np.arange(len(by_size))
+
+    def renew(self) -> None:
+        """Take over what groups are believed to hold now; most of them hold what they held before."""
+        belief = self._belief
+        key = np.where(belief.sure > 0.5, self._kin.number * len(belief.column) + belief.likeliest, -1)
+        place = key * len(key) + self._rank
+        self._order = self._order[np.argsort(place[self._order], kind="stable")]
+        self._keys = key[self._order]
 
     def find(self, rows: SupposedRows, which: Ints, number: int) -> tuple[Ints, Ints, Ints]:
         """(row, attribute, value) of the groups that some rows may belong to."""
         side, name = self._belief.side, self._attribute
-        if not len(self._groups):
-            return NO_ROWS, NO_ROWS, NO_ROWS
-        at = self._index.find([*(rows.values[a][which] for a in self._rest), rows.values[self._belief.fd.rhs][which]])
-        start = np.where(at >= 0, self._start[at], 0)
-        count = np.where(at >= 0, np.minimum(self._start[at + 1] - self._start[at], MOST + 2), 0)
+        kin = self._kin.find(rows.values, which)
+        wanted = np.where(kin >= 0, kin * len(self._belief.column) + rows.values[self._belief.fd.rhs][which], -2)
+        start = np.searchsorted(self._keys, wanted)
+        count = np.minimum(np.searchsorted(self._keys, wanted, side="right") - start, MOST + 2)
         of = np.repeat(which, count)
         place = np.arange(len(of)) - np.repeat(np.cumsum(count) - count, count) + np.repeat(start, count)
-        group = self._groups[place]
+        group = self._order[place]
         value = side.values[name][group]
         other = value != rows.values[name][of]
         left = rows.moved[of] & (side.group[rows.row[of]] == group) & (side.size[group] < 2)  # nobody else is there

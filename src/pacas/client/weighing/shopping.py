@@ -12,6 +12,7 @@ from pacas.client.outcome.steps import BoughtValue, Progress, Unrepaired
 from pacas.client.weighing.decision import decide
 from pacas.client.weighing.left_side import LeftSide
 from pacas.client.weighing.model import Model
+from pacas.client.weighing.rare_values import rare_cells
 from pacas.client.weighing.wishes import Wishes
 from pacas.core.histogram import Ints
 from pacas.engine.codes import CodedColumn
@@ -39,9 +40,17 @@ class Shopping:
     """The questions of a client that weighs. Rows go by their places among those that are weighed."""
 
     def __init__(
-        self, model: Model, buyer: Purchaser, columns: Mapping[str, CodedColumn], held: Ints | None, careful: float
+        self,
+        model: Model,
+        buyer: Purchaser,
+        columns: Mapping[str, CodedColumn],
+        held: Ints | None,
+        careful: float,
+        *,
+        look_further: bool = False,
     ) -> None:
         """`held` are the rows that are weighed, or None if all are."""
+        self._look_further = look_further
         self._model, self._buyer, self._careful = model, buyer, careful
         self._held = held
         self._texts = {name: Texts(columns[name]) for name in buyer.columns}
@@ -63,7 +72,15 @@ class Shopping:
         if buyer.remaining <= 0:
             return None
         if self._wishes is None:
-            self._wishes = Wishes(self._model, buyer.offers, self._texts, buyer.quote, self._careful, self._settled)
+            self._wishes = Wishes(
+                self._model,
+                buyer.offers,
+                self._texts,
+                buyer.quote,
+                self._careful,
+                self._settled,
+                self.rare,
+            )
         wish = self._wishes.best(buyer.remaining)
         if wish is None:
             return None
@@ -125,8 +142,9 @@ class Shopping:
         return (belief.side for belief in self._model.beliefs if belief.fd.rhs == attribute)
 
     def _record(self) -> None:
-        expected = sum(weighed.expected for weighed in decide(self._model, self._careful).values())
-        self.expected.append((self._buyer.spent, expected))
+        self.rare = rare_cells(self._model) if self._look_further else {}
+        self.decided = decide(self._model, self._careful, self.rare)
+        self.expected.append((self._buyer.spent, sum(weighed.expected for weighed in self.decided.values())))
 
     def _row(self, place: int) -> int:
         return place if self._held is None else int(self._held[place])

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from pacas.client.weighing.weighed_column import WeighedColumn
 from pacas.core.distance import Floats
@@ -30,9 +33,13 @@ def _slips(shown: list[str], meant: list[str]) -> Floats:
     from rapidfuzz.process import cpdist
 
     edits = cpdist(shown, meant, scorer=DamerauLevenshtein.distance, score_cutoff=CUTOFF, dtype=np.int32)
-    length = np.array([len(text) for text in meant])
+    return slip_chances(edits, np.array([len(text) for text in meant]))
+
+
+def slip_chances(edits: NDArray[Any], length: Ints) -> Floats:
+    """How likely a slip in a text of some length is just one that takes so many edits; 0 where it is no slip."""
     near = (edits <= np.maximum(2, length // 8)) & (edits <= CUTOFF) & (length > 4)
-    return np.where((edits == 1) & (length > 2), 0.05, np.where(near, 0.01, 0.0))
+    return np.where(edits == 0, 0.0, np.where((edits == 1) & (length > 2), 0.05, np.where(near, 0.01, 0.0)))
 
 
 CUTOFF = 3

@@ -13,9 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from pacas.client.weighing.belief import Belief
-from pacas.client.weighing.left_side import LeftSide
+from pacas.client.weighing.left_side import GroupKin, LeftSide
 from pacas.client.weighing.row_options import HOPELESS, LeftOptions, OptionFinder, SupposedRows
-from pacas.client.weighing.tuple_index import TupleIndex
 from pacas.core.distance import Floats
 from pacas.core.hierarchy import Mask
 from pacas.core.histogram import NO_ROWS, Ints
@@ -90,21 +89,17 @@ def _strays(
 ) -> tuple[Ints, Ints, Ints]:
     """Rows, the attribute that goes wrong in each, and the value it takes: another row's, with which a group is met."""
     names = side.attributes
-    numbers = [_number_without(side, name) for name in names]
-    places = [rows[_disagree(number, beliefs)[number[side.group[rows]]]] for number in numbers]
+    kins = [side.kin(name) for name in names]
+    places = [rows[_disagree(kin, beliefs)[kin.number[side.group[rows]]]] for kin in kins]
     wanted = np.array([(finder.share[a] + 0.1 / len(names)) * len(p) for a, p in zip(names, places, strict=True)])
     found: list[tuple[Ints, Ints, Ints]] = []
-    for place, (name, number, there) in enumerate(zip(names, numbers, places, strict=True)):
+    for place, (name, kin, there) in enumerate(zip(names, kins, places, strict=True)):
         if not len(there):
             continue
-        order = np.argsort(number, kind="stable")
-        ranked = number[order]
-        reach = np.concatenate([[0], np.cumsum(side.size[order])])
         row = rng.choice(there, int(8 * TRIED * wanted[place] / wanted.sum()) + 1)
-        own = number[side.group[row]]
-        low, high = reach[np.searchsorted(ranked, own)], reach[np.searchsorted(ranked, own, side="right")]
+        low, high = kin.rows_of(kin.number[side.group[row]])
         drawn = low + rng.random(len(row)) * (high - low)
-        group = order[np.minimum(np.searchsorted(reach, drawn, side="right") - 1, len(order) - 1)]
+        group = kin.order[np.minimum(np.searchsorted(kin.reach, drawn, side="right") - 1, side.count - 1)]
         kept = (group != side.group[row]) & (side.size[group] >= 2)
         found.append((row[kept], np.full(int(kept.sum()), place), side.values[name][group[kept]]))
     if not found:
@@ -114,17 +109,10 @@ def _strays(
     return row[mixed], at[mixed], value[mixed]
 
 
-def _number_without(side: LeftSide, attribute: str) -> Ints:
-    """Per group: a number that it shares with those that differ in one attribute at most."""
-    rest = side.without(attribute)
-    if not rest:
-        return np.zeros(side.count, dtype=np.int64)
-    return TupleIndex([side.values[c.name] for c in rest], [len(c) for c in rest]).number
-
-
-def _disagree(number: Ints, beliefs: Sequence[Belief]) -> Mask:
-    """Per number of several groups: do these not all have the same values? Only there an error can be seen."""
-    differ: Mask = np.zeros(int(number.max(initial=0)) + 1, dtype=np.bool_)
+def _disagree(kin: GroupKin, beliefs: Sequence[Belief]) -> Mask:
+    """Per number of kin: do these groups not all have the same values? Only there an error can be seen."""
+    number = kin.number
+    differ: Mask = np.zeros(kin.count, dtype=np.bool_)
     for belief in beliefs:
         some = np.zeros(len(differ), dtype=np.int64)
         some[number] = belief.likeliest

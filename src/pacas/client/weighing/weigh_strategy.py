@@ -24,7 +24,7 @@ from pacas.client.outcome.steps import (
     Why,
 )
 from pacas.client.strategy import Outcome, Task, spend
-from pacas.client.weighing.decision import Weighed, decide
+from pacas.client.weighing.decision import Weighed
 from pacas.client.weighing.explaining import explanations
 from pacas.client.weighing.model import Model
 from pacas.client.weighing.shopping import Shopping
@@ -42,18 +42,19 @@ SMALL = 1 << 24
 class WeighStrategy:
     """How careful to be: the least probability of a repair that nothing was bought for."""
 
-    def __init__(self, careful: float) -> None:
-        self.careful = careful
+    def __init__(self, careful: float, *, look_further: bool = False) -> None:
+        """`look_further`: weigh also what no dependency contradicts, rare values beside frequent ones."""
+        self.careful, self.look_further = careful, look_further
 
     def clean(self, task: Task) -> Outcome:
         found = check_table(task.engine, task.table, task.fds, task.hierarchies, lambda _: None)
-        if not found.violations and not task.named:
+        if not found.violations and not task.named and not self.look_further:
             nothing = Judgement(self.careful, (), 0, 0, {}, (), (), (), lambda row, attribute: ())
             return Outcome((), (), 0, 0, weighing=nothing)
         columns, held = _weighed_rows(task, found)
         match_columns = {name: offered.offer.columns for name, offered in task.offers.items()}
         model = Model(task.fds, columns, task.hierarchies, match_columns, _places(task.named, held))
-        shopping = Shopping(model, task.buyer, columns, held, self.careful)
+        shopping = Shopping(model, task.buyer, columns, held, self.careful, look_further=self.look_further)
         spend(shopping, task.buyer)
         shopping.finish()
         return _Outcome(task, model, shopping, columns, held, self.careful).told(found)
@@ -88,7 +89,7 @@ class _Outcome:
     ) -> None:
         self._task, self._model, self._shopping = task, model, shopping
         self._columns, self._held, self._careful = columns, held, careful
-        self._decided = decide(model, careful)
+        self._decided = shopping.decided
         self._bought: dict[tuple[str, int], list[BoughtValue]] = {}
         for purchase in task.buyer.purchases:
             for row in purchase.rows.tolist():

@@ -11,6 +11,7 @@ import numpy as np
 from pacas.client.buying.offers import Offered
 from pacas.client.weighing.belief import Belief
 from pacas.client.weighing.model import Model
+from pacas.client.weighing.rare_values import RareCells
 from pacas.client.weighing.worth import worth_of_groups, worth_of_left_values, worth_of_rows
 from pacas.core.distance import Floats
 from pacas.core.histogram import NO_ROWS, Ints
@@ -79,10 +80,11 @@ class Wishes:
         quote: Callable[[str, Columns], Ints],
         careful: float,
         settled: set[tuple[str, int]],
+        rare: Mapping[str, RareCells],
     ) -> None:
         """`texts` are the columns that requests are made of; `settled` are (attribute, row) not to be asked again."""
         self._model, self._offers, self._texts, self._careful = model, offers, texts, careful
-        self._quote, self._settled = quote, settled
+        self._quote, self._settled, self._rare = quote, settled, rare
         self._heap: list[Wish] = []
         for asked in self._all():
             self._add(asked)
@@ -126,6 +128,13 @@ class Wishes:
                 column = model.columns[name]
                 lost = column.mean_distance[column.codes[rows]][:, None] - column.level_penalties[None, :]
                 yield _Asked(name, np.arange(len(rows)), rows, np.maximum(NAMED * lost, 0) * (lost > 0))
+        for name, cells in self._rare.items():
+            if name in self._offers and name not in self._offers[name].offer.columns:
+                column = model.columns[name]
+                apart = column.distance(cells.meant, column.codes[cells.rows])
+                unsure = np.where(cells.chance >= self._careful, 1 - cells.chance, cells.chance) * apart
+                ground = np.arange(column.height + 1) == 0
+                yield _Asked(name, np.arange(len(cells.rows)), cells.rows, unsure[:, None] * ground)
         rights = {belief.fd.rhs for belief in model.beliefs}
         for name in model.left_attributes:
             if name in self._offers and name not in rights and name not in self._offers[name].offer.columns:

@@ -26,7 +26,7 @@ TEMPERED = 0.7
 
 SMOOTHED = 3.0
 
-LOOKED_AT = 50_000
+LOOKED_AT = 10_000
 """Rows by which witnesses are chosen."""
 
 
@@ -96,5 +96,16 @@ def _found(column: WeighedColumn, others: Iterable[CodedColumn], step: int) -> l
 
 def _beside(codes: Ints, values: Ints, size: int) -> tuple[Ints, Ints, Ints, Ints]:
     """The (code, value) pairs that occur, each row's, how often each does; and how often each code does."""
-    pairs, at, count = np.unique(codes.astype(np.int64) * size + values, return_inverse=True, return_counts=True)
-    return pairs, at, count, np.bincount(codes)
+    key, total = codes.astype(np.int64) * size + values, np.bincount(codes)
+    if len(total) * size <= ROOMY:
+        counts = np.bincount(key)
+        pairs = np.flatnonzero(counts)
+        number = np.empty(len(counts), dtype=np.int64)
+        number[pairs] = np.arange(len(pairs))
+        return pairs, number[key], counts[pairs], total
+    pairs, at, count = np.unique(key, return_inverse=True, return_counts=True)
+    return pairs, at, count, total
+
+
+ROOMY = 1 << 22
+"""Pairs that are counted in an array of all that there could be."""

@@ -34,21 +34,20 @@ class GroupWorth:
 def worth_of_groups(belief: Belief, groups: Ints, careful: float) -> GroupWorth:
     """For all cells of each group together."""
     risks = Risks(belief, groups)
-    order = np.concatenate([NO_ROWS, *(part.groups for part in risks.parts)])
-    if not len(order):
+    if not len(risks.groups):
         return GroupWorth(NO_ROWS, np.empty((0, belief.column.height + 1)))
     after = np.concatenate([_after_an_answer(belief, part) for part in risks.parts])
-    worth = np.maximum(_now(belief, risks, careful)[order, None] - after, 0) * belief.size[order, None]
+    worth = np.maximum(_now(belief, risks, careful)[:, None] - after, 0) * belief.size[risks.groups, None]
     worth[:, -1] = 0.0
-    return GroupWorth(order, worth)
+    return GroupWorth(risks.groups, worth)
 
 
 def _now(belief: Belief, risks: Risks, careful: float) -> Floats:
     """Per group: a cell's expected δ as it would be decided now: written if that is sure enough, else left."""
-    whole = np.bincount(belief.pair_group, weights=risks.keep * belief.pair_count, minlength=belief.side.count)
-    kept = whole / np.maximum(belief.side.size, 1)
-    asked = np.zeros(belief.side.count, dtype=np.bool_)
-    asked[list(belief.answers)] = True
+    place = risks.place(belief.pair_group[risks.pairs])
+    whole = np.bincount(place, weights=risks.keep * belief.pair_count[risks.pairs], minlength=len(risks.groups))
+    kept = whole / np.maximum(belief.side.size[risks.groups], 1)
+    asked = np.array([group in belief.answers for group in risks.groups.tolist()] if belief.answers else False)
     return np.where(asked | (risks.sure >= careful), np.minimum(risks.risk, kept), kept)
 
 

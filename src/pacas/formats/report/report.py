@@ -74,6 +74,7 @@ def written_cells(cleaning: Cleaning) -> str:
     rows: list[int] = []
     old: list[int] = []
     look: list[Look] = []
+    unsure = _unsure(cleaning)
     for repair in cleaning.repairs:
         bought = repair.purchases[-1] if repair.purchases else None
         repairs["attribute"].append(names[repair.attribute])
@@ -86,7 +87,10 @@ def written_cells(cleaning: Cleaning) -> str:
         rows += repair.written.tolist()
         before = repair.old
         old += [values[before[at]] for at in np.searchsorted(repair.rows, repair.written).tolist()]
-        look += looks(repair)
+        look += [
+            Look.UNSURE if (repair.attribute, row) in unsure else seen
+            for row, seen in zip(repair.written.tolist(), looks(repair), strict=True)
+        ]
     columns = {
         "attributes": list(names),
         "values": list(values),
@@ -97,6 +101,12 @@ def written_cells(cleaning: Cleaning) -> str:
     }
     document = json.dumps(columns, ensure_ascii=False, separators=(",", ":"))
     return document.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _unsure(cleaning: Cleaning) -> set[tuple[str, int]]:
+    """The cells that a client who weighs has written without being sure."""
+    doubtful = () if cleaning.weighing is None else cleaning.weighing.doubtful
+    return {(cell.attribute, cell.row) for cell in doubtful if cell.written}
 
 
 class _Numbered(dict[T, int], Generic[T]):

@@ -64,8 +64,6 @@ def sections(cleaning: Cleaning, score: Score | None, vote: Score | None = None)
 
 def _counts(cleaning: Cleaning) -> str:
     left = sum(len(u.rows) for u in cleaning.unrepaired)
-    flagged = cleaning.flagged
-    whose = "a cell" if flagged == 1 else "cells"
     return cards(
         Card(
             "Violations after",
@@ -73,12 +71,28 @@ def _counts(cleaning: Cleaning) -> str:
             f"pairs of rows; {cleaning.violations_before:,} before",
         ),
         Card("Spent", *_money_card(cleaning)),
-        Card("Purchases", f"{len(cleaning.purchases):,}", f"in {counted(cleaning.rounds, 'round')}"),
-        Card(
-            "Cells written", f"{cleaning.written:,}", f"{counted(len(cleaning.repairs), 'class', 'classes')} repaired"
-        ),
-        Card("To be looked at", f"{flagged:,}", f"{whose} whose class or value is doubtful", flagged > 0),
+        *(_repair_cards(cleaning) if cleaning.weighing is None else _weighed_cards(cleaning, cleaning.weighing)),
         Card("Classes unrepaired", f"{len(cleaning.unrepaired):,}", counted(left, "cell")),
+    )
+
+
+def _repair_cards(cleaning: Cleaning) -> tuple[Card, ...]:
+    flagged = cleaning.flagged
+    whose = "a cell" if flagged == 1 else "cells"
+    repaired = f"{counted(len(cleaning.repairs), 'class', 'classes')} repaired"
+    return (
+        Card("Purchases", f"{len(cleaning.purchases):,}", f"in {counted(cleaning.rounds, 'round')}"),
+        Card("Cells written", f"{cleaning.written:,}", repaired),
+        Card("To be looked at", f"{flagged:,}", f"{whose} whose class or value is doubtful", flagged > 0),
+    )
+
+
+def _weighed_cards(cleaning: Cleaning, judgement: Judgement) -> tuple[Card, ...]:
+    doubtful = len(judgement.doubtful)
+    return (
+        Card("Purchases", f"{len(cleaning.purchases):,}", f"{counted(judgement.paid, 'cell')} written by them"),
+        Card("Cells written", f"{cleaning.written:,}", f"{judgement.free:,} of them by own evidence, for nothing"),
+        Card("Doubtful cells", f"{doubtful:,}", f"{judgement.doubtful_written:,} of them written", doubtful > 0),
     )
 
 
@@ -208,13 +222,22 @@ def error_curve(judgement: Judgement) -> str:
     """The expected error over money spent, whenever all was weighed again."""
     if not judgement.expected:
         return "<p>There was nothing to weigh.</p>"
+    if not judgement.expected[-1][0]:
+        return f"<p>Nothing was paid. The expected error is {judgement.expected[-1][1]:,.1f} bits.</p>" + EXPECTED
     spent = np.array([s for s, _ in judgement.expected], dtype=np.float64)
     error = np.array([e for _, e in judgement.expected])
     first, last, total = error[0], error[-1], judgement.expected[-1][0]
     said = (
-        f"Expected error over credits spent: from {first:,.1f} at 0 credits to {last:,.1f} at {credits_words(total)}."
+        f"Expected error over credits spent: from {first:,.1f} bits at 0 credits to {last:,.1f} bits "
+        f"at {credits_words(total)}."
     )
-    return _curve(spent, error, said, f"{max(error):,.1f}", total)
+    return _curve(spent, error, said, f"{max(error):,.1f} bits", total) + EXPECTED
+
+
+EXPECTED = (
+    '<p class="note">The semantic distance δ to the truth that is expected of all cells that were weighed, with '
+    "the free repairs made; each time that all was weighed again.</p>"
+)
 
 
 def budget_curve(cleaning: Cleaning) -> str:

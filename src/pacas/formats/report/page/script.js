@@ -5,9 +5,9 @@
   const { values, attributes, repairs } = data;
   const PAGE = 50;
   const BECAUSE = {
-    bought: "bought", evidence: "own evidence", column: "column's most frequent", weighed: "weighed", own_evidence: "own, free",
+    bought: "bought", evidence: "own evidence", column: "column's most frequent", weighed: "weighed", own_evidence: "own evidence, free",
   };
-  const FLAGS = ["", "own quotes", "its evidence"];
+  const FLAGS = ["", "own quotes", "its evidence", "not sure"];
 
   const count = data.row.length;
   const repairOf = new Uint32Array(count);
@@ -36,7 +36,7 @@
     level: (cell) => (isFree(cell) ? -1 : repairs.level[repairOf[cell]]),
     price: (cell) => prices[repairOf[cell]],
     why: (cell) => Object.keys(BECAUSE).indexOf(repairs.why[repairOf[cell]]),
-    flag: (cell) => (3 - Number(data.flag[cell])) % 3,
+    flag: (cell) => (4 - Number(data.flag[cell])) % 4,
   };
 
   const find = (id) => document.getElementById(id);
