@@ -102,7 +102,7 @@ def test_for_people_it_says_what_was_free_and_what_a_vote_would_do(pacas: Any) -
     assert any(line.startswith("a free vote     would have changed ") for line in lines)
     assert any(line.startswith("expected error  ") and line.endswith(" now") for line in lines)
     doubtful = next(line for line in lines if line.startswith("doubtful  "))
-    assert doubtful.endswith(" cells, 0 of them changed; list: --doubtful")
+    assert doubtful.endswith(" cells left, 0 cells changed; --doubtful lists them")
 
 
 def test_who_is_more_careful_repairs_less_for_nothing(pacas: Any) -> None:

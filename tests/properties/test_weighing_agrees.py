@@ -224,7 +224,7 @@ def test_the_expected_error_of_writing_and_of_leaving(case: Case, data: st.DataO
                     written = part.write[at, place]
                     known = posteriors[group].column.is_known(value)
                     assert near(written, posteriors[group].expected(value)) if known else np.isinf(written)
-        for pair, keep in zip(risks.pairs.tolist(), risks.keep[risks.pairs].tolist(), strict=True):
+        for pair, keep in zip(risks.pairs.tolist(), risks.keep.tolist(), strict=True):
             posterior = posteriors[int(belief.pair_group[pair])]
             assert near(keep, posterior.expected(label(int(belief.pair_value[pair]))))
         for group, posterior in posteriors.items():
@@ -233,14 +233,15 @@ def test_the_expected_error_of_writing_and_of_leaving(case: Case, data: st.DataO
 
 def _least_of(risks: Risks, belief: Belief, group: int, posterior: Posterior) -> Least | None:
     """The literal client's value of least risk that is the fast one's; there must be one."""
-    code = int(risks.node[group])
+    (place,) = risks.place(np.array([group])).tolist()
+    code = int(risks.node[place])
     least = posterior.least()
     if code < 0:
         assert not least
         return None
     node = belief.column.tree.label(code)
-    mine = [one for one in least if one.node == node and near(risks.risk[group], one.risk)]
-    assert mine and near(risks.sure[group], mine[0].sure), (node, least)
+    mine = [one for one in least if one.node == node and near(risks.risk[place], one.risk)]
+    assert mine and near(risks.sure[place], mine[0].sure), (node, least)
     return mine[0]
 
 

@@ -1,4 +1,4 @@
-"""What holds of every cleaning that weighs: it keeps to its budget, asks nobody in vain, knows no order and no names."""
+"""What holds of every cleaning that weighs: it keeps to its budget, asks nobody in vain, knows no order, no names."""
 
 from __future__ import annotations
 
