@@ -141,6 +141,15 @@ def test_a_null_on_the_left_side_ties_nothing() -> None:
     assert clean(data, NOBODY, budget=0).violations_before == 0
 
 
+def test_a_dependency_whose_left_side_is_empty_everywhere_says_nothing() -> None:
+    data = table(("a", ["x0"] * 5 + ["y0"]), *tidy("z0", "x1", "y1"))
+    data["C"] = [None] * len(data["A"])
+    shop = Shop({"B": {f"k{n}": "x0" for n in range(6)}})
+    for fds in (["A -> B", "C -> B"], ["C -> B", "A -> B"]):
+        for careful in (0.9, 1):
+            assert column(clean(data, shop, fds, careful=careful))[:6] == ["x0"] * 6
+
+
 # ---- what is bought -------------------------------------------------------------------------------------------------
 
 

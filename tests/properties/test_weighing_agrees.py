@@ -97,7 +97,8 @@ class Case:
                 a: coded_texts(pa.chunked_array([pa.array([r[a] for r in self.rows], pa.string())])) for a in names
             }
             self.model = Model(to_fds(self.fds), columns, to_hierarchies(self.trees), self.match_columns)
-        self.groups = [Groups(self.rows, fd, self.trees) for fd in self.fds]
+        all_ = [Groups(self.rows, fd, self.trees) for fd in self.fds]
+        self.groups = [groups for groups in all_ if groups.members]
 
     def _watch(self, patch: pytest.MonkeyPatch) -> None:
         weigh = Belief.weigh
@@ -223,7 +224,7 @@ def test_the_expected_error_of_writing_and_of_leaving(case: Case, data: st.DataO
                     written = part.write[at, place]
                     known = posteriors[group].column.is_known(value)
                     assert near(written, posteriors[group].expected(value)) if known else np.isinf(written)
-        for pair, keep in zip(risks.pairs.tolist(), risks.keep[risks.pairs].tolist(), strict=True):
+        for pair, keep in zip(risks.pairs.tolist(), risks.keep.tolist(), strict=True):
             posterior = posteriors[int(belief.pair_group[pair])]
             assert near(keep, posterior.expected(label(int(belief.pair_value[pair]))))
         for group, posterior in posteriors.items():
@@ -232,14 +233,15 @@ def test_the_expected_error_of_writing_and_of_leaving(case: Case, data: st.DataO
 
 def _least_of(risks: Risks, belief: Belief, group: int, posterior: Posterior) -> Least | None:
     """The literal client's value of least risk that is the fast one's; there must be one."""
-    code = int(risks.node[group])
+    (place,) = risks.place(np.array([group])).tolist()
+    code = int(risks.node[place])
     least = posterior.least()
     if code < 0:
         assert not least
         return None
     node = belief.column.tree.label(code)
-    mine = [one for one in least if one.node == node and near(risks.risk[group], one.risk)]
-    assert mine and near(risks.sure[group], mine[0].sure), (node, least)
+    mine = [one for one in least if one.node == node and near(risks.risk[place], one.risk)]
+    assert mine and near(risks.sure[place], mine[0].sure), (node, least)
     return mine[0]
 
 
@@ -300,7 +302,7 @@ def test_a_row_fits_its_group_as_the_groups_explanations_say(case: Case) -> None
 def test_nothing_is_written_that_is_expected_to_be_worse(case: Case, careful: float, data: st.DataObject) -> None:
     told(data.draw, case)
     for found in decision.decide(case.model, careful).values():
-        assert (found.gain[found.written] > 0).all() and (found.gain <= found.keep + NEAR).all()
+        assert (found.gain[found.written] >= 0).all() and (found.gain <= found.keep + NEAR).all()
         assert (found.sure[found.written & ~found.paid] >= careful).all()
         assert (np.diff(found.rows) > 0).all(), "a cell is decided once"
 
@@ -349,6 +351,7 @@ def test_what_is_worth_most_a_credit_is_bought_first(case: Case, seed: int, mone
     case.match_columns = {"C": case.fds[0].lhs}
     case.__post_init__()
     case.tell(data.draw)
+    assume(case.model.beliefs)
     model, belief, careful = case.model, case.model.beliefs[0], 0.9
     tree = belief.column.tree
     market: Any = Counter(seed, tree.height)

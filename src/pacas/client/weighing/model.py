@@ -51,7 +51,9 @@ class Model:
         for fd in fds:
             lhs = tuple(sorted(fd.lhs))
             sides.setdefault(lhs, LeftSide([self.columns[a] for a in lhs]))
-        self.beliefs = [Belief(fd, sides[tuple(sorted(fd.lhs))], self.columns[fd.rhs]) for fd in fds]
+        by_side = [(fd, sides[tuple(sorted(fd.lhs))]) for fd in fds]
+        self.beliefs = [Belief(fd, side, self.columns[fd.rhs]) for fd, side in by_side if side.count]
+        """Of the dependencies that have a group: where left sides are all nulls, there is nothing to believe."""
         others = {a: c for a, c in columns.items() if a not in self.columns}
         finder = OptionFinder(self.columns, self.beliefs, Witnesses(self.columns, others))
         self.rows = len(next(iter(self.columns.values())).codes)
