@@ -22,6 +22,7 @@ NONE = Fraction(0)
 BINS = 12
 MOST_CANDIDATES = 8
 MARGIN = Fraction(0.3)
+SURE = Fraction(9, 10)
 TIE = Fraction(1e-9)
 
 
@@ -348,8 +349,16 @@ class Posterior:
             for node in nodes
         ]
         lowest = min(one.risk for one in found)
+        as_good = [one for one in found if one.risk <= lowest + 2 * TIE]
         surest = max(one.sure for one in found if one.risk <= lowest + TIE)
-        best = [one for one in found if one.risk <= lowest + 2 * TIE and one.sure >= surest - TIE]
+        sure = [one for one in as_good if one.sure >= SURE + TIE]
+        finest = min((tree.level(one.node) for one in sure), default=None)
+        best = [
+            one
+            for one in as_good
+            if (tree.level(one.node) == finest if one in sure else finest is None and one.sure >= surest - TIE)
+            or abs(one.sure - SURE) <= TIE
+        ]
         if start is None or lowest < start.risk:
             return best
         return [*best, start] if lowest < start.risk + 2 * TIE else [start]

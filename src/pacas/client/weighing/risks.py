@@ -39,9 +39,10 @@ NO_FLOATS: Floats = np.empty(0)
 
 
 def least_risk(column: WeighedColumn, codes: Ints, weight: Floats, other: float, answer: int, best: int) -> LeastRisk:
-    """Of an answer, and of what lies between it and the best candidate, the value of least risk; of two, the surer.
+    """Of an answer, and of what lies between it and the best candidate, the value of least risk.
 
-    `other` is the weight of values below the answer that are not among the codes.
+    Of several, the finest that is sure, or else the surest. `other` is the weight of values below the answer that are
+    not among the codes.
     """
     tree = column.tree
     nodes = [answer]
@@ -55,7 +56,15 @@ def least_risk(column: WeighedColumn, codes: Ints, weight: Floats, other: float,
         sure = float(weight[inside].sum()) + other * float(column.below[node] / max(column.below[answer], 1e-12))
         found.append(LeastRisk(node, risk, sure))
     least = min(one.risk for one in found)
-    return max((one for one in found if one.risk <= least + TIE), key=lambda one: one.sure)
+    as_good = [one for one in found if one.risk <= least + TIE]
+    sure_ones = [one for one in as_good if one.sure >= SURE]
+    if sure_ones:
+        return min(sure_ones, key=lambda one: int(tree.level[one.node]))
+    return max(as_good, key=lambda one: one.sure)
+
+
+SURE = 0.9
+"""A value that is as good as a more general one, and as likely right as this, says more."""
 
 
 class Risks:

@@ -1,0 +1,91 @@
+"""Looking further than dependencies do: rare values beside frequent ones that are nearly the same text."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+
+from pacas.client.outcome.cleaning import Cleaning
+from pacas.client.safe_clean import SafeClean
+from pacas.core.hierarchy import Hierarchy
+from pacas.core.relation import Relation
+from pacas.engine.duck.engine import DuckEngine
+from pacas.errors import InputError
+from pacas.provider.provider import Provider
+
+ENGINE = DuckEngine(threads=1)
+TOWNS = {"Manhattan": "New York", "Rochester": "Monroe", "Syracuse": "Onondaga", "Buffalo": "Erie"}
+EACH = 30
+
+
+def towns(**slips: str) -> Relation:
+    """Each town so many times, and once more as it was written by a slip."""
+    rows = [(town, county) for town, county in TOWNS.items() for _ in range(EACH)]
+    rows += [(slip, TOWNS[meant]) for meant, slip in slips.items()]
+    keys = [str(i) for i in range(len(rows))]
+    return Relation(pa.table({"id": keys, "town": [t for t, _ in rows], "county": [c for _, c in rows]}))
+
+
+def provider(*values: str) -> Provider:
+    """It sells the true town of the rows behind those that are right."""
+    ids = [str(len(TOWNS) * EACH + i) for i in range(len(values))]
+    return Provider(
+        {"id": ids, "town": list(values)},
+        match={"town": "id = id"},
+        hierarchies={"town": Hierarchy.flat(TOWNS)},
+        total=10,
+    )
+
+
+def cleaned(table: Relation, shop: Provider | None = None, budget: float = 0, **options: bool) -> Cleaning:
+    how = SafeClean("town -> county", budget, strategy="weigh", **options)  # type: ignore[arg-type]
+    return how.clean(table, shop or provider("Buffalo"), engine=ENGINE)
+
+
+def written(result: Cleaning) -> list[str]:
+    return result.relation.table.column("town").to_pylist()[len(TOWNS) * EACH :]
+
+
+def test_what_no_dependency_contradicts_is_left_alone() -> None:
+    table = towns(Manhattan="Manhatan", Buffalo="Bufalo")
+    assert cleaned(table).relation.table.equals(table.table)
+
+
+def test_a_slip_is_repaired_for_nothing_where_it_is_looked_further() -> None:
+    result = cleaned(towns(Manhattan="Manhatan", Buffalo="Bufalo", Syracuse="Syrcause"), look_further=True)
+    assert written(result) == ["Manhattan", "Buffalo", "Syracuse"]
+    assert result.spent == 0 and result.weighing is not None and result.weighing.free == 3
+
+
+def test_a_rare_value_that_is_near_to_nothing_stays() -> None:
+    assert written(cleaned(towns(Manhattan="Ithaca", Buffalo="Troy"), look_further=True)) == ["Ithaca", "Troy"]
+
+
+def test_where_values_are_near_to_each_other_anyhow_being_near_says_nothing() -> None:
+    """Nine codes are all one edit apart, and a tenth that is rare is no slip for any of them."""
+    rows = [(f"CODE{i}", f"name {i}") for i in range(9) for _ in range(EACH)] + [("CODE9", "name 9")]
+    table = Relation(pa.table({"id": [str(i) for i in range(len(rows))], "town": [t for t, _ in rows],
+                               "county": [c for _, c in rows]}))  # fmt: skip
+    assert cleaned(table, look_further=True).relation.table.equals(table.table)
+
+
+def contradicting() -> Relation:
+    """Only one slip, and what stands beside it is another town's county."""
+    table = towns(Manhattan="Manhatan").table
+    counties = [*table.column("county").to_pylist()[:-1], "Erie"]
+    return Relation(table.set_column(2, "county", pa.array(counties)))
+
+
+def test_a_row_that_would_contradict_its_new_group_stays() -> None:
+    assert written(cleaned(contradicting(), look_further=True)) == ["Manhatan"]
+
+
+def test_what_is_in_doubt_is_bought_where_it_is_sold() -> None:
+    result = cleaned(contradicting(), provider("Manhattan"), 10, look_further=True)
+    assert [(p.attribute, p.row, p.value) for p in result.purchases] == [("town", len(TOWNS) * EACH, "Manhattan")]
+    assert written(result) == ["Manhattan"]
+
+
+def test_only_a_client_that_weighs_looks_further() -> None:
+    with pytest.raises(InputError, match="look further: only the strategy that weighs does"):
+        SafeClean("town -> county", 1, strategy="paper", look_further=True)
