@@ -103,6 +103,7 @@ def _run(folder: Path, engine: str, rows: int) -> Run:
             "clean",
             str(place / "client.toml"),
             *("--provider", str(Path(made) / "provider.toml"), "--budget", "1000000", "--output", str(output)),
+            *("--strategy", "paper"),
             *chosen,
         )
         return Run(check, clean, _digest(output))
