@@ -12,7 +12,6 @@ from tempfile import TemporaryDirectory
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-import pytest
 from hypothesis import HealthCheck, given
 from lanes import examples
 from oracles.sealed_cases import CASES, MATCH, Case, Inputs, Operation, Private, table
@@ -84,7 +83,6 @@ def _command(folder: Path, name: str, buyer: str, asked: list[dict[str, object]]
     return code, ANSWER.sub('"answer": ""', out.getvalue()), err.getvalue()
 
 
-@pytest.mark.slow
 @examples(40, suppress_health_check=[HealthCheck.too_slow])
 @given(CASES)
 def test_what_is_printed_is_a_function_of_what_is_public(case: Case) -> None:
