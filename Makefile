@@ -18,7 +18,7 @@ demo: $(BIN)/pacas  ## the paper's running example, sealed quotes beside its own
 serve: $(BIN)/pacas  ## the running example as a service, with an account and the line to try
 	@$(BIN)/pacas serve --example $(ARGS)
 
-test: $(VENV)/.dev  ## the fast tests, in under two minutes: no Java, PostgreSQL, browser, real data or kill loops
+test: $(VENV)/.dev  ## the fast tests, in a few minutes: no Java, PostgreSQL, browser, real data or kill loops
 	$(PYTEST) -m "$(FAST)" --hypothesis-profile fast $(ARGS)
 
 test-all: $(VENV)/.dev  ## all tests (minutes)
