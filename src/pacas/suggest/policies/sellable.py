@@ -7,25 +7,11 @@ below the root.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.histogram import Ints
-
-
-@dataclass(frozen=True, slots=True)
-class FoundRows:
-    """How the rows of a table are found by a match, and grouped by X."""
-
-    rows: int
-    matched: int
-    """Rows that some request finds."""
-    alone: int
-    """Of these, rows that are found with no others but such as they are tied to."""
-    kept: int
-    """Of these, rows that are kept back for the sake of X-groups."""
+from pacas.suggest.policies.found_rows import FoundRows
 
 
 def values_left(hierarchy: Hierarchy, level: int) -> Ints:

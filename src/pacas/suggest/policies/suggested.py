@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pacas.core.anonymity import Policy
-from pacas.suggest.policies.sellable import FoundRows
+from pacas.suggest.policies.found_rows import FoundRows
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +35,10 @@ class SuggestedPolicy:
     sold_from: int | None
     """The finest level at which the share is kept by it."""
     points: Sequence[PolicyPoint]
-    """All that were looked at: by level L, then k; of several k that leave the same, the largest."""
+    """All there are: by level L, then k; of several k that leave the same, the largest."""
     per_cell: int | None
-    """Neighbours a cell that a paper provider needs to sell as much at this k; the usual 10 may be too few."""
-    advice: Sequence[str] = ()
+    """Neighbours a cell with which a paper provider sells from the safe level on, too; None: no number helps."""
+    scope: str = "group"
 
     @property
     def allow_linkage(self) -> bool:
@@ -50,4 +50,8 @@ class SuggestedPolicy:
         if self.chosen is None:
             return None
         levels = {self.attribute: self.chosen.level}
-        return Policy(self.x, (self.attribute,), levels, self.chosen.k, allow_linkage=self.allow_linkage)
+        return Policy(self.x, (self.attribute,), levels, self.chosen.k, self.allow_linkage, scope=self.scope)
+
+    def __repr__(self) -> str:
+        said = "none" if self.chosen is None else f"k={self.chosen.k}, level={self.chosen.level}"
+        return f"SuggestedPolicy({self.attribute}: {said}, {len(self.points)} points)"

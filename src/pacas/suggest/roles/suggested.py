@@ -33,3 +33,5 @@ class SuggestedRole:
     """Which of the columns that together single most rows out it is, counted from 1; None: it is none of them."""
     together: float | None = None
     """The share of rows that it singles out together with those before it."""
+    shown: float | None = None
+    """Of a sensitive column: how many values the rows show that share a quasi-identifier, on the average, at the least."""
