@@ -80,6 +80,10 @@ COMMANDS = {
         "pacas.cli.hierarchy",
         "Build, check and show generalization hierarchies.",
     ),
+    "suggest": (
+        "pacas.cli.suggest.app",
+        "Suggest what a table's owner may want to declare: told from the table itself, to be looked at and changed.",
+    ),
     "account": (
         "pacas.cli.provider.account",
         "Accounts of a provider's service: who may ask, and how much each may spend.",

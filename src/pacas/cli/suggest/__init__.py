@@ -1,0 +1,1 @@
+"""`pacas suggest`: what a table says of itself."""
