@@ -115,10 +115,10 @@ def command(
     A table in a folder, or of Spark's, needs a key. The engine is the client's; a provider's file names its own.
 
     JSON: budget, spent, violations_before, violations_after, rounds, purchases (attribute, rows, level, value, price,
-    written), unrepaired (attribute, rows, reason), repair_error, score (both null without --truth), explanation (null
-    without --explain), dry_run; output, journal, report (not in a dry run); where it weighs, weighing (careful, free,
-    paid, vote, expected: spent, error, knee: null or spent, error, rates: fd, wrong, overwritten, misplaced, doubtful:
-    row, attribute, value, guess, sure, written)
+    written), unrepaired (attribute, rows, reason), repair_error, score, hindsight (null without --truth; vote, true:
+    spent, error, where it weighs), explanation (null without --explain), dry_run; output, journal, report (not in a
+    dry run); where it weighs, weighing (careful, free, paid, vote, expected: spent, error, knee: null or spent,
+    error, rates: fd, wrong, overwritten, misplaced, doubtful: row, attribute, value, guess, sure, written)
 
     Exit code 0: done; 3: done and written, but more than a tenth of the written cells are doubtful.
 
