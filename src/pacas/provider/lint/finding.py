@@ -19,6 +19,7 @@ Rule = Literal[
     "finer-match",
     "no-policy",
     "paper-quotes",
+    "published-dependency",
     "not-looked-at",
 ]
 
