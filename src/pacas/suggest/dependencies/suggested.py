@@ -102,4 +102,6 @@ class SuggestedDependencies:
         return tuple(one for one in (*self.strong, *self.redundant) if one.is_exact)
 
     def __repr__(self) -> str:
-        return f"SuggestedDependencies({len(self.strong)} strong, {len(self.redundant)} redundant, {len(self.weak)} weak)"
+        return (
+            f"SuggestedDependencies({len(self.strong)} strong, {len(self.redundant)} redundant, {len(self.weak)} weak)"
+        )
