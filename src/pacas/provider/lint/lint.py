@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from pacas.core.toml import toml_list
 from pacas.engine.contract import Engine, Source
 from pacas.provider.lint.dependencies import SHARE
 from pacas.provider.lint.families import only_children, small_families
-from pacas.provider.lint.finding import ProviderFinding, toml_list, worst_first
+from pacas.provider.lint.finding import ProviderFinding, worst_first
 from pacas.provider.lint.free_quotes import FreeQuotes
 from pacas.provider.lint.own_rows import OwnRows
 from pacas.provider.lint.published import published_dependencies

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pacas.core.dependency import FunctionalDependency
-from pacas.provider.lint.finding import ProviderFinding, toml_list
+from pacas.core.toml import toml_list
+from pacas.provider.lint.finding import ProviderFinding
 from pacas.provider.lint.own_rows import OwnRows
 from pacas.provider.terms import Terms
 
