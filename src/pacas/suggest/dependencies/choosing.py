@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
+from pacas.core.dependency import FunctionalDependency
 from pacas.suggest.dependencies.suggested import SuggestedDependency
 
 LEFT_SIDES = 2
@@ -18,29 +19,23 @@ def ranked(found: Iterable[SuggestedDependency]) -> list[SuggestedDependency]:
 def choose(strong: Sequence[SuggestedDependency]) -> tuple[list[SuggestedDependency], list[SuggestedDependency]]:
     """The dependencies to declare, and those that would be one left side too many; both in the order given.
 
-    What follows from another left side goes last: ZIP → State follows from ZIP → City and City → State.
+    All are of one attribute on the left. What follows from another left side goes last: ZIP → State follows from
+    ZIP → City and City → State.
     """
-    rank = {one.fd: number for number, one in enumerate(strong)}
-    holds = {(one.fd.lhs, (one.fd.rhs,)) for one in strong}
-    kept: set[int] = set()
+    declared: set[FunctionalDependency] = set()
+    holds = {(one.fd.lhs[0], one.fd.rhs) for one in strong}
     for right in dict.fromkeys(one.fd.rhs for one in strong):
-        rivals = [one for one in strong if one.fd.rhs == right]
-        follows = [any(_follows(one, other, holds, rank) for other in rivals) for one in rivals]
-        order = sorted(range(len(rivals)), key=lambda i: (follows[i], rank[rivals[i].fd]))
-        kept |= {rank[rivals[i].fd] for i in order[:LEFT_SIDES]}
-    return [one for i, one in enumerate(strong) if i in kept], [one for i, one in enumerate(strong) if i not in kept]
+        lefts = [one.fd.lhs[0] for one in strong if one.fd.rhs == right]
+        order = sorted(range(len(lefts)), key=lambda i: (_follows(i, lefts, holds), i))
+        declared |= {FunctionalDependency((lefts[i],), right) for i in order[:LEFT_SIDES]}
+    return [one for one in strong if one.fd in declared], [one for one in strong if one.fd not in declared]
 
 
-def _follows(
-    one: SuggestedDependency,
-    other: SuggestedDependency,
-    holds: set[tuple[tuple[str, ...], tuple[str, ...]]],
-    rank: dict[object, int],
-) -> bool:
-    """Does a left side determine another one that does? Of two that determine each other, the better one stays."""
-    if one is other or (one.fd.lhs, other.fd.lhs) not in holds:
-        return False
-    return (other.fd.lhs, one.fd.lhs) not in holds or rank[other.fd] < rank[one.fd]
+def _follows(place: int, lefts: Sequence[str], holds: Collection[tuple[str, str]]) -> bool:
+    """Does a left side determine another one of these? Of two that determine each other, the first one stays."""
+    left = lefts[place]
+    others = [(i, other) for i, other in enumerate(lefts) if (left, other) in holds]
+    return any(i < place or (other, left) not in holds for i, other in others)
 
 
 def _worth(one: SuggestedDependency) -> float:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pacas.engine.grouping import Array, Ints, Mask, count_pairs
 
@@ -22,6 +23,8 @@ BLOCK = 3
 """Rows of another value in one group that may be a block."""
 ABOVE_CHANCE, UNLIKELY = 3.0, 1e-4
 """A block is so many times what errors would come to, and so unlikely."""
+ABOVE_OTHERS = 1.5
+"""A group with so many times the exceptions of others is uneven, if that is as unlikely."""
 LEAST_ERRORS, MOST_ERRORS = 0.01, 0.3
 """Bounds of the share of rows that is taken for errors, when it is asked what errors would come to."""
 LEAST_SHARE = 0.02
@@ -34,6 +37,9 @@ TOLD = 5
 """Exceptions in such groups from which on they do."""
 MANY_GROUPS, MANY_VALUES = 50, 5
 """A placeholder has many values, and no majority, among many groups."""
+
+
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +58,8 @@ class DependencyEvidence:
     blocks: int
     systematic: float
     """Of the exceptions of large groups, the share that is blocks."""
+    uneven: float
+    """The share of rows that are exceptions beyond what errors come to that fall on all groups alike."""
     support: float
     """The share of all rows that count."""
     placeholder: int
@@ -64,6 +72,10 @@ class DependencyEvidence:
     @property
     def disagreement(self) -> float:
         return self.exceptions / self.rows
+
+    @property
+    def has_large_groups(self) -> bool:
+        return self.rows >= LARGE * self.groups
 
     @property
     def block_share(self) -> float:
@@ -99,6 +111,8 @@ class Classified(NamedTuple):
     counted: Mask
     placeholder: int
     """The place of the group whose left side is no value; −1: there is none."""
+    share: Floats
+    """Of each value, the share of all rows that have it."""
 
     @property
     def exception(self) -> Mask:
@@ -111,24 +125,23 @@ class Classified(NamedTuple):
 
 def classify(counts: PairCounts, overall: Ints) -> Classified:
     """Tell exceptions apart; `overall` is how often each value occurs in the whole column."""
-    place, value, n, groups = counts
-    size = np.bincount(place, weights=n, minlength=len(groups)).astype(np.int64)
-    starts = np.searchsorted(place, np.arange(len(groups)))
-    most = np.maximum.reduceat(n, starts) if len(n) else n
-    first = _first_of_group(n == most[place], starts)
+    place, value, n, _ = counts
+    share = overall / max(overall.sum(), 1)
+    size, most, first = _tops(counts)
     several = size > 1
     has_majority = (most >= 2) & (2 * most > size)
     exception = several[place] & ~first
     typo = exception & has_majority[place] & (overall[value] <= RARE)
     minor = exception & has_majority[place] & (5 * n <= size[place])
-    errors = float(np.clip(n[minor].sum() / max(size[several].sum(), 1), LEAST_ERRORS, MOST_ERRORS))
+    errors = _error_rate(n[minor].sum(), size, np.where(several, 1 - share[_majority(counts, first)], 0.0))
     block = exception & (n >= BLOCK) & ~typo
-    block[block] = _is_beyond_chance(n[block], size[place[block]], overall[value[block]], overall.sum(), errors)
+    expected = size[place[block]] * errors * np.maximum(share[value[block]], LEAST_SHARE)
+    block[block] = _is_beyond(n[block], expected, ABOVE_CHANCE)
     undecided = several & (size >= UNDECIDED) & (2 * most < size)
     block |= exception & undecided[place]
     placeholder = _placeholder(counts, block, several, undecided)
     counted = several[place] & (place != placeholder)
-    return Classified(counts, first, typo & counted, block & counted, counted, placeholder)
+    return Classified(counts, first, typo & counted, block & counted, counted, placeholder, share)
 
 
 def weigh(classified: Classified, rows: int) -> DependencyEvidence | None:
@@ -153,6 +166,7 @@ def weigh(classified: Classified, rows: int) -> DependencyEvidence | None:
         scattered=int(n[classified.scattered].sum()),
         blocks=int(n[classified.block].sum()),
         systematic=large_blocks / large if large >= TOLD else 0.0,
+        uneven=_excess(classified) / told,
         support=told / rows,
         placeholder=-1 if classified.placeholder < 0 else int(groups[classified.placeholder]),
     )
@@ -171,21 +185,46 @@ def mu_plus(counts: PairCounts, kept: Mask) -> float:
     return max(0.0, float(1 - (1 - agreeing) / (1 - chance) * (rows - 1) / (rows - groups)))
 
 
-def _first_of_group(candidates: Mask, starts: Ints) -> Mask:
-    """Of each group the first candidate."""
-    first = np.zeros(len(candidates), dtype=np.bool_)
-    if len(candidates):
-        place = np.where(candidates, np.arange(len(candidates)), len(candidates))
-        first[np.minimum.reduceat(place, starts)] = True
-    return first
+def _tops(counts: PairCounts) -> tuple[Ints, Ints, Mask]:
+    """Per group its rows and those of its most frequent value; per pair, is it that value? Of several the first."""
+    place, _, n, groups = counts
+    starts = np.searchsorted(place, np.arange(len(groups)))
+    if not len(n):
+        return n, n, np.zeros(0, dtype=np.bool_)
+    size, most = np.add.reduceat(n, starts), np.maximum.reduceat(n, starts)
+    first = np.zeros(len(n), dtype=np.bool_)
+    first[np.minimum.reduceat(np.where(n == most[place], np.arange(len(n)), len(n)), starts)] = True
+    return size, most, first
 
 
-def _is_beyond_chance(n: Ints, size: Ints, overall: Ints, total: int, errors: float) -> Mask:
-    """Does a value stand in its group far more often than errors would put it there?"""
+def _majority(counts: PairCounts, first: Mask) -> Ints:
+    """Per group its most frequent value."""
+    return counts.value[first]
+
+
+def _error_rate(exceptions: int, size: Ints, visible: Floats) -> float:
+    """The share of rows with an error, by the exceptions: an error shows unless it gives the group's own value."""
+    return float(np.clip(exceptions / max((size * visible).sum(), 1), LEAST_ERRORS, MOST_ERRORS))
+
+
+def _excess(classified: Classified) -> float:
+    """Exceptions in groups that have far more of them than others, beyond what others have."""
+    counts = classified.counts
+    kept = classified.counted & ~classified.typo
+    size = np.bincount(counts.place[kept], weights=counts.n[kept], minlength=len(counts.groups))
+    wrong = kept & ~classified.first
+    exceptions = np.bincount(counts.place[wrong], weights=counts.n[wrong], minlength=len(counts.groups))
+    visible = size * (1 - classified.share[_majority(counts, classified.first)])
+    expected = visible * (exceptions.sum() / max(visible.sum(), 1))
+    odd = (size >= LARGE) & (exceptions >= BLOCK) & _is_beyond(exceptions, expected, ABOVE_OTHERS)
+    return float((exceptions - expected)[odd].sum())
+
+
+def _is_beyond(n: Array, expected: Floats, times: float) -> Mask:
+    """Is a number so many times what is expected, and so unlikely?"""
     from scipy.special import pdtrc  # here: slow to import
 
-    expected = size * errors * np.maximum(overall / max(total, 1), LEAST_SHARE)
-    beyond: Mask = (n > ABOVE_CHANCE * expected) & (pdtrc(n - 1, expected) < UNLIKELY)
+    beyond: Mask = (n > times * expected) & (pdtrc(np.maximum(n - 1, 0), expected) < UNLIKELY)
     return beyond
 
 

@@ -14,7 +14,8 @@ import numpy as np
 
 from pacas.engine.grouping import Array, Keys, combine
 from pacas.suggest.coded_table import ProfiledColumn
-from pacas.suggest.dependencies.screening import SEED, Floats, RowSample, RowSamples, agreement_by_chance, grouped
+from pacas.suggest.dependencies.evidence import Floats
+from pacas.suggest.dependencies.screening import SEED, RowSample, RowSamples, agreement_by_chance, grouped
 
 MOST_ROWS, FEWEST_ROWS = 20_000, 2_000
 MOST_COMPARED = 600_000_000

@@ -12,10 +12,10 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pacas.engine.grouping import Array, Ints, Mask
 from pacas.suggest.coded_table import ProfiledColumn
+from pacas.suggest.dependencies.evidence import Floats
 
 SEED = 1
 MOST_ROWS = 50_000
@@ -27,8 +27,6 @@ FEW_VALUES = 20
 """Groups of so many rows in a sample may be sampled themselves; smaller ones are taken whole, or left out."""
 FEWEST_PAIRS = 10
 """Pairs of rows below which nothing is said."""
-
-Floats = NDArray[np.float64]
 
 
 class Scores(NamedTuple):

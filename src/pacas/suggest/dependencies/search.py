@@ -13,11 +13,11 @@ from pacas.engine.grouping import Keys, combine
 from pacas.engine.questions import Data, as_source, engine_for
 from pacas.suggest.coded_table import CodedTable
 from pacas.suggest.dependencies.choosing import choose, ranked
-from pacas.suggest.dependencies.evidence import Classified, DependencyEvidence, PairCounts, classify, weigh
+from pacas.suggest.dependencies.evidence import Classified, DependencyEvidence, Floats, PairCounts, classify, weigh
 from pacas.suggest.dependencies.examples import examples
-from pacas.suggest.dependencies.grading import MEASURED, ORDINARY, PAIR, Grade, Thresholds, grade, inherited
+from pacas.suggest.dependencies.grading import PAIR, Grade, grade, inherited, thresholds_for
 from pacas.suggest.dependencies.pairs import find_pairs
-from pacas.suggest.dependencies.screening import Floats, RowSample, RowSamples, rows_to_screen
+from pacas.suggest.dependencies.screening import RowSample, RowSamples, rows_to_screen
 from pacas.suggest.dependencies.suggested import SuggestedDependencies, SuggestedDependency
 from pacas.suggest.kind import Kind
 
@@ -89,32 +89,35 @@ class _Search:
             if screened is None or screened.support < LEAST_SUPPORT:
                 continue
             alone[left] = screened.score
-            thresholds = MEASURED if column.kind.is_measured else ORDINARY
             for right in np.flatnonzero(screened.score >= FLOOR).tolist():
                 if right != left:
-                    self._count((left,), right, sample, thresholds)
+                    self._count((left,), right, sample)
         return alone
 
     def _pairs(self, alone: dict[int, Floats]) -> None:
         strong = {(left[0], right) for (left, right), graded in self._grades.items() if graded is Grade.STRONG}
         for pair in find_pairs(self._columns, self._samples, alone, strong, self._tell):
-            self._count(pair.left, pair.right, pair.sample, PAIR)
+            self._count(pair.left, pair.right, pair.sample)
 
-    def _count(self, left: Left, right: int, sample: RowSample, thresholds: Thresholds) -> None:
+    def _count(self, left: Left, right: int, sample: RowSample) -> None:
         """Count a dependency's evidence in the sample, and if that is strong, in all rows."""
         part = len(sample.rows) < self._table.rows
         counted = self._classified(left, right, sample if part else None)
         evidence = weigh(counted, len(sample.rows))
-        if part and evidence is not None and grade(evidence, thresholds) is Grade.STRONG:
+        if part and evidence is not None and self._grade(left, evidence) is Grade.STRONG:
             counted = self._classified(left, right, None)
             evidence = weigh(counted, self._table.rows)
         if evidence is None:
             return
-        graded = grade(evidence, thresholds)
+        graded = self._grade(left, evidence)
         self._evidence[left, right] = evidence
         self._grades[left, right] = min(graded, Grade.WEAK) if len(left) > 1 else graded
         if graded:
             self._found[left, right] = self._suggested(left, right, counted, evidence)
+
+    def _grade(self, left: Left, evidence: DependencyEvidence) -> Grade:
+        thresholds = thresholds_for(self._columns[left[0]].kind, evidence) if len(left) == 1 else PAIR
+        return grade(evidence, thresholds)
 
     def _classified(self, left: Left, right: int, sample: RowSample | None) -> Classified:
         groups = self._groups(left, sample)
