@@ -72,6 +72,10 @@ COMMANDS = {
         "pacas.cli.market.verify",
         "Verify receipts: that the provider has sold just this, at this level, for this price, by its own ledger.",
     ),
+    "suggest": (
+        "pacas.cli.suggest.app",
+        "Suggest what to declare: dependencies, hierarchies, matches, columns to protect, policies.",
+    ),
     "errors": (
         "pacas.cli.errors",
         "Put errors into a clean table: such as break dependencies, random ones, and overwritten groups.",
@@ -79,10 +83,6 @@ COMMANDS = {
     "hierarchy": (
         "pacas.cli.hierarchy",
         "Build, check and show generalization hierarchies.",
-    ),
-    "suggest": (
-        "pacas.cli.suggest.app",
-        "Suggest what a table's owner may want to declare: told from the table itself, to be looked at and changed.",
     ),
     "account": (
         "pacas.cli.provider.account",

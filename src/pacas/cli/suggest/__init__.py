@@ -1,1 +1,1 @@
-"""`pacas suggest`: what a table says of itself."""
+"""`pacas suggest`."""

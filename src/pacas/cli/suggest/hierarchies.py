@@ -14,11 +14,11 @@ from pacas.cli.data_options import AnyData, EngineOption, KeyOption, MasterOptio
 from pacas.cli.options import Json, out, print_json, printable
 from pacas.cli.suggest.coded import coded_table, sample_of
 from pacas.core.dependency import FunctionalDependency
+from pacas.core.toml import comment, toml_key, toml_value
 from pacas.core.words import counted
 from pacas.engine.choosing import EngineChoice
 from pacas.errors import FileError, InputError, SchemaError
 from pacas.formats.hierarchies import write_hierarchy
-from pacas.formats.toml_text import toml_key, toml_value
 from pacas.suggest.coded_table import CodedTable
 from pacas.suggest.dependencies.search import suggest_dependencies
 from pacas.suggest.hierarchies.suggested import HidingLevel, SuggestedHierarchy
@@ -28,14 +28,15 @@ FdOption = Annotated[
     list[str] | None,
     typer.Option("--fd", metavar="'A -> B'", help="What may make a chain, instead of what is found; repeat."),
 ]
-ColumnOption = Annotated[
-    list[str] | None, typer.Option("--column", metavar="COLUMN", help="Suggest for this column only; repeat.")
+AttributeOption = Annotated[
+    list[str] | None,
+    typer.Option("--attribute", "-a", metavar="ATTR", help="For which columns; repeat. (default: all)"),
 ]
 
 
 def command(
     data: AnyData,
-    column: ColumnOption = None,
+    attribute: AttributeOption = None,
     fd: FdOption = None,
     output: Annotated[
         Path | None,
@@ -64,11 +65,13 @@ def command(
     if toml and json:
         raise InputError("--toml and --json are two ways to print; choose one")
     with coded_table(data, key, EngineChoice(engine, master, memory)) as (table, tell):
-        SchemaError.check_there(column or (), list(table.columns), table.name)
+        SchemaError.check_there(attribute or (), list(table.columns), table.name)
         found = found_hierarchies(table, fd, tell)
-    shown = {name: one for name, one in found.items() if not column or name in column}
+    shown = {name: one for name, one in found.items() if not attribute or name in attribute}
     without = {
-        name: why for name, one in table.columns.items() if (why := why_none(one)) and (not column or name in column)
+        name: why
+        for name, one in table.columns.items()
+        if (why := why_none(one)) and (not attribute or name in attribute)
     }
     files = {} if output is None else _write(shown.values(), output, k)
     if json:
@@ -170,13 +173,13 @@ def _as_toml(found: Mapping[str, SuggestedHierarchy], files: Mapping[str, Path])
 def _toml_line(one: SuggestedHierarchy, file: Path | None) -> str:
     name = toml_key(one.attribute)
     if file is not None:
-        return f"{name} = {toml_value(file.as_posix())}  # {printable(one.how)}"
+        return f"{name} = {toml_value(file.as_posix())}  # {comment(one.how)}"
     if one.options is not None:
         return f"{name} = {toml_value(one.options)}"
     if one.is_flat:
         could = "" if one.alternative is None else f"; perhaps {name} = {toml_value(one.alternative)}"
         return f"# {name} stays flat{could}"
-    return f"# {name}: {printable(one.how)}; --output FOLDER writes it as a file"
+    return f"# {name}: {comment(one.how)}; --output FOLDER writes it as a file"
 
 
 # ---- for people ----------------------------------------------------------------------------------------------------

@@ -23,12 +23,12 @@ from pacas.cli.plain_table import plain_table
 from pacas.cli.suggest.coded import coded_table, sample_of
 from pacas.cli.suggest.hierarchies import found_hierarchies
 from pacas.core.hierarchy import Hierarchy
+from pacas.core.toml import toml_key, toml_value
 from pacas.core.words import counted
 from pacas.engine.choosing import EngineChoice
 from pacas.errors import InputError, SchemaError
 from pacas.experiments.plots.picture import check_picture
 from pacas.experiments.plots.policies import picture_policies
-from pacas.formats.toml_text import toml_key, toml_value
 from pacas.suggest.coded_table import CodedTable
 from pacas.suggest.policies.suggested import PolicyPoint, SuggestedPolicy
 from pacas.suggest.policies.suggesting import SHARE, USUAL_PER_CELL, suggest_policy

@@ -1,0 +1,150 @@
+"""The search: columns are screened by what each determines, what passes is counted, what is counted is graded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from pacas.core.dependency import FunctionalDependency
+from pacas.engine.contract import Engine
+from pacas.engine.grouping import Keys, combine
+from pacas.engine.questions import Data, as_source, engine_for
+from pacas.suggest.coded_table import CodedTable
+from pacas.suggest.dependencies.choosing import choose, ranked
+from pacas.suggest.dependencies.evidence import Classified, DependencyEvidence, Floats, PairCounts, classify, weigh
+from pacas.suggest.dependencies.examples import examples
+from pacas.suggest.dependencies.grading import PAIR, Grade, grade, inherited, thresholds_for
+from pacas.suggest.dependencies.pairs import find_pairs
+from pacas.suggest.dependencies.screening import RowSample, RowSamples, rows_to_screen
+from pacas.suggest.dependencies.suggested import SuggestedDependencies, SuggestedDependency
+from pacas.suggest.kind import Kind
+
+FLOOR = 0.35
+"""The score by a sample from which on a dependency is counted."""
+LEAST_SUPPORT = 0.03
+
+Tell = Callable[[str], None]
+Left = tuple[int, ...]
+"""A left side: the numbers of its columns."""
+
+
+def suggest_dependencies(
+    data: Data | CodedTable,
+    *,
+    pairs: bool = True,
+    engine: Engine[Any] | None = None,
+    progress: Tell | None = None,
+) -> SuggestedDependencies:
+    """The functional dependencies that a dirty table almost satisfies, best first, with their evidence.
+
+    `data` is a table in memory (pandas, Polars, Arrow, DuckDB), `pacas.scan_relation(path)` for a file, or a table
+    that was coded before. `pairs` says whether left sides of two attributes are looked at; they are always weak.
+    """
+    if not isinstance(data, CodedTable):
+        data = CodedTable.read(engine_for(data, engine), as_source(data))
+    return _Search(data, progress or (lambda _: None)).run(pairs)
+
+
+class _Search:
+    """One table being searched."""
+
+    def __init__(self, table: CodedTable, tell: Tell) -> None:
+        self._table, self._tell = table, tell
+        self._columns = [column for column in table.columns.values() if not column.kind.tells_nothing]
+        self._samples = RowSamples(self._columns, table.rows)
+        self._found: dict[tuple[Left, int], SuggestedDependency] = {}
+        self._evidence: dict[tuple[Left, int], DependencyEvidence] = {}
+        self._grades: dict[tuple[Left, int], Grade] = {}
+
+    def run(self, pairs: bool) -> SuggestedDependencies:
+        alone = self._singles()
+        kin = inherited(self._evidence, self._grades)
+        self._grades |= dict.fromkeys(kin, Grade.STRONG)
+        if pairs:
+            self._pairs(alone)
+        declared, redundant = choose(ranked(self._graded(Grade.STRONG)))
+        keys = tuple(name for name, column in self._table.columns.items() if column.kind is Kind.KEY)
+        return SuggestedDependencies(
+            tuple(declared),
+            tuple(redundant),
+            tuple(ranked(self._graded(Grade.WEAK))),
+            keys,
+            self._table.rows,
+            self._table.of,
+        )
+
+    def _graded(self, wanted: Grade) -> list[SuggestedDependency]:
+        return [self._found[at] for at, graded in self._grades.items() if graded is wanted]
+
+    def _singles(self) -> dict[int, Floats]:
+        """Count what each column seems to determine; how each scores for all columns."""
+        alone: dict[int, Floats] = {}
+        most = rows_to_screen(len(self._columns))
+        for left, column in enumerate(self._columns):
+            self._tell(f"what does {column.name} determine? ({left + 1:,} of {len(self._columns):,} columns)")
+            sample = self._samples.of(left, most)
+            screened = sample.scores(sample.codes[left])
+            if screened is None or screened.support < LEAST_SUPPORT:
+                continue
+            alone[left] = screened.score
+            for right in np.flatnonzero(screened.score >= FLOOR).tolist():
+                if right != left:
+                    self._count((left,), right, sample)
+        return alone
+
+    def _pairs(self, alone: dict[int, Floats]) -> None:
+        strong = {(left[0], right) for (left, right), graded in self._grades.items() if graded is Grade.STRONG}
+        for pair in find_pairs(self._columns, self._samples, alone, strong, self._tell):
+            self._count(pair.left, pair.right, pair.sample)
+
+    def _count(self, left: Left, right: int, sample: RowSample) -> None:
+        """Count a dependency's evidence in the sample, and if that is strong, in all rows."""
+        part = len(sample.rows) < self._table.rows
+        counted = self._classified(left, right, sample if part else None)
+        evidence = weigh(counted, len(sample.rows))
+        if part and evidence is not None and self._grade(left, evidence) is Grade.STRONG:
+            counted = self._classified(left, right, None)
+            evidence = weigh(counted, self._table.rows)
+        if evidence is None:
+            return
+        graded = self._grade(left, evidence)
+        self._evidence[left, right] = evidence
+        self._grades[left, right] = min(graded, Grade.WEAK) if len(left) > 1 else graded
+        if graded:
+            self._found[left, right] = self._suggested(left, right, counted, evidence)
+
+    def _grade(self, left: Left, evidence: DependencyEvidence) -> Grade:
+        thresholds = thresholds_for(self._columns[left[0]].kind, evidence) if len(left) == 1 else PAIR
+        return grade(evidence, thresholds)
+
+    def _classified(self, left: Left, right: int, sample: RowSample | None) -> Classified:
+        groups = self._groups(left, sample)
+        column = self._columns[right]
+        value = column.codes if sample is None else sample.codes[right]
+        return classify(PairCounts.of(groups.key, value, len(column.values)), column.counts)
+
+    def _groups(self, left: Left, sample: RowSample | None) -> Keys:
+        keys = [self._columns[c].keys for c in left]
+        if sample is not None:
+            keys = [Keys(sample.codes[c], key.space, key.partial) for c, key in zip(left, keys, strict=True)]
+        return combine(keys)
+
+    def _suggested(
+        self, left: Left, right: int, counted: Classified, evidence: DependencyEvidence
+    ) -> SuggestedDependency:
+        lefts = [self._columns[c] for c in left]
+        return SuggestedDependency(
+            FunctionalDependency(tuple(column.name for column in lefts), self._columns[right].name),
+            evidence.score,
+            evidence.rows,
+            evidence.groups,
+            evidence.typo,
+            evidence.scattered,
+            evidence.blocks,
+            evidence.agreeing_groups,
+            lefts[0].values[evidence.placeholder] if evidence.placeholder >= 0 and len(left) == 1 else None,
+            "",
+            examples(counted, lefts, self._columns[right]),
+        )
