@@ -95,7 +95,7 @@ def really_sold(
 
 
 @given(markets(), st.data())
-@many_examples(400)
+@many_examples(200)
 def test_a_sealed_provider_sells_the_share_that_was_predicted(market: Any, data: st.DataObject) -> None:
     tree, table, x, match, tied, scope = market
     found = suggest_policy(coded(table), "C", tree, x, match=match, tied=tied, scope=scope)

@@ -34,10 +34,7 @@ def built(column: ProfiledColumn, read: Reader, how: str, method: str, **options
     made = build(method, Contingency(known, [1] * len(known)), **options)
     if all(value == text for value, text in texts.items()):
         return DraftHierarchy(how, made, {"build": method, **options})
-    others = (OTHER,) * (made.height - 1)
-    above = {text: made.ancestors[1:-1, made.code(text)].tolist() for text in known}
-    labels = {
-        value: others if text is None else [str(made.label(code)) for code in above[text]]
-        for value, text in texts.items()
-    }
-    return DraftHierarchy(how, labelled_tree(labels))
+    in_order = sorted((made.code(text), value) for value, text in texts.items() if text is not None)
+    labels = {value: [str(made.label(above)) for above in made.ancestors[1:-1, code]] for code, value in in_order}
+    others = {value: (OTHER,) * (made.height - 1) for value, text in texts.items() if text is None}
+    return DraftHierarchy(how, labelled_tree({**labels, **others}))

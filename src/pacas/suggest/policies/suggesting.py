@@ -8,8 +8,8 @@ from pacas.core.hierarchy import Hierarchy
 from pacas.core.words import counted
 from pacas.errors import InputError, SchemaError
 from pacas.suggest.coded_table import CodedTable, ProfiledColumn
-from pacas.suggest.policies.found_rows import FoundRows
 from pacas.suggest.policies.per_cell import per_cell_for
+from pacas.suggest.policies.rows_for_sale import RowsForSale
 from pacas.suggest.policies.sellable import sellable, values_left
 from pacas.suggest.policies.suggested import PolicyPoint, SuggestedPolicy
 
@@ -38,7 +38,7 @@ def suggest_policy(
     found_by = tuple(x if match is None else match)
     _check(table, attribute, hierarchy, x, found_by)
     _check_options(table, hierarchy, found_by, tied, share, level)
-    found = FoundRows.of(table, x, found_by, tied=tied, scope=scope)
+    found = RowsForSale.of(table, x, found_by, tied=tied, scope=scope)
     points = list(_points(hierarchy, found))
     chosen, sold_from = _choice(points, hierarchy.height, share, level)
     is_for_sale = chosen is not None and chosen.safe_level < hierarchy.height
@@ -80,7 +80,7 @@ def _unknown_rows(column: ProfiledColumn, hierarchy: Hierarchy) -> int:
     return sum(count for count, is_known in zip(column.counts.tolist(), known, strict=True) if not is_known)
 
 
-def _points(hierarchy: Hierarchy, found: FoundRows) -> Iterator[PolicyPoint]:
+def _points(hierarchy: Hierarchy, found: RowsForSale) -> Iterator[PolicyPoint]:
     """Every L, and of the k that leave the same for sale the largest."""
     for level in range(hierarchy.height):
         left = values_left(hierarchy, level).tolist()

@@ -19,7 +19,7 @@ MOST_MATCHES = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class FoundRows:
+class RowsForSale:
     """How many rows a policy leaves for sale."""
 
     rows: int
@@ -44,7 +44,7 @@ class FoundRows:
         tied: bool = False,
         scope: str = "group",
         most_matches: int = MOST_MATCHES,
-    ) -> FoundRows:
+    ) -> RowsForSale:
         """By the columns of X and of the match, which is by equality; `tied` rows are sold as one."""
         found = _groups(table, match)
         group = _groups(table, x) if x else np.full(table.rows, -1)
