@@ -52,10 +52,14 @@ def suggested(file: Path, *attributes: str) -> dict[str, SuggestedHierarchy]:
     return {name: made[name] for name in attributes}
 
 
+def lines_of(file: Path) -> list[list[str]]:
+    """The lines of a file, its header left out."""
+    return list(csv.reader(file.read_text("utf-8").splitlines()))[1:]
+
+
 def published(file: Path, *columns: int) -> Hierarchy:
-    """A hierarchy of some columns of a file with a header, lines without a label left out."""
-    lines = list(csv.reader(file.read_text("utf-8").splitlines()))[1:]
-    rows = [[line[column] for column in columns] for line in lines]
+    """A hierarchy of some columns of a file, lines without a label left out."""
+    rows = [[line[column] for column in columns] for line in lines_of(file)]
     return Hierarchy.from_rows([row for row in rows if all(row)])
 
 
@@ -87,7 +91,7 @@ def test_countries_of_trials_and_codes_of_diagnoses(shared_data: Path) -> None:
     folder = shared_data / "clinical"
     country = suggested(folder / "covid_trials_primary.csv.gz", "country")["country"].hierarchy
     assert min(agreements(country, published(folder / "country_vgh.csv", 0, 2, 3, 4))) >= 0.95
-    lines = list(csv.reader((folder / "ccsr_categories.csv").read_text("utf-8").splitlines()))[1:]
+    lines = lines_of(folder / "ccsr_categories.csv")
     systems = Hierarchy.from_rows([(line[0], f"{line[2]}…", "*") for line in lines])
     assert agreements(of_codes([line[0] for line in lines]), systems) == [pytest.approx(1, abs=0.02)]
 
@@ -100,12 +104,10 @@ def test_zip_codes_of_restaurants_stand_in_their_boroughs(shared_data: Path) -> 
 
 
 def test_codes_of_diseases_and_drugs_are_cut_where_their_makers_cut_them(shared_data: Path) -> None:
-    drugs = {line[1] for line in csv.reader((shared_data / "hierarchies" / "atc_drug_vgh.csv").open(encoding="utf-8"))}
-    codes = sorted(drugs - {"atc5"})
+    codes = sorted({line[1] for line in lines_of(shared_data / "hierarchies" / "atc_drug_vgh.csv")})
     levels = Hierarchy.from_rows([(code, f"{code[:5]}…", f"{code[:3]}…", f"{code[0]}…", "*") for code in codes])
     assert agreements(of_codes(codes), levels) == [1, 1, 1]
-    lines = csv.reader((shared_data / "hierarchies" / "icd10_who_tree.csv").open(encoding="utf-8"))
-    parent = {code: above for code, _, above in lines}
+    parent = {code: above for code, _, above in lines_of(shared_data / "hierarchies" / "icd10_who_tree.csv")}
     chapters = {code: (parent[code], parent[parent[code]]) for code in parent if parent.get(parent.get(code, ""))}
     leaves = sorted(code for code, (category, _) in chapters.items() if len(category) == 3 and "." in code)
     categories = Hierarchy.from_rows([(code, chapters[code][0], "*") for code in leaves])
