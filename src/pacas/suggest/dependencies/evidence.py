@@ -60,6 +60,8 @@ class DependencyEvidence:
     """Of the exceptions of large groups, the share that is blocks."""
     uneven: float
     """The share of rows that are exceptions beyond what errors come to that fall on all groups alike."""
+    chance: float
+    """How likely two rows of the column agree, whatever their groups."""
     support: float
     """The share of all rows that count."""
     placeholder: int
@@ -167,6 +169,7 @@ def weigh(classified: Classified, rows: int) -> DependencyEvidence | None:
         blocks=int(n[classified.block].sum()),
         systematic=large_blocks / large if large >= TOLD else 0.0,
         uneven=_excess(classified) / told,
+        chance=float((classified.share**2).sum()),
         support=told / rows,
         placeholder=-1 if classified.placeholder < 0 else int(groups[classified.placeholder]),
     )
