@@ -97,10 +97,12 @@ class PairCounts(NamedTuple):
     @classmethod
     def of(cls, group: Array, value: Array, values: int) -> PairCounts:
         """Of rows whose group and value are given, −1 where there is none."""
-        there = np.flatnonzero((group >= 0) & (value >= 0))
-        key, value, n = count_pairs(group[there], value[there], max(values, 1))
-        groups, place = np.unique(key, return_inverse=True)
-        return cls(place, value, n, groups)
+        there = (group >= 0) & (value >= 0)
+        if not there.all():
+            group, value = group[there], value[there]
+        key, value, n = count_pairs(group, value, max(values, 1))
+        is_new = np.append(True, key[1:] != key[:-1])[: len(key)]
+        return cls(np.cumsum(is_new) - 1, value, n, key[is_new])
 
 
 class Classified(NamedTuple):
