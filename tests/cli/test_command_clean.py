@@ -58,6 +58,7 @@ def test_the_json_has_the_promised_shape(pacas: Any, folder: Path) -> None:
         "unrepaired": [],
         "repair_error": None,
         "score": None,
+        "hindsight": None,
         "explanation": None,
         "dry_run": False,
         "output": "out.csv",

@@ -96,6 +96,19 @@ def test_with_no_money_own_evidence_is_all(pacas: Any, folder: Path) -> None:
     assert paid(folder) == 0
 
 
+def test_with_the_truth_it_tells_and_draws_the_true_error_over_money(pacas: Any, folder: Path) -> None:
+    sold = [line.split(",") for line in (folder / "sp.csv").read_text().splitlines()[1:]]
+    (folder / "truth.csv").write_text("K,B\n" + "".join(f"{key},{value}\n" for key, _, value in sold))
+    found = pacas(*CLEAN, "--json", "--truth", "truth.csv", "--report", "report.html").document
+    true, expected = found["hindsight"]["true"], found["weighing"]["expected"]
+    assert [point["spent"] for point in true] == [point["spent"] for point in expected]
+    assert true[-1]["error"] == pytest.approx(found["repair_error"])
+    assert found["hindsight"]["vote"]["wrong"] == found["score"]["wrong"]
+    page = (folder / "report.html").read_text()
+    assert page.count('class="curve beside"') == 1 and "True error: from " in page
+    assert "F1 " in page.split("A free vote alone would have changed")[1]
+
+
 def test_for_people_it_says_what_was_free_and_what_a_vote_would_do(pacas: Any) -> None:
     lines = pacas(*CLEAN, "--budget", "0").lines
     assert "repaired        4 cells by own evidence, 0 cells by what was bought" in lines
@@ -192,7 +205,7 @@ def test_the_report_has_the_doubtful_cells_and_what_was_weighed(pacas: Any, fold
     pacas(*CLEAN, "--budget", "0", "--report", "report.html")
     page = (folder / "report.html").read_text("utf-8")
     assert page.index("Doubtful cells") < page.index("What was weighed")
-    assert "Expected error" in page
+    assert "Error over money" in page
     pacas(*CLEAN, "--strategy", "paper", "--output", "other.csv", "--report", "paper.html")
     assert "Doubtful cells" not in (folder / "paper.html").read_text("utf-8")
 

@@ -251,7 +251,7 @@ def weighed(
     *, free: int = 0, paid: int = 0, doubtful: int = 0, promised: Sequence[tuple[int, float]] = ()
 ) -> Judgement:
     cells = [DoubtfulCell(row, "B", "x0", "y0", 0.6, row % 2 == 0) for row in range(2 * doubtful)]
-    return Judgement(0.9, (), free, paid, {}, tuple(cells), (), tuple(promised), lambda row, attribute: ())
+    return Judgement(0.9, (), free, paid, {}, tuple(cells), (), lambda at: {}, tuple(promised), lambda *cell: ())
 
 
 @pytest.mark.parametrize(
@@ -328,3 +328,29 @@ def test_each_strategy_refuses_what_only_the_other_has() -> None:
         SafeClean("A -> B", 1, strategy="paper", careful=0.8)
     with pytest.raises(InputError, match="no strategy 'weight'; did you mean 'weigh'"):
         SafeClean("A -> B", 1, strategy="weight")
+
+
+# ---- in hindsight ---------------------------------------------------------------------------------------------------
+
+
+def test_hindsight_is_what_the_money_has_truly_brought_from_nothing_to_all() -> None:
+    right = table(*[(f"g{n}", [VALUES[n % 8]] * 2) for n in range(40)])
+    dirty = {**right, "B": list(right["B"])}
+    for n in range(40):
+        dirty["B"][2 * n + n // 8 % 2] = VALUES[(n % 8 + 1 + n // 8) % 8]
+    shop = Shop({"B": {str(key): str(value) for key, value in zip(right["K"], right["B"], strict=True)}})
+    cleaned = clean(dirty, shop, budget=10 * PRICE / 10**9 * 2)
+    hindsight = cleaned.hindsight(right)
+    assert hindsight is not None and len(cleaned.purchases) == 20
+    points = [spent for spent, _ in hindsight.errors]
+    assert points == [spent for spent, _ in judgement(cleaned).expected] and len(points) > 2
+    errors = [error for _, error in hindsight.errors]
+    assert errors[-1] == pytest.approx(cleaned.score(right).repair_error)
+    assert errors[0] == pytest.approx(clean(dirty, NOBODY, budget=0).score(right).repair_error)
+    assert errors == sorted(errors, reverse=True) and errors[-1] < errors[0]
+    assert hindsight.vote.total.counts is not None and hindsight.vote.total.counts.wrong == 40
+
+
+def test_who_did_as_the_paper_does_has_no_hindsight() -> None:
+    data = table(("a", ["x0", "x0", "z1"]))
+    assert clean(data, NOBODY, strategy="paper").hindsight(data) is None

@@ -13,7 +13,9 @@ from pacas.cli.clean.job import Job
 from pacas.cli.options import out, printable
 from pacas.client.outcome.cleaning import Cleaning
 from pacas.client.outcome.explain import Explanation, as_dict, explain, in_words
+from pacas.client.outcome.hindsight import Hindsight
 from pacas.client.outcome.score import AttributeScore, CellCounts, Score
+from pacas.core.money import in_credits
 from pacas.engine.contract import Engine
 from pacas.errors import FileError
 from pacas.formats.report.doubtful import write_doubtful
@@ -28,29 +30,36 @@ class Review:
     """A cleaning's score against the truth, and why a cell has its value, where they were asked for."""
 
     score: Score | None = None
+    hindsight: Hindsight | None = None
     explanation: Explanation | None = None
 
     def as_json(self) -> dict[str, Any]:
         return {
             "repair_error": None if self.score is None else self.score.repair_error,
             "score": None if self.score is None else self.score.as_dict(),
+            "hindsight": None if self.hindsight is None else _hindsight(self.hindsight),
             "explanation": None if self.explanation is None else as_dict(self.explanation),
         }
+
+
+def _hindsight(hindsight: Hindsight) -> dict[str, Any]:
+    errors = [{"spent": in_credits(spent), "error": error} for spent, error in hindsight.errors]
+    return {"vote": hindsight.vote.total.as_dict(), "true": errors}
 
 
 def make_review(job: Job, cleaning: Cleaning, engine: Engine[Any]) -> Review:
     """Score and explain, as asked for, and write the report. The table is written already, and the journal closed."""
     score = None if job.truth is None else cleaning.score(job.truth, engine=engine)
+    hindsight = None if job.truth is None else cleaning.hindsight(job.truth, engine=engine)
     explanation = None if job.cell is None else explain(cleaning, *job.cell, engine=engine)
     if job.doubtful is not None and cleaning.weighing is not None:
         write_doubtful(job.doubtful, cleaning.weighing)
     if job.report is not None:
         try:
-            vote = None if job.truth is None else cleaning.vote_score(job.truth, engine=engine)
-            write_report(job.report, cleaning, score=score, vote=vote, subject=job.source.name)
+            write_report(job.report, cleaning, score=score, hindsight=hindsight, subject=job.source.name)
         except FileError as error:
             raise FileError(f"{error}; the table is in {job.output}: with --resume the report costs nothing") from None
-    return Review(score, explanation)
+    return Review(score, hindsight, explanation)
 
 
 def print_review(review: Review) -> None:

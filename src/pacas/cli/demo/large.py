@@ -120,8 +120,8 @@ def clean(report: Path, engine: DuckEngine) -> Large:
         told = {mode.value: _told(table.truth, engine, mode) for mode in (QuoteMode.PAPER, QuoteMode.SEALED)}
         tell("writing the report")
         score = cleaning.score(table.truth, engine=engine)
-        vote = cleaning.vote_score(table.truth, engine=engine)
-        write_report(report, cleaning, score=score, vote=vote, subject=f"a synthetic table of {ROWS:,} rows")
+        hindsight = cleaning.hindsight(table.truth, engine=engine)
+        write_report(report, cleaning, score=score, hindsight=hindsight, subject=f"a synthetic table of {ROWS:,} rows")
     return Large(cleaning, score, told, seconds)
 
 

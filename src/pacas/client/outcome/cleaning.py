@@ -17,6 +17,7 @@ from typing import Any
 from rich.table import Table as RichTable
 
 from pacas.client.outcome.changes import Changes, net_changes, with_changes
+from pacas.client.outcome.hindsight import Hindsight
 from pacas.client.outcome.judgement import Judgement
 from pacas.client.outcome.score import Score, score
 from pacas.client.outcome.steps import BoughtValue, Repair, Unrepaired, looks
@@ -134,12 +135,11 @@ class Cleaning:
         """How near the repaired relation is to the truth, and how near the dirty one was."""
         return score(self.relation, truth, self.dirty, self.hierarchies, engine=engine or self.engine)
 
-    def vote_score(self, truth: Data, *, engine: Engine[Any] | None = None) -> Score | None:
-        """How near a free vote would have come to the truth, where the client weighed."""
+    def hindsight(self, truth: Data, *, engine: Engine[Any] | None = None) -> Hindsight | None:
+        """What a free vote would have come to, and the true error over money, where the client weighed."""
         if self.weighing is None:
             return None
-        voted = with_changes(self.dirty, self.weighing.vote, self.engine)
-        return score(voted, truth, self.dirty, self.hierarchies, engine=engine or self.engine)
+        return Hindsight.of(self.weighing, self.dirty, truth, self.hierarchies, engine or self.engine)
 
     # ---- how it is shown --------------------------------------------------------------------------------------
 

@@ -61,6 +61,8 @@ class Judgement:
     """The most doubtful first."""
     expected: tuple[tuple[int, float], ...]
     """(nanocredits spent, expected δ of all cells that were weighed), in order."""
+    changes_at: Callable[[int], Mapping[str, Changes]]
+    """What would have been written at each of these points, by its number."""
     promised: tuple[tuple[int, float], ...]
     """(nanocredits spent, expected δ left) after each purchase, as it was foreseen before any answer was known."""
     explain: Callable[[int, str], Sequence[WeighedExplanation]]

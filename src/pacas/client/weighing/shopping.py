@@ -62,6 +62,8 @@ class Shopping:
         """Per (attribute, row) that was asked about in vain: why."""
         self.expected: list[tuple[int, float]] = []
         """(spent, expected δ), whenever all was weighed."""
+        self.stages: list[dict[str, tuple[Ints, Ints]]] = []
+        """What would have been written each time: by attribute the places and their nodes."""
         self._record()
         self.promised: list[tuple[int, float]] = [self.expected[0]]
         """(spent, expected δ) as it was foreseen after each purchase."""
@@ -144,6 +146,7 @@ class Shopping:
     def _record(self) -> None:
         self.rare = rare_cells(self._model) if self._look_further else {}
         self.decided = decide(self._model, self._careful, self.rare)
+        self.stages.append({name: (w.rows[w.written], w.node[w.written]) for name, w in self.decided.items()})
         self.expected.append((self._buyer.spent, sum(weighed.expected for weighed in self.decided.values())))
 
     def _row(self, place: int) -> int:

@@ -49,7 +49,7 @@ class WeighStrategy:
     def clean(self, task: Task) -> Outcome:
         found = check_table(task.engine, task.table, task.fds, task.hierarchies, lambda _: None)
         if not found.violations and not task.named and not self.look_further:
-            nothing = Judgement(self.careful, (), 0, 0, {}, (), (), (), lambda row, attribute: ())
+            nothing = Judgement(self.careful, (), 0, 0, {}, (), (), lambda point: {}, (), lambda row, attribute: ())
             return Outcome((), (), 0, 0, weighing=nothing)
         columns, held = _weighed_rows(task, found)
         match_columns = {name: offered.offer.columns for name, offered in task.offers.items()}
@@ -182,6 +182,7 @@ class _Outcome:
             self._vote(),
             tuple(self._doubtful()),
             tuple(self._shopping.expected),
+            self._stage,
             tuple(self._shopping.promised),
             partial(_explained, self._model, self._held),
         )
@@ -192,10 +193,18 @@ class _Outcome:
         for belief in self._model.beliefs:
             places, nodes = belief.outvoted()
             if belief.fd.rhs not in found and len(places):
-                coded = self._columns[belief.fd.rhs]
-                old = [coded.values[code] for code in coded.codes[places].tolist()]
-                found[belief.fd.rhs] = Changes(self._rows(places), old, belief.column.labels(nodes.tolist()))
+                found[belief.fd.rhs] = self._changes(belief.fd.rhs, places, nodes)
         return found
+
+    def _stage(self, point: int) -> dict[str, Changes]:
+        """What was to be written when all was weighed for the so-manieth time."""
+        stage = self._shopping.stages[point]
+        return {name: self._changes(name, *cells) for name, cells in stage.items() if len(cells[0])}
+
+    def _changes(self, name: str, places: Ints, nodes: Ints) -> Changes:
+        coded = self._columns[name]
+        old = [coded.values[code] for code in coded.codes[places].tolist()]
+        return Changes(self._rows(places), old, self._model.columns[name].labels(nodes.tolist()))
 
     def _doubtful(self) -> list[DoubtfulCell]:
         found = []

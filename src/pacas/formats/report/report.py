@@ -14,6 +14,7 @@ from typing import Generic, TypeVar
 import numpy as np
 
 from pacas.client.outcome.cleaning import Cleaning
+from pacas.client.outcome.hindsight import Hindsight
 from pacas.client.outcome.score import Score
 from pacas.client.outcome.steps import Look, looks
 from pacas.core.money import credits_text
@@ -30,12 +31,15 @@ def write_report(
     cleaning: Cleaning,
     *,
     score: Score | None = None,
-    vote: Score | None = None,
+    hindsight: Hindsight | None = None,
     subject: str | None = None,
 ) -> None:
-    """Write the page; `subject` is what was cleaned, such as a file's name, and `vote` is a free vote's score."""
+    """Write the page; `subject` is what was cleaned, such as a file's name.
+
+    Where the truth is known, `score` is how near it came, and `hindsight` what else there is to know.
+    """
     check_writable(Path(path))
-    page = report_page(cleaning, score=score, vote=vote, subject=subject)
+    page = report_page(cleaning, score=score, hindsight=hindsight, subject=subject)
     with replacing(Path(path)) as partial:
         partial.write_text(page, "utf-8", newline="\n")
 
@@ -48,7 +52,11 @@ def check_report(path: Path) -> None:
 
 
 def report_page(
-    cleaning: Cleaning, *, score: Score | None = None, vote: Score | None = None, subject: str | None = None
+    cleaning: Cleaning,
+    *,
+    score: Score | None = None,
+    hindsight: Hindsight | None = None,
+    subject: str | None = None,
 ) -> str:
     """The page's text."""
     fds = "; ".join(map(str, cleaning.fds)) or "none, only cells that were named"
@@ -56,7 +64,7 @@ def report_page(
     return html_page(
         title="What was cleaned" + (f": {subject}" if subject else ""),
         lead=f"{cleaning.rows:,} rows, {columns:,} columns. Dependencies: {fds}.",
-        sections=[*sections(cleaning, score, vote), page_part("cells.html")],
+        sections=[*sections(cleaning, score, hindsight), page_part("cells.html")],
         script=page_part("script.js"),
         data=written_cells(cleaning),
     )

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from pacas.client.outcome.cleaning import Cleaning
+from pacas.client.outcome.hindsight import Hindsight
 from pacas.client.outcome.judgement import Judgement
 from pacas.client.outcome.score import AttributeScore, Score, shares
 from pacas.client.outcome.steps import BUDGET_SPENT, IN_DOUBT, NOT_SOLD, NOT_WORTH_IT, TOO_EXPENSIVE
@@ -47,15 +48,15 @@ MEASURES = (
 )
 
 
-def sections(cleaning: Cleaning, score: Score | None, vote: Score | None = None) -> Iterator[str]:
-    """All of them; `score` is against the truth, `vote` that of a free vote."""
+def sections(cleaning: Cleaning, score: Score | None, hindsight: Hindsight | None = None) -> Iterator[str]:
+    """All of them; `score` and `hindsight` are against the truth."""
     yield _counts(cleaning)
     if cleaning.weighing is None:
         yield pair(section("The budget curve", budget_curve(cleaning)), _levels(cleaning))
     else:
-        yield pair(section("Expected error", error_curve(cleaning.weighing)), _levels(cleaning))
+        yield pair(section("Error over money", error_curve(cleaning.weighing, hindsight)), _levels(cleaning))
         yield _doubtful(cleaning.weighing)
-        yield _judgement(cleaning.weighing, vote)
+        yield _judgement(cleaning.weighing, hindsight)
     yield _money(cleaning)
     yield _unrepaired(cleaning)
     if score is not None:
@@ -122,7 +123,7 @@ def _money(cleaning: Cleaning) -> str:
     return section("Where the money went", table(heads, rows, empty="Nothing was bought."))
 
 
-def _judgement(judgement: Judgement, vote: Score | None) -> str:
+def _judgement(judgement: Judgement, hindsight: Hindsight | None) -> str:
     """What was believed about the table, and what a vote alone would have done."""
     rows = [(str(r.fd), f"{r.wrong:.1%}", f"{r.overwritten:.1%}", f"{r.misplaced:.0%}") for r in judgement.rates]
     heads = ("Dependency", "Cells wrong", "Groups partly overwritten", "Of the errors, on the left side")
@@ -130,9 +131,9 @@ def _judgement(judgement: Judgement, vote: Score | None) -> str:
         f"{counted(judgement.free, 'cell')} written by own evidence, {judgement.paid:,} by what was bought. "
         f"A free vote alone would have changed {counted(judgement.voted, 'cell')}"
     )
-    if vote is not None and vote.total.counts is not None:
-        f1 = vote.total.counts.f1
-        told += f": repair error {vote.total.repair_error:,.3f}, F1 {'–' if f1 is None else f'{f1:.3f}'}"
+    if hindsight is not None and (voted := hindsight.vote.total).counts is not None:
+        f1 = voted.counts.f1
+        told += f": repair error {voted.repair_error:,.3f}, F1 {'–' if f1 is None else f'{f1:.3f}'}"
     note = f'<p class="note">{told}.</p>'
     return section("What was weighed", note + table(heads, rows, empty="Nothing violated a dependency."))
 
@@ -218,25 +219,35 @@ def _quarters(score: Score) -> str:
 # ---- curves over money spent, drawn as SVG ---------------------------------------------------------------------------
 
 
-def error_curve(judgement: Judgement) -> str:
-    """The expected error over money spent, whenever all was weighed again."""
+def error_curve(judgement: Judgement, hindsight: Hindsight | None = None) -> str:
+    """The expected error over money spent, whenever all was weighed again, and the true one beside it, if known."""
     if not judgement.expected:
         return "<p>There was nothing to weigh.</p>"
-    if not judgement.expected[-1][0]:
-        return f"<p>Nothing was paid. The expected error is {judgement.expected[-1][1]:,.1f} bits.</p>" + EXPECTED
-    spent = np.array([s for s, _ in judgement.expected], dtype=np.float64)
-    error = np.array([e for _, e in judgement.expected])
-    first, last, total = error[0], error[-1], judgement.expected[-1][0]
-    said = (
-        f"Expected error over credits spent: from {first:,.1f} bits at 0 credits to {last:,.1f} bits "
-        f"at {credits_words(total)}."
-    )
-    return _curve(spent, error, said, f"{max(error):,.1f} bits", total) + EXPECTED
+    spent, expected = (np.array(part, dtype=np.float64) for part in zip(*judgement.expected, strict=True))
+    true = np.array([error for _, error in hindsight.errors]) if hindsight is not None else None
+    note = EXPECTED + (TRUE if true is not None else "")
+    total = judgement.expected[-1][0]
+    if not total:
+        told = "" if true is None else f", the true one {true[-1]:,.1f}"
+        return f"<p>Nothing was paid. The expected error is {expected[-1]:,.1f} bits{told}.</p>{note}"
+    said = f"Expected error over credits spent: {_from_to(expected)} at {credits_words(total)}."
+    if true is not None:
+        said += f" True error: {_from_to(true)}."
+    most = max(expected.max(), 0 if true is None else true.max())
+    return _curve(spent, expected, said, f"{most:,.1f} bits", total, true) + note
+
+
+def _from_to(error: Floats) -> str:
+    return f"from {error[0]:,.1f} bits at 0 credits to {error[-1]:,.1f} bits"
 
 
 EXPECTED = (
     '<p class="note">The semantic distance δ to the truth that is expected of all cells that were weighed, with '
     "the free repairs made; each time that all was weighed again.</p>"
+)
+TRUE = (
+    '<p class="note">Dashed: the true δ of all cells, had the cleaning ended there; cells that no dependency looks at '
+    "are in it.</p>"
 )
 
 
@@ -255,18 +266,23 @@ def budget_curve(cleaning: Cleaning) -> str:
     return _curve(spent, left, said, counted(most, "violation"), total)
 
 
-def _curve(spent: Floats, left: Floats, said: str, most_said: str, total: int) -> str:
-    most = float(left.max())
+def _curve(spent: Floats, left: Floats, said: str, most_said: str, total: int, beside: Floats | None = None) -> str:
+    """A step curve, and another one beside it, dashed."""
+    most = max(float(left.max()), 0.0 if beside is None else float(beside.max()))
     x = LEFT + (WIDTH - LEFT - RIGHT) * spent / max(spent[-1], 1)
-    y = HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * left / (most or 1)
-    line = _steps(*_thinned(x, y))
+
+    def path(values: Floats) -> str:
+        return _steps(*_thinned(x, HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * values / (most or 1)))
+
+    line = path(left)
+    dashed = "" if beside is None else f'<path class="curve beside" d="{path(beside)}"/>'
     floor = HEIGHT - BOTTOM
     return (
         f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{said}">'
         f'<path class="area" d="{line}V{floor}H{LEFT}Z"/>'
         f'<line class="axis" x1="{LEFT}" y1="{floor}" x2="{WIDTH - RIGHT}" y2="{floor}"/>'
         f'<line class="axis" x1="{LEFT}" y1="{TOP}" x2="{WIDTH - RIGHT}" y2="{TOP}"/>'
-        f'<path class="curve" d="{line}"/>'
+        f'<path class="curve" d="{line}"/>{dashed}'
         f'<text x="{LEFT}" y="{TOP - 8}">{most_said}</text>'
         f'<text x="{LEFT}" y="{floor + 18}">0</text>'
         f'<text x="{WIDTH - RIGHT}" y="{floor + 18}" text-anchor="end">{credits_text(total)}</text>'
