@@ -73,7 +73,7 @@ def kind_of(values: Sequence[str], counts: Ints) -> Kind:
     if int(counts.max()) >= NEAR_CONSTANT * present:
         return Kind.NEAR_CONSTANT
     shape = _shape(values, counts)
-    if len(values) >= KEY * present and shape is not Kind.MEASURE:
+    if len(values) >= KEY * present and (shape is not Kind.MEASURE or _numbers_rows(values)):
         return Kind.KEY
     return shape
 
@@ -97,6 +97,15 @@ def _shape(values: Sequence[str], counts: Ints) -> Kind:
         return Kind.CODE
     words = np.array([len(text.split()) for text in texts])
     return Kind.TEXT if float((words * weights).sum() / total) >= 4 else Kind.CATEGORY
+
+
+def _numbers_rows(values: Sequence[str]) -> bool:
+    """Whole numbers, each once, of a range that most of it is filled of: they count the rows and measure nothing."""
+    if not all(_WHOLE.fullmatch(value) for value in values[:LOOKED_AT]):
+        return False
+    numbers = np.array([float(value) for value in values if _WHOLE.fullmatch(value)])
+    low, high = np.quantile(numbers, (0.01, 0.99))
+    return len(numbers) >= MOSTLY * len(values) and high - low < 2 * len(numbers)
 
 
 def _numbers_things(texts: Sequence[str], weights: Ints) -> bool:

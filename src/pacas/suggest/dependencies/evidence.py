@@ -62,8 +62,8 @@ class DependencyEvidence:
     """The share of rows that are exceptions beyond what errors come to that fall on all groups alike."""
     chance: float
     """How likely two rows of the column agree, whatever their groups."""
-    support: float
-    """The share of all rows that count."""
+    looked_at: int
+    """All rows that were counted, alone in their group or not."""
     placeholder: int
     """The group of a value that is none; −1: there is none."""
 
@@ -74,6 +74,11 @@ class DependencyEvidence:
     @property
     def disagreement(self) -> float:
         return self.exceptions / self.rows
+
+    @property
+    def support(self) -> float:
+        """The share of rows that are not alone in their group."""
+        return self.rows / self.looked_at
 
     @property
     def has_large_groups(self) -> bool:
@@ -172,7 +177,7 @@ def weigh(classified: Classified, rows: int) -> DependencyEvidence | None:
         systematic=large_blocks / large if large >= TOLD else 0.0,
         uneven=_excess(classified) / told,
         chance=float((classified.share**2).sum()),
-        support=told / rows,
+        looked_at=rows,
         placeholder=-1 if classified.placeholder < 0 else int(groups[classified.placeholder]),
     )
 

@@ -71,6 +71,13 @@ def grade(evidence: DependencyEvidence, thresholds: Thresholds) -> Grade:
     return Grade.WEAK if evidence.score >= thresholds.weak else Grade.NONE
 
 
+def doubts(evidence: DependencyEvidence, thresholds: Thresholds) -> str:
+    """What speaks against a weak dependency, in words."""
+    if not _has_few_blocks(evidence, thresholds):
+        return "other values stand in blocks"
+    return "numbers, times and dates agree by chance" if thresholds is MEASURED else "many exceptions"
+
+
 def _has_few_blocks(evidence: DependencyEvidence, thresholds: Thresholds) -> bool:
     few = evidence.block_share <= thresholds.blocks and evidence.systematic <= SYSTEMATIC
     return few or (evidence.score >= NEARLY_EXACT and evidence.block_share <= ITS_BLOCKS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,8 @@ from pacas.engine.questions import Data, as_source, engine_for
 from pacas.suggest.coded_table import CodedTable
 from pacas.suggest.dependencies.choosing import choose, ranked
 from pacas.suggest.dependencies.evidence import Classified, DependencyEvidence, Floats, PairCounts, classify, weigh
-from pacas.suggest.dependencies.examples import examples
-from pacas.suggest.dependencies.grading import PAIR, Grade, grade, inherited, thresholds_for
+from pacas.suggest.dependencies.examples import examples, shortened
+from pacas.suggest.dependencies.grading import PAIR, Grade, Thresholds, doubts, grade, inherited, thresholds_for
 from pacas.suggest.dependencies.pairs import find_pairs
 from pacas.suggest.dependencies.screening import RowSample, RowSamples, rows_to_screen
 from pacas.suggest.dependencies.suggested import SuggestedDependencies, SuggestedDependency
@@ -60,8 +61,9 @@ class _Search:
 
     def run(self, pairs: bool) -> SuggestedDependencies:
         alone = self._singles()
-        kin = inherited(self._evidence, self._grades)
-        self._grades |= dict.fromkeys(kin, Grade.STRONG)
+        for at, kin in inherited(self._evidence, self._grades).items():
+            self._grades[at] = Grade.STRONG
+            self._found[at] = replace(self._found[at], because=f"its left side determines {kin} other columns")
         if pairs:
             self._pairs(alone)
         declared, redundant = choose(ranked(self._graded(Grade.STRONG)))
@@ -106,16 +108,18 @@ class _Search:
             return
         if len(left) == 1 and len(sample.rows) < self._table.rows and self._grade(left, evidence) is Grade.STRONG:
             counted, evidence = self._weighed(left, right, None)
-        if evidence is not None:
+        if evidence is not None and self._grade(left, evidence):
             self._evidence[left, right] = evidence
             self._grades[left, right] = self._grade(left, evidence)
             self._found[left, right] = self._suggested(left, right, counted, evidence)
 
     def _grade(self, left: Left, evidence: DependencyEvidence) -> Grade:
         """Left sides of two attributes are weak at best."""
-        if len(left) > 1:
-            return min(grade(evidence, PAIR), Grade.WEAK)
-        return grade(evidence, thresholds_for(self._columns[left[0]].kind, evidence))
+        graded = grade(evidence, self._thresholds(left, evidence))
+        return min(graded, Grade.WEAK) if len(left) > 1 else graded
+
+    def _thresholds(self, left: Left, evidence: DependencyEvidence) -> Thresholds:
+        return PAIR if len(left) > 1 else thresholds_for(self._columns[left[0]].kind, evidence)
 
     def _weighed(
         self, left: Left, right: int, sample: RowSample | None
@@ -136,16 +140,20 @@ class _Search:
         self, left: Left, right: int, counted: Classified, evidence: DependencyEvidence
     ) -> SuggestedDependency:
         lefts = [self._columns[c] for c in left]
+        is_weak = len(left) == 1 and self._grades[left, right] is Grade.WEAK
         return SuggestedDependency(
             FunctionalDependency(tuple(column.name for column in lefts), self._columns[right].name),
-            evidence.score,
-            evidence.rows,
-            evidence.groups,
-            evidence.typo,
-            evidence.scattered,
-            evidence.blocks,
-            evidence.agreeing_groups,
-            lefts[0].values[evidence.placeholder] if evidence.placeholder >= 0 and len(left) == 1 else None,
-            "",
-            examples(counted, lefts, self._columns[right]),
+            score=evidence.score,
+            rows=evidence.rows,
+            groups=evidence.groups,
+            typo=evidence.typo,
+            scattered=evidence.scattered,
+            blocks=evidence.blocks,
+            agreeing_groups=evidence.agreeing_groups,
+            placeholder=shortened(lefts[0].values[evidence.placeholder])
+            if evidence.placeholder >= 0 and len(left) == 1
+            else None,
+            because=doubts(evidence, self._thresholds(left, evidence)) if is_weak else "",
+            looked_at=evidence.looked_at,
+            examples=examples(counted, lefts, self._columns[right]),
         )
