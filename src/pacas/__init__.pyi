@@ -30,6 +30,7 @@ from pacas.provider.provider import Provider
 from pacas.provider.quoter.declared import DeclaredDependency, Sealing
 from pacas.provider.support.support_set import Generated
 from pacas.remote.remote_provider import RemoteProvider
+from pacas.suggest.dependencies.search import suggest_dependencies
 
 __all__ = [
     "Anonymity",
@@ -75,6 +76,7 @@ __all__ = [
     "scan_folder",
     "scan_relation",
     "semantic_distance",
+    "suggest_dependencies",
     "write_hierarchy",
     "write_relation",
     "write_report",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 from pacas.cli.options import show_help
-from pacas.cli.suggest import columns, hierarchies, match, policy
+from pacas.cli.suggest import columns, fds, hierarchies, match, policy
 
 app = typer.Typer()
 
@@ -14,11 +14,12 @@ app = typer.Typer()
 def start(context: typer.Context) -> None:
     """Suggest what to declare: dependencies, hierarchies, matches, columns to protect, policies.
 
-    Example: pacas suggest match sold.csv
+    Example: pacas suggest fds client.csv
     """
     show_help(context)
 
 
+app.command("fds")(fds.command)
 app.command("hierarchies")(hierarchies.command)
 app.command("match")(match.command)
 app.command("columns")(columns.command)

@@ -60,8 +60,10 @@ class DependencyEvidence:
     """Of the exceptions of large groups, the share that is blocks."""
     uneven: float
     """The share of rows that are exceptions beyond what errors come to that fall on all groups alike."""
-    support: float
-    """The share of all rows that count."""
+    chance: float
+    """How likely two rows of the column agree, whatever their groups."""
+    looked_at: int
+    """All rows that were counted, alone in their group or not."""
     placeholder: int
     """The group of a value that is none; −1: there is none."""
 
@@ -72,6 +74,11 @@ class DependencyEvidence:
     @property
     def disagreement(self) -> float:
         return self.exceptions / self.rows
+
+    @property
+    def support(self) -> float:
+        """The share of rows that are not alone in their group."""
+        return self.rows / self.looked_at
 
     @property
     def has_large_groups(self) -> bool:
@@ -95,10 +102,12 @@ class PairCounts(NamedTuple):
     @classmethod
     def of(cls, group: Array, value: Array, values: int) -> PairCounts:
         """Of rows whose group and value are given, −1 where there is none."""
-        there = np.flatnonzero((group >= 0) & (value >= 0))
-        key, value, n = count_pairs(group[there], value[there], max(values, 1))
-        groups, place = np.unique(key, return_inverse=True)
-        return cls(place, value, n, groups)
+        there = (group >= 0) & (value >= 0)
+        if not there.all():
+            group, value = group[there], value[there]
+        key, value, n = count_pairs(group, value, max(values, 1))
+        is_new = np.append(True, key[1:] != key[:-1])[: len(key)]
+        return cls(np.cumsum(is_new) - 1, value, n, key[is_new])
 
 
 class Classified(NamedTuple):
@@ -167,7 +176,8 @@ def weigh(classified: Classified, rows: int) -> DependencyEvidence | None:
         blocks=int(n[classified.block].sum()),
         systematic=large_blocks / large if large >= TOLD else 0.0,
         uneven=_excess(classified) / told,
-        support=told / rows,
+        chance=float((classified.share**2).sum()),
+        looked_at=rows,
         placeholder=-1 if classified.placeholder < 0 else int(groups[classified.placeholder]),
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,8 @@ from pacas.engine.questions import Data, as_source, engine_for
 from pacas.suggest.coded_table import CodedTable
 from pacas.suggest.dependencies.choosing import choose, ranked
 from pacas.suggest.dependencies.evidence import Classified, DependencyEvidence, Floats, PairCounts, classify, weigh
-from pacas.suggest.dependencies.examples import examples
-from pacas.suggest.dependencies.grading import PAIR, Grade, grade, inherited, thresholds_for
+from pacas.suggest.dependencies.examples import examples, shortened
+from pacas.suggest.dependencies.grading import PAIR, Grade, Thresholds, doubts, grade, inherited, thresholds_for
 from pacas.suggest.dependencies.pairs import find_pairs
 from pacas.suggest.dependencies.screening import RowSample, RowSamples, rows_to_screen
 from pacas.suggest.dependencies.suggested import SuggestedDependencies, SuggestedDependency
@@ -60,8 +61,9 @@ class _Search:
 
     def run(self, pairs: bool) -> SuggestedDependencies:
         alone = self._singles()
-        kin = inherited(self._evidence, self._grades)
-        self._grades |= dict.fromkeys(kin, Grade.STRONG)
+        for at, kin in inherited(self._evidence, self._grades).items():
+            self._grades[at] = Grade.STRONG
+            self._found[at] = replace(self._found[at], because=f"its left side determines {kin} other columns")
         if pairs:
             self._pairs(alone)
         declared, redundant = choose(ranked(self._graded(Grade.STRONG)))
@@ -100,30 +102,33 @@ class _Search:
             self._count(pair.left, pair.right, pair.sample)
 
     def _count(self, left: Left, right: int, sample: RowSample) -> None:
-        """Count a dependency's evidence in the sample, and if that is strong, in all rows."""
-        part = len(sample.rows) < self._table.rows
-        counted = self._classified(left, right, sample if part else None)
-        evidence = weigh(counted, len(sample.rows))
-        if part and evidence is not None and self._grade(left, evidence) is Grade.STRONG:
-            counted = self._classified(left, right, None)
-            evidence = weigh(counted, self._table.rows)
+        """Count a dependency's evidence in the sample, and if it may be declared, in all rows."""
+        counted, evidence = self._weighed(left, right, sample if len(sample.rows) < self._table.rows else None)
         if evidence is None:
             return
-        graded = self._grade(left, evidence)
-        self._evidence[left, right] = evidence
-        self._grades[left, right] = min(graded, Grade.WEAK) if len(left) > 1 else graded
-        if graded:
+        if len(left) == 1 and len(sample.rows) < self._table.rows and self._grade(left, evidence) is Grade.STRONG:
+            counted, evidence = self._weighed(left, right, None)
+        if evidence is not None and self._grade(left, evidence):
+            self._evidence[left, right] = evidence
+            self._grades[left, right] = self._grade(left, evidence)
             self._found[left, right] = self._suggested(left, right, counted, evidence)
 
     def _grade(self, left: Left, evidence: DependencyEvidence) -> Grade:
-        thresholds = thresholds_for(self._columns[left[0]].kind, evidence) if len(left) == 1 else PAIR
-        return grade(evidence, thresholds)
+        """Left sides of two attributes are weak at best."""
+        graded = grade(evidence, self._thresholds(left, evidence))
+        return min(graded, Grade.WEAK) if len(left) > 1 else graded
 
-    def _classified(self, left: Left, right: int, sample: RowSample | None) -> Classified:
-        groups = self._groups(left, sample)
-        column = self._columns[right]
+    def _thresholds(self, left: Left, evidence: DependencyEvidence) -> Thresholds:
+        return PAIR if len(left) > 1 else thresholds_for(self._columns[left[0]].kind, evidence)
+
+    def _weighed(
+        self, left: Left, right: int, sample: RowSample | None
+    ) -> tuple[Classified, DependencyEvidence | None]:
+        """The exceptions of a dependency and what they come to, in a sample or in all rows."""
+        groups, column = self._groups(left, sample), self._columns[right]
         value = column.codes if sample is None else sample.codes[right]
-        return classify(PairCounts.of(groups.key, value, len(column.values)), column.counts)
+        counted = classify(PairCounts.of(groups.key, value, len(column.values)), column.counts)
+        return counted, weigh(counted, len(value))
 
     def _groups(self, left: Left, sample: RowSample | None) -> Keys:
         keys = [self._columns[c].keys for c in left]
@@ -135,16 +140,20 @@ class _Search:
         self, left: Left, right: int, counted: Classified, evidence: DependencyEvidence
     ) -> SuggestedDependency:
         lefts = [self._columns[c] for c in left]
+        is_weak = len(left) == 1 and self._grades[left, right] is Grade.WEAK
         return SuggestedDependency(
             FunctionalDependency(tuple(column.name for column in lefts), self._columns[right].name),
-            evidence.score,
-            evidence.rows,
-            evidence.groups,
-            evidence.typo,
-            evidence.scattered,
-            evidence.blocks,
-            evidence.agreeing_groups,
-            lefts[0].values[evidence.placeholder] if evidence.placeholder >= 0 and len(left) == 1 else None,
-            "",
-            examples(counted, lefts, self._columns[right]),
+            score=evidence.score,
+            rows=evidence.rows,
+            groups=evidence.groups,
+            typo=evidence.typo,
+            scattered=evidence.scattered,
+            blocks=evidence.blocks,
+            agreeing_groups=evidence.agreeing_groups,
+            placeholder=shortened(lefts[0].values[evidence.placeholder])
+            if evidence.placeholder >= 0 and len(left) == 1
+            else None,
+            because=doubts(evidence, self._thresholds(left, evidence)) if is_weak else "",
+            looked_at=evidence.looked_at,
+            examples=examples(counted, lefts, self._columns[right]),
         )

@@ -42,7 +42,9 @@ class SuggestedDependency:
     placeholder: str | None = None
     """A value of the left side that is none, such as 0 or unknown, and whose rows do not count."""
     because: str = ""
-    """What it rests on, or what makes it weak, besides the score; in words."""
+    """What a strong one rests on besides its score, or what makes one weak; in words."""
+    looked_at: int = 0
+    """Rows by which this was counted: all, or a sample where it would not be declared anyway."""
     examples: tuple[ExceptionExample, ...] = ()
 
     @property
@@ -67,6 +69,7 @@ class SuggestedDependency:
             "exceptions": {"typo": self.typo, "scattered": self.scattered, "blocks": self.blocks},
             "agreement": round(self.agreement, 4),
             "agreeing_groups": self.agreeing_groups,
+            "looked_at": self.looked_at,
             "placeholder": self.placeholder,
             "because": self.because or None,
             "examples": [
@@ -95,6 +98,17 @@ class SuggestedDependencies:
     """How many rows were looked at."""
     of: int
     """How many rows the table has."""
+
+    def as_json(self) -> dict[str, Any]:
+        strong = [one.as_json() | {"active": True} for one in self.strong]
+        redundant = [one.as_json() | {"active": False} for one in self.redundant]
+        return {
+            "rows": self.rows,
+            "of": self.of,
+            "strong": [*strong, *redundant],
+            "weak": [one.as_json() for one in self.weak],
+            "keys": list(self.keys),
+        }
 
     @property
     def exact(self) -> tuple[SuggestedDependency, ...]:
