@@ -14,12 +14,9 @@ import pacas
 from pacas.core.dependency import FunctionalDependency
 from pacas.core.hierarchy import Hierarchy
 from pacas.engine.duck.engine import DuckEngine
-from pacas.errors import PacasError
 from pacas.protocol.messages import Quote
 from pacas.provider.quoter.declared import DeclaredDependency, Sealing
 from pacas.suggest.coded_table import CodedTable
-from pacas.suggest.policies.per_cell import per_cell_for
-from pacas.suggest.policies.sellable import values_left
 from pacas.suggest.policies.suggested import PolicyPoint, SuggestedPolicy
 from pacas.suggest.policies.suggesting import suggest_policy
 
