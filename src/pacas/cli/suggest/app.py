@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 from pacas.cli.options import show_help
-from pacas.cli.suggest import match
+from pacas.cli.suggest import columns, hierarchies, match, policy
 
 app = typer.Typer()
 
@@ -19,4 +19,7 @@ def start(context: typer.Context) -> None:
     show_help(context)
 
 
+app.command("hierarchies")(hierarchies.command)
 app.command("match")(match.command)
+app.command("columns")(columns.command)
+app.command("policy")(policy.command)

@@ -60,6 +60,8 @@ class DependencyEvidence:
     """Of the exceptions of large groups, the share that is blocks."""
     uneven: float
     """The share of rows that are exceptions beyond what errors come to that fall on all groups alike."""
+    chance: float
+    """How likely two rows of the column agree, whatever their groups."""
     support: float
     """The share of all rows that count."""
     placeholder: int
@@ -95,10 +97,12 @@ class PairCounts(NamedTuple):
     @classmethod
     def of(cls, group: Array, value: Array, values: int) -> PairCounts:
         """Of rows whose group and value are given, −1 where there is none."""
-        there = np.flatnonzero((group >= 0) & (value >= 0))
-        key, value, n = count_pairs(group[there], value[there], max(values, 1))
-        groups, place = np.unique(key, return_inverse=True)
-        return cls(place, value, n, groups)
+        there = (group >= 0) & (value >= 0)
+        if not there.all():
+            group, value = group[there], value[there]
+        key, value, n = count_pairs(group, value, max(values, 1))
+        is_new = np.append(True, key[1:] != key[:-1])[: len(key)]
+        return cls(np.cumsum(is_new) - 1, value, n, key[is_new])
 
 
 class Classified(NamedTuple):
@@ -167,6 +171,7 @@ def weigh(classified: Classified, rows: int) -> DependencyEvidence | None:
         blocks=int(n[classified.block].sum()),
         systematic=large_blocks / large if large >= TOLD else 0.0,
         uneven=_excess(classified) / told,
+        chance=float((classified.share**2).sum()),
         support=told / rows,
         placeholder=-1 if classified.placeholder < 0 else int(groups[classified.placeholder]),
     )

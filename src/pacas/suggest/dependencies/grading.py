@@ -17,8 +17,10 @@ SYSTEMATIC = 0.5
 """Of the exceptions of large groups, the share that may be blocks."""
 NEARLY_EXACT, ITS_BLOCKS = 0.99, 0.003
 """A score with which blocks may be all the exceptions there are, and the share of rows that these may be."""
-EVENLY_SYSTEMATIC, EVEN_BLOCKS, UNEVEN = 0.1, 0.02, 0.002
+EVENLY_SYSTEMATIC, EVEN_BLOCKS, UNEVEN = 0.05, 0.02, 0.002
 """What exceptions may show of blocks, and of groups that have more of them, and be as even as errors."""
+MANY_VALUES = 1 / 3
+"""How likely two rows of a column agree that numbers of things may tell."""
 KIN, KIN_BLOCKS, KIN_FACTOR, KIN_LEAST = 3, 0.005, 1.5, 0.005
 """An entity's key is strong for so many columns; another column may be in so many blocks, and disagree so much more."""
 
@@ -43,10 +45,10 @@ class Thresholds:
 
 
 ORDINARY = Thresholds(0.75, 0.4, 0.006, 0.6)
-COUNTED = Thresholds(0.75, 0.4, 0.002, 0.6)
-"""For left sides of numbers that stand in many rows each."""
+NUMBERED = Thresholds(0.75, 0.4, 0.002, 0.6)
+"""For left sides of numbers that seem to number things: each stands in many rows, and tells a column of many values."""
 MEASURED = Thresholds(0.98, 0.9, 0.002)
-"""For left sides of numbers, times and dates, which agree by chance."""
+"""For other numbers, times and dates: small groups agree by chance, and ranges tell few values apart."""
 PAIR = Thresholds(0.85, 0.85, 0.006)
 
 
@@ -54,7 +56,8 @@ def thresholds_for(kind: Kind, evidence: DependencyEvidence) -> Thresholds:
     """What is asked of a left side of one attribute."""
     if not kind.is_measured:
         return ORDINARY
-    return COUNTED if kind is Kind.MEASURE and evidence.has_large_groups else MEASURED
+    numbers_things = kind is Kind.MEASURE and evidence.has_large_groups and evidence.chance <= MANY_VALUES
+    return NUMBERED if numbers_things else MEASURED
 
 
 def grade(evidence: DependencyEvidence, thresholds: Thresholds) -> Grade:

@@ -6,6 +6,7 @@ groups with the second attribute shuffled inside the first one's, and the first 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple
@@ -14,15 +15,16 @@ import numpy as np
 
 from pacas.engine.grouping import Array, Keys, combine
 from pacas.suggest.coded_table import ProfiledColumn
+from pacas.suggest.dependencies.choosing import LEFT_SIDES
 from pacas.suggest.dependencies.evidence import Floats
 from pacas.suggest.dependencies.screening import SEED, RowSample, RowSamples, agreement_by_chance, grouped
 
-MOST_ROWS, FEWEST_ROWS = 20_000, 2_000
-MOST_COMPARED = 600_000_000
+MOST_ROWS, FEWEST_ROWS = 10_000, 2_000
+MOST_COMPARED = 300_000_000
 """Cells that are compared with others, over all pairs."""
 LEAST_SUPPORT = 0.2
 LEAST_SCORE = 0.8
-LEFT = 0.5
+LEFT_OPEN = 0.5
 """What a pair may leave of what the better of its two leaves open."""
 LEAST_GAIN = 0.7
 """How much of what chance leaves open a pair must close."""
@@ -31,6 +33,7 @@ LEAST_GAIN = 0.7
 class PairCandidate(NamedTuple):
     """A pair of attributes that seems to determine a third, in the sample by which it was found."""
 
+    score: float
     left: tuple[int, int]
     right: int
     sample: RowSample
@@ -42,23 +45,40 @@ def find_pairs(
     alone: Mapping[int, Floats],
     strong: Collection[tuple[int, int]],
     tell: Callable[[str], None],
-) -> Iterator[PairCandidate]:
-    """Pairs that determine a column, where neither attribute does (`strong`); `alone` is how each scores by itself."""
+) -> list[PairCandidate]:
+    """The best pairs that determine a column which has not two left sides already.
+
+    `alone` is how each attribute scores by itself, `strong` what one attribute determines.
+    """
     chosen, most = _affordable(columns, list(alone))
-    pairs = [_larger_first(columns, pair) for pair in combinations(chosen, 2) if not _determined(pair, strong)]
-    for number, (one, other) in enumerate(sorted(pairs)):  # sorted: so that a sample serves all pairs of its column
+    pairs = sorted(_larger_first(columns, pair) for pair in combinations(chosen, 2) if not _determined(pair, strong))
+    told = Counter(right for _, right in strong)
+    best: dict[int, list[PairCandidate]] = {right: [] for right in range(len(columns)) if told[right] < LEFT_SIDES}
+    for number, pair in enumerate(pairs):  # sorted: a sample serves all pairs of its first column
         if number % 100 == 0:
             tell(f"trying left sides of two attributes ({number:,} of {len(pairs):,})")
-        sample = samples.of(one, most)
-        found = sample.scores(combine([_keys(columns[c], sample.codes[c]) for c in (one, other)]).key)
-        if found is None or found.support < LEAST_SUPPORT:
-            continue
-        best = np.maximum(alone[one], alone[other])
-        seems = (found.score >= LEAST_SCORE) & (1 - found.score < LEFT * (1 - best))
-        for right in np.flatnonzero(seems).tolist():
-            taken = right in (one, other) or (one, right) in strong or (other, right) in strong
-            if not taken and _gain(columns, sample, (one, other), right, float(found.score[right])) >= LEAST_GAIN:
-                yield PairCandidate((one, other), right, sample)
+        for found in _seeming(columns, samples.of(pair[0], most), pair, alone):
+            rivals = best.get(found.right)
+            if rivals is None or any((column, found.right) in strong for column in pair):
+                continue
+            is_better = len(rivals) < LEFT_SIDES or found.score > rivals[-1].score
+            if is_better and _gain(columns, found) >= LEAST_GAIN:
+                best[found.right] = sorted([*rivals, found], key=lambda one: -one.score)[:LEFT_SIDES]
+    return [found for rivals in best.values() for found in rivals]
+
+
+def _seeming(
+    columns: Sequence[ProfiledColumn], sample: RowSample, pair: tuple[int, int], alone: Mapping[int, Floats]
+) -> Iterator[PairCandidate]:
+    """What a pair scores high for, and much higher than either of its attributes."""
+    found = sample.scores(combine([_keys(columns[column], sample.codes[column]) for column in pair]).key)
+    if found is None or found.support < LEAST_SUPPORT:
+        return
+    best = np.maximum(alone[pair[0]], alone[pair[1]])
+    seems = (found.score >= LEAST_SCORE) & (1 - found.score < LEFT_OPEN * (1 - best))
+    for right in np.flatnonzero(seems).tolist():
+        if right not in pair:
+            yield PairCandidate(float(found.score[right]), pair, right, sample)
 
 
 def score_by_chance(first: Keys, second: Keys, value: Array) -> float:
@@ -78,14 +98,12 @@ def score_by_chance(first: Keys, second: Keys, value: Array) -> float:
     return max(0.0, (agreeing - chance) / max(1 - chance, 1e-9))
 
 
-def _gain(
-    columns: Sequence[ProfiledColumn], sample: RowSample, pair: tuple[int, int], right: int, score: float
-) -> float:
+def _gain(columns: Sequence[ProfiledColumn], found: PairCandidate) -> float:
     """How much of what chance leaves open a pair closes."""
-    one, other = (_keys(columns[c], sample.codes[c]) for c in pair)
-    value = sample.codes[right]
+    one, other = (_keys(columns[column], found.sample.codes[column]) for column in found.left)
+    value = found.sample.codes[found.right]
     chance = max(score_by_chance(one, other, value), score_by_chance(other, one, value))
-    return (score - chance) / max(1 - chance, 1e-9)
+    return (found.score - chance) / max(1 - chance, 1e-9)
 
 
 def _affordable(columns: Sequence[ProfiledColumn], left: list[int]) -> tuple[list[int], int]:

@@ -100,30 +100,31 @@ class _Search:
             self._count(pair.left, pair.right, pair.sample)
 
     def _count(self, left: Left, right: int, sample: RowSample) -> None:
-        """Count a dependency's evidence in the sample, and if that is strong, in all rows."""
-        part = len(sample.rows) < self._table.rows
-        counted = self._classified(left, right, sample if part else None)
-        evidence = weigh(counted, len(sample.rows))
-        if part and evidence is not None and self._grade(left, evidence) is Grade.STRONG:
-            counted = self._classified(left, right, None)
-            evidence = weigh(counted, self._table.rows)
+        """Count a dependency's evidence in the sample, and if it may be declared, in all rows."""
+        counted, evidence = self._weighed(left, right, sample if len(sample.rows) < self._table.rows else None)
         if evidence is None:
             return
-        graded = self._grade(left, evidence)
-        self._evidence[left, right] = evidence
-        self._grades[left, right] = min(graded, Grade.WEAK) if len(left) > 1 else graded
-        if graded:
+        if len(left) == 1 and len(sample.rows) < self._table.rows and self._grade(left, evidence) is Grade.STRONG:
+            counted, evidence = self._weighed(left, right, None)
+        if evidence is not None:
+            self._evidence[left, right] = evidence
+            self._grades[left, right] = self._grade(left, evidence)
             self._found[left, right] = self._suggested(left, right, counted, evidence)
 
     def _grade(self, left: Left, evidence: DependencyEvidence) -> Grade:
-        thresholds = thresholds_for(self._columns[left[0]].kind, evidence) if len(left) == 1 else PAIR
-        return grade(evidence, thresholds)
+        """Left sides of two attributes are weak at best."""
+        if len(left) > 1:
+            return min(grade(evidence, PAIR), Grade.WEAK)
+        return grade(evidence, thresholds_for(self._columns[left[0]].kind, evidence))
 
-    def _classified(self, left: Left, right: int, sample: RowSample | None) -> Classified:
-        groups = self._groups(left, sample)
-        column = self._columns[right]
+    def _weighed(
+        self, left: Left, right: int, sample: RowSample | None
+    ) -> tuple[Classified, DependencyEvidence | None]:
+        """The exceptions of a dependency and what they come to, in a sample or in all rows."""
+        groups, column = self._groups(left, sample), self._columns[right]
         value = column.codes if sample is None else sample.codes[right]
-        return classify(PairCounts.of(groups.key, value, len(column.values)), column.counts)
+        counted = classify(PairCounts.of(groups.key, value, len(column.values)), column.counts)
+        return counted, weigh(counted, len(value))
 
     def _groups(self, left: Left, sample: RowSample | None) -> Keys:
         keys = [self._columns[c].keys for c in left]

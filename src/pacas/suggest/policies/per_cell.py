@@ -7,8 +7,9 @@ but refusals.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import partial
+from collections import Counter
+from functools import cache, partial
+from itertools import count, starmap
 
 import numpy as np
 
@@ -17,8 +18,10 @@ from pacas.core.hierarchy import Hierarchy
 MOST = 1_000
 """Beyond this many neighbours a cell, none are proposed."""
 
-Families = tuple[tuple[int, ...], ...]
-"""Per level, from 1 on, the candidates that first agree with a value there: how many of each label at L, largest first.
+Sizes = frozenset[tuple[int, int]]
+"""Labels at L by how many ground values each stands for: (ground values, labels)."""
+Candidates = tuple[Sizes, ...]
+"""Per level, from 1 on, the labels of the values that first agree with a value there.
 
 Those that agree at L or below have the value's own label; they take their part of the neighbours, and add no label."""
 
@@ -33,8 +36,7 @@ def per_cell_for(hierarchy: Hierarchy, k: int, level: int, sold_at: int) -> int 
     >>> per_cell_for(med, 2, 0, 2), per_cell_for(med, 3, 0, 2), per_cell_for(med, 2, 0, 1)
     (1, 2, None)
     """
-    kinds = {_families(hierarchy, level, value) for value in _unlike_values(hierarchy, level)}
-    suffices = partial(_all_left, kinds, k, level, sold_at)
+    suffices = partial(_all_left, _unlike_candidates(hierarchy, level), k, level, sold_at)
     if not suffices(MOST):
         return None
     low, high = 0, MOST
@@ -44,42 +46,48 @@ def per_cell_for(hierarchy: Hierarchy, k: int, level: int, sold_at: int) -> int 
     return high
 
 
-def _all_left(kinds: set[Families], k: int, level: int, sold_at: int, per_cell: int) -> bool:
-    return all(_labels_left(families, level, sold_at, per_cell) >= k for families in kinds)
+def _all_left(kinds: set[Candidates], k: int, level: int, sold_at: int, per_cell: int) -> bool:
+    return all(_labels_left(candidates, level, sold_at, per_cell) >= k for candidates in kinds)
 
 
-def _labels_left(families: Families, level: int, sold_at: int, per_cell: int) -> int:
+def _labels_left(candidates: Candidates, level: int, sold_at: int, per_cell: int) -> int:
     """Labels at L that an answer leaves at the least: the own one, and those of the neighbours that agree with it."""
-    there = [at for at, sizes in enumerate(families, start=1) if sizes]
+    there = [at for at, sizes in enumerate(candidates, start=1) if sizes]
     even, rest = divmod(per_cell, max(len(there), 1))
     left = 1
     for above, at in enumerate(reversed(there)):  # where it does not divide, higher levels get one more
         if level < at <= sold_at:
-            left += _labels_of(families[at - 1], even + (above < rest))
+            left += _labels_of(candidates[at - 1], even + (above < rest))
     return left
 
 
-def _labels_of(sizes: Sequence[int], drawn: int) -> int:
-    """How many labels so many different candidates have at the least: as few as hold them all."""
-    return int(np.searchsorted(np.cumsum(sizes), min(drawn, sum(sizes)))) + 1 if drawn else 0
+def _labels_of(sizes: Sizes, drawn: int) -> int:
+    """How many labels so many different candidates have at the least: those of the largest labels."""
+    labels = 0
+    for size, many in sorted(sizes, reverse=True):
+        taken = min(-(-drawn // size), many)
+        labels += taken
+        drawn = max(drawn - taken * size, 0)
+    return labels
 
 
-def _unlike_values(hierarchy: Hierarchy, level: int) -> list[int]:
-    """Of ground values with one label at L, and candidates at the same levels below, one."""
-    ground = np.flatnonzero(hierarchy.is_ground)
-    paths = hierarchy.ancestors[:, ground]
-    sizes = np.stack([np.bincount(path, minlength=len(hierarchy))[path] for path in paths])
-    kind = np.vstack([paths[level], np.diff(sizes[: level + 1], axis=0) > 0])
-    _, first = np.unique(kind, axis=1, return_index=True)
-    return [int(value) for value in ground[first]]
+def _unlike_candidates(hierarchy: Hierarchy, level: int) -> set[Candidates]:
+    """The candidates of every ground value, those of values that have alike ones once."""
+    paths = hierarchy.ancestors[:, hierarchy.is_ground]
+    ground = [np.bincount(path, minlength=len(hierarchy)).tolist() for path in paths]
+    of_label = {label: ground[level][label] for label in np.unique(paths[level]).tolist()}
+    below: list[dict[int, Counter[int]]] = []
+    for path in paths:
+        labels: dict[int, Counter[int]] = {}
+        for node, label in set(zip(path.tolist(), paths[level].tolist(), strict=True)):
+            labels.setdefault(node, Counter())[of_label[label]] += 1
+        below.append(labels)
 
+    def first_agree(at: int, above: int, beneath: int) -> Sizes:
+        if at > level:
+            return frozenset((below[at][above] - below[at - 1][beneath]).items())
+        more = ground[at][above] - ground[at - 1][beneath]
+        return frozenset([(more, 1)] if more else [])
 
-def _families(hierarchy: Hierarchy, level: int, value: int) -> Families:
-    ground = np.flatnonzero(hierarchy.is_ground)
-    found = []
-    for at in range(1, hierarchy.height + 1):
-        above, below = hierarchy.ancestors[at, ground], hierarchy.ancestors[at - 1, ground]
-        mine = (above == hierarchy.ancestors[at, value]) & (below != hierarchy.ancestors[at - 1, value])
-        _, sizes = np.unique(hierarchy.ancestors[level, ground[mine]], return_counts=True)
-        found.append(tuple(sorted(sizes.tolist(), reverse=True)))
-    return tuple(found)
+    agreeing = cache(first_agree)
+    return {tuple(starmap(agreeing, zip(count(1), path[1:], path, strict=False))) for path in paths.T.tolist()}

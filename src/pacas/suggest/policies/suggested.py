@@ -46,6 +46,36 @@ class SuggestedPolicy:
         return not set(self.match) <= set(self.x)
 
     @property
+    def why_none(self) -> str | None:
+        """Why no policy is suggested, and what to try; None if one is."""
+        rows = self.found
+        if self.chosen is not None:
+            return None
+        if rows.alone < self.share * rows.rows:
+            return (
+                f"{rows.alone:,} of {rows.rows:,} rows are found alone by {', '.join(self.match)}; find people by more "
+                f"columns, or declare what determines {self.attribute}"
+            )
+        if not self.points:
+            return f"the hierarchy of {self.attribute} has one value only"
+        best = max(self.points, key=lambda point: point.shares[-2])
+        return (
+            f"no k above 1 keeps {self.share:.0%} of the rows for sale below the root, {best.shares[-2]:.1%} at best; "
+            "give a hierarchy whose families are larger (pacas hierarchy balance), or a smaller share"
+        )
+
+    @property
+    def larger_k(self) -> tuple[PolicyPoint, int] | None:
+        """The largest k that would do if nothing had to be for sale below a coarser level, and that level."""
+        if self.chosen is None:
+            return None
+        doing = [point for point in self.points if point.k > self.chosen.k and point.shares[-2] >= self.share]
+        if not doing:
+            return None
+        point = max(doing, key=lambda point: (point.k, -point.safe_level, point.level))
+        return point, next(level for level, share in enumerate(point.shares) if share >= self.share)
+
+    @property
     def policy(self) -> Policy | None:
         if self.chosen is None:
             return None

@@ -36,30 +36,42 @@ def suggest_policy(
     `level` is the finest level that should stay for sale; unless given, the finest at which any k above 1 does.
     """
     found_by = tuple(x if match is None else match)
-    _check(table, attribute, hierarchy, x, found_by, share)
+    _check(table, attribute, hierarchy, x, found_by)
+    _check_options(table, hierarchy, found_by, tied, share, level)
     found = FoundRows.of(table, x, found_by, tied=tied, scope=scope)
     points = list(_points(hierarchy, found))
     chosen, sold_from = _choice(points, hierarchy.height, share, level)
-    needed = None if chosen is None else per_cell_for(hierarchy, chosen.k, chosen.level, chosen.safe_level)
+    is_for_sale = chosen is not None and chosen.safe_level < hierarchy.height
+    needed = per_cell_for(hierarchy, chosen.k, chosen.level, chosen.safe_level) if chosen and is_for_sale else None
     return SuggestedPolicy(attribute, tuple(x), found_by, found, share, chosen, sold_from, points, needed, scope)
 
 
-def _check(
-    table: CodedTable, attribute: str, hierarchy: Hierarchy, x: Sequence[str], match: Sequence[str], share: float
-) -> None:
+def _check(table: CodedTable, attribute: str, hierarchy: Hierarchy, x: Sequence[str], match: Sequence[str]) -> None:
     SchemaError.check_there([attribute, *x, *match], list(table.columns), table.name)
     if attribute in {*x, *match}:
         raise InputError(f"{attribute!r} is what is sold: it cannot be what people are found or grouped by")
     if not match:
         raise InputError("nobody can be found: name the columns of the match, or of X")
-    if not 0 < share <= 1:
-        raise InputError(f"a share is above 0 and at most 1, not {share}")
     unknown = _unknown_rows(table[attribute], hierarchy)
     if unknown:
         raise InputError(
             f"{table.name}: {counted(unknown, 'row has', 'rows have')} a value of {attribute} that is no ground value "
             "of its hierarchy; a provider needs all of them"
         )
+
+
+def _check_options(
+    table: CodedTable, hierarchy: Hierarchy, match: Sequence[str], tied: bool, share: float, level: int | None
+) -> None:
+    if not 0 < share <= 1:
+        raise InputError(f"a share is above 0 and at most 1, not {share}")
+    if level is not None and not 0 <= level < hierarchy.height:
+        raise InputError(
+            f"no level {level} below the root; the levels that can be sold are 0 to {hierarchy.height - 1}"
+        )
+    empty = [name for name in match if table[name].present < table.rows]
+    if tied and empty:
+        raise InputError(f"rows cannot be tied by {empty[0]!r}, which some do not have; leave it out of the match")
 
 
 def _unknown_rows(column: ProfiledColumn, hierarchy: Hierarchy) -> int:
@@ -80,12 +92,18 @@ def _points(hierarchy: Hierarchy, found: FoundRows) -> Iterator[PolicyPoint]:
 def _choice(
     points: Sequence[PolicyPoint], height: int, share: float, level: int | None
 ) -> tuple[PolicyPoint | None, int | None]:
-    """At the finest level at which some k keeps the share: the largest k that leaves who is kept back something, too.
+    """At the finest level at which some k keeps the share: the largest k that is best in what else it does.
 
-    Of equal ones the one that sells them at finer levels, then the one that counts coarser labels, which hide more.
+    Who is kept back is sold something below the root, if any k allows it; and no label above L stands for fewer than k
+    values. Of equal ones the one that sells them at finer levels, then the one of coarser labels, which hide more.
     """
+
+    def worth(point: PolicyPoint) -> tuple[bool, bool, int, int, int]:
+        is_even = point.safe_level == point.level + 1
+        return point.safe_level < height, is_even, point.k, -point.safe_level, point.level
+
     for sold_from in range(height) if level is None else range(level, min(level + 1, height)):
         enough = [point for point in points if point.shares[sold_from] >= share]
         if enough:
-            return max(enough, key=lambda p: (p.safe_level < height, p.k, -p.safe_level, p.level)), sold_from
+            return max(enough, key=worth), sold_from
     return None, None

@@ -34,4 +34,4 @@ class SuggestedRole:
     together: float | None = None
     """The share of rows that it singles out together with those before it."""
     shown: float | None = None
-    """Of a sensitive column: how many values the rows show that share a quasi-identifier, on the average, at the least."""
+    """Of a sensitive column: how many values people show who share a quasi-identifier; on the average, at the least."""

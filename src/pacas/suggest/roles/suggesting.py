@@ -13,6 +13,9 @@ from pacas.suggest.roles.singling_out import SinglingOut, singled_out_alone, sin
 from pacas.suggest.roles.suggested import Role, SuggestedRole
 from pacas.suggest.roles.words import KNOWN_TO_OTHERS, SENSITIVE
 
+SHARED_BY = 20
+"""Rows that must share a quasi-identifier's value, on the average, to ask what they show."""
+
 
 def suggest_roles(table: CodedTable) -> list[SuggestedRole]:
     """In the order of the columns. What a name says is a guess: who owns the table knows better."""
@@ -21,7 +24,7 @@ def suggest_roles(table: CodedTable) -> list[SuggestedRole]:
     together = singling_out(table, open_ones)
     places = {found.attribute: (place, found) for place, found in enumerate(together, start=1)}
     roles = [_role(column, *told[name], places.get(name)) for name, column in table.columns.items()]
-    known = [table[one.attribute] for one in roles if one.role is Role.QUASI_IDENTIFIER]
+    known = [table[one.attribute] for one in roles if one.role is Role.QUASI_IDENTIFIER and one.values <= _few(table)]
     return [_with_values_shown(one, table[one.attribute], known) for one in roles]
 
 
@@ -29,6 +32,11 @@ def _with_values_shown(one: SuggestedRole, column: ProfiledColumn, known: Sequen
     if one.role is not Role.SENSITIVE or not known:
         return one
     return replace(one, shown=min(values_shown(column, by) for by in known))
+
+
+def _few(table: CodedTable) -> float:
+    """Values up to which those of a column are shared by several rows each."""
+    return table.rows / SHARED_BY
 
 
 def _by_itself(column: ProfiledColumn) -> tuple[Role, str]:

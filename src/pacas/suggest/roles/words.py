@@ -16,8 +16,8 @@ SENSITIVE = frozenset(
         "abortion addiction allergy arrest biometric cancer condition conviction credit crime criminal debt depression "
         "diagnosis disability disease disorder dna drug ethnic ethnicity faith genetic hispanic hiv icd illness income "
         "infection loan medical medication mental mortgage offence offense opinion orientation party political "
-        "pregnancy pregnant prescription procedure psychiatric race religion religious result salary sentence sexual surgery "
-        "symptom therapy treatment union vaccination vote wage welfare"
+        "pregnancy pregnant prescription procedure psychiatric race religion religious result salary sentence sexual "
+        "surgery symptom therapy treatment union vaccination vote wage welfare"
     )
 )
 """What privacy laws name, and what people would not have told."""

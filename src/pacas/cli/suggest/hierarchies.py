@@ -1,0 +1,222 @@
+"""`pacas suggest hierarchies`: levels for each column, and what they hide."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.text import Text
+
+from pacas.cli.data_options import AnyData, EngineOption, KeyOption, MasterOption, MemoryOption
+from pacas.cli.options import Json, out, print_json, printable
+from pacas.cli.suggest.coded import coded_table, sample_of
+from pacas.core.dependency import FunctionalDependency
+from pacas.core.toml import comment, toml_key, toml_value
+from pacas.core.words import counted
+from pacas.engine.choosing import EngineChoice
+from pacas.errors import FileError, InputError, SchemaError
+from pacas.formats.hierarchies import write_hierarchy
+from pacas.suggest.coded_table import CodedTable
+from pacas.suggest.dependencies.search import suggest_dependencies
+from pacas.suggest.hierarchies.suggested import HidingLevel, SuggestedHierarchy
+from pacas.suggest.hierarchies.suggesting import suggest_hierarchies, why_none
+
+FdOption = Annotated[
+    list[str] | None,
+    typer.Option("--fd", metavar="'A -> B'", help="What may make a chain, instead of what is found; repeat."),
+]
+AttributeOption = Annotated[
+    list[str] | None,
+    typer.Option("--attribute", "-a", metavar="ATTR", help="For which columns; repeat. (default: all)"),
+]
+
+
+def command(
+    data: AnyData,
+    attribute: AttributeOption = None,
+    fd: FdOption = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FOLDER", help="Write a file (ARX CSV) for each; none is overwritten."),
+    ] = None,
+    k: Annotated[
+        int, typer.Option(min=1, metavar="K", help="In files: put families together until each has K values.")
+    ] = 2,
+    toml: Annotated[bool, typer.Option("--toml", help="Lines for client.toml or provider.toml.")] = False,
+    key: KeyOption = None,
+    engine: EngineOption = None,
+    master: MasterOption = None,
+    memory: MemoryOption = None,
+    json: Json = False,
+) -> None:
+    """Suggest a hierarchy for each column: by other columns, public lists, dates, numbers, codes, or the alphabet.
+
+    A column that another one tells the families of (City → County → State) gets those. Categories stay flat: what
+    belongs together is for somebody to say who knows them. Each level is given with what it hides.
+
+    JSON: rows, of, hierarchies (attribute, how, options, alternative, file, height, levels (level, labels, smallest,
+    median, largest, rows_below)), none (attribute, why); output, if written
+
+    Example: pacas suggest hierarchies sp.csv --toml
+    """
+    if toml and json:
+        raise InputError("--toml and --json are two ways to print; choose one")
+    with coded_table(data, key, EngineChoice(engine, master, memory)) as (table, tell):
+        SchemaError.check_there(attribute or (), list(table.columns), table.name)
+        found = found_hierarchies(table, fd, tell)
+    shown = {name: one for name, one in found.items() if not attribute or name in attribute}
+    without = {
+        name: why
+        for name, one in table.columns.items()
+        if (why := why_none(one)) and (not attribute or name in attribute)
+    }
+    files = {} if output is None else _write(shown.values(), output, k)
+    if json:
+        print_json(_as_json(table, shown, without, files, output))
+    elif toml:
+        print(_as_toml(shown, files))
+    else:
+        _print(table, shown, without, files)
+
+
+def found_hierarchies(table: CodedTable, fd: Sequence[str] | None, tell: Any) -> dict[str, SuggestedHierarchy]:
+    """By the dependencies that are given, or else by those that the table suggests."""
+    if fd:
+        given = FunctionalDependency.parse_all(fd)
+        for one in given:
+            one.check(list(table.columns), table.name)
+    else:
+        tell("looking for chains of columns")
+        found = suggest_dependencies(table, pairs=False)
+        given = tuple(one.fd for one in (*found.strong, *found.redundant))
+    tell("making hierarchies")
+    return suggest_hierarchies(table, given)
+
+
+# ---- files ---------------------------------------------------------------------------------------------------------
+
+
+def _write(suggested: Iterable[SuggestedHierarchy], folder: Path, k: int) -> dict[str, Path]:
+    """A file for each that has levels, in a folder that may be new."""
+    files = _file_names([one.attribute for one in suggested if not one.is_flat], folder)
+    for file in files.values():
+        if file.exists():
+            raise FileError(f"{file} is there already, and is not overwritten; give another folder")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(f"{folder}: the folder cannot be made ({error.strerror})") from None
+    for one in suggested:
+        if one.attribute in files:
+            write_hierarchy(one.merged(k), files[one.attribute])
+    return files
+
+
+def _file_names(attributes: Iterable[str], folder: Path) -> dict[str, Path]:
+    """A name for each that any system takes."""
+    names: dict[str, Path] = {}
+    for attribute in attributes:
+        plain = re.sub(r"[^\w-]+", "_", attribute).strip("_")[:60] or "column"
+        number, name = 1, plain
+        while any(name.lower() == path.stem.lower() for path in names.values()):
+            number += 1
+            name = f"{plain}_{number}"
+        names[attribute] = folder / f"{name}.csv"
+    return names
+
+
+# ---- for programs --------------------------------------------------------------------------------------------------
+
+
+def _as_json(
+    table: CodedTable,
+    found: Mapping[str, SuggestedHierarchy],
+    without: Mapping[str, str],
+    files: Mapping[str, Path],
+    output: Path | None,
+) -> dict[str, Any]:
+    listed = [
+        {
+            "attribute": one.attribute,
+            "how": one.how,
+            "options": one.options,
+            "alternative": one.alternative,
+            "file": str(files[name]) if name in files else None,
+            "height": one.hierarchy.height,
+            "levels": [_level_as_json(level) for level in one.levels],
+        }
+        for name, one in found.items()
+    ]
+    none = [{"attribute": name, "why": why} for name, why in without.items()]
+    written = {} if output is None else {"output": str(output)}
+    return {"rows": table.rows, "of": table.of, "hierarchies": listed, "none": none, **written}
+
+
+def _level_as_json(level: HidingLevel) -> dict[str, Any]:
+    return {
+        "level": level.level,
+        "labels": level.labels,
+        "smallest": level.smallest,
+        "median": level.median,
+        "largest": level.largest,
+        "rows_below": {str(few): round(share, 6) for few, share in level.rows_below.items()},
+    }
+
+
+def _as_toml(found: Mapping[str, SuggestedHierarchy], files: Mapping[str, Path]) -> str:
+    return "\n".join(["[hierarchies]", *(_toml_line(one, files.get(name)) for name, one in found.items())])
+
+
+def _toml_line(one: SuggestedHierarchy, file: Path | None) -> str:
+    name = toml_key(one.attribute)
+    if file is not None:
+        return f"{name} = {toml_value(file.as_posix())}  # {comment(one.how)}"
+    if one.options is not None:
+        return f"{name} = {toml_value(one.options)}"
+    if one.is_flat:
+        could = "" if one.alternative is None else f"; perhaps {name} = {toml_value(one.alternative)}"
+        return f"# {name} stays flat{could}"
+    return f"# {name}: {comment(one.how)}; --output FOLDER writes it as a file"
+
+
+# ---- for people ----------------------------------------------------------------------------------------------------
+
+HEADS = f"{'level':>7}{'labels':>9}{'values of a label':>24}{'rows under 2':>15}{'under 5':>10}"
+
+
+def _print(
+    table: CodedTable,
+    found: Mapping[str, SuggestedHierarchy],
+    without: Mapping[str, str],
+    files: Mapping[str, Path],
+) -> None:
+    for name, one in found.items():
+        if not one.is_flat:
+            where = f"  {files[name]}" if name in files else ""
+            out.print(Text.assemble((printable(name), "bold"), f": {printable(one.how)}", (where, "green")))
+            out.print(Text(HEADS, style="dim"))
+            for level in one.levels[1:]:
+                out.print(_level_line(level))
+    flat = [one for one in found.values() if one.is_flat]
+    if flat:
+        out.print(Text.assemble(("flat", "bold"), f": {', '.join(_flat(one) for one in flat)}"))
+    for name, why in without.items():
+        out.print(Text.assemble((printable(name), "bold"), f": none, {why}", style="dim"))
+    if not found and not without:
+        out.print("no columns")
+    if said := sample_of(table):
+        out.print(said)
+
+
+def _level_line(level: HidingLevel) -> str:
+    sizes = f"{level.smallest:,} to {level.largest:,}" if level.smallest < level.largest else f"{level.smallest:,}"
+    shares = [f"{share:.1%}" for share in level.rows_below.values()]
+    return f"{level.level:>7}{level.labels:>9,}{sizes:>24}{shares[0]:>15}{shares[1]:>10}"
+
+
+def _flat(one: SuggestedHierarchy) -> str:
+    by = "" if one.alternative is None else f", perhaps clustered by {one.alternative['by']}"
+    return printable(f"{one.attribute} ({counted(one.levels[0].labels, 'value')}{by})")
