@@ -49,7 +49,7 @@ def test_files_are_written_once_and_read_back(pacas: Any, folder: Path) -> None:
     assert tree.height == 2 and len(tree.ground_labels) == 12
     before = (folder / "trees" / "city.csv").read_bytes()
     complaint = pacas(*HIERARCHIES, "--output", "trees").complaint
-    assert "is there already, and is not overwritten" in complaint
+    assert "is there already, and nothing is written over it" in complaint
     assert (folder / "trees" / "city.csv").read_bytes() == before
 
 
@@ -123,7 +123,7 @@ def test_policies_are_told_to_people_and_drawn(pacas: Any, folder: Path) -> None
         ((*HIERARCHIES, "--toml", "--json"), "choose one"),
         ((*HIERARCHIES, "-a", "cty"), "cty"),
         ((*HIERARCHIES, "--fd", "age -> cty"), "cty"),
-        ((*HIERARCHIES, "--output", "people.csv"), "cannot be made"),
+        ((*HIERARCHIES, "--output", "people.csv"), "is there already"),
         ((*POLICY, "--scope", "all"), "no scope 'all'"),
         ((*POLICY, "--picture", "p.doc"), "p.svg"),
         ((*POLICY, "--level", "9"), "no level 9"),
