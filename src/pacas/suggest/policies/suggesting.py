@@ -99,8 +99,8 @@ def _choice(
     """
 
     def worth(point: PolicyPoint) -> tuple[bool, bool, int, int, int]:
-        is_even = point.safe_level == point.level + 1
-        return point.safe_level < height, is_even, point.k, -point.safe_level, point.level
+        is_sold = point.safe_level < height
+        return is_sold, is_sold and point.safe_level == point.level + 1, point.k, -point.safe_level, point.level
 
     for sold_from in range(height) if level is None else range(level, min(level + 1, height)):
         enough = [point for point in points if point.shares[sold_from] >= share]
