@@ -183,6 +183,12 @@ def test_codes_are_cut_where_their_characters_change() -> None:
     assert found.hierarchy.generalize_value("A10.2", 1) == "A10**"
 
 
+def test_a_small_interval_joins_its_neighbour() -> None:
+    found = alone([*map(str, range(17, 90)), "90"])
+    assert found.levels[1].smallest == 1
+    assert found.merged().generalize_value("90", 1) == found.merged().generalize_value("86", 1) == "[85,89]|[90,94]"
+
+
 # ---- lists, families, categories -----------------------------------------------------------------------------------
 
 

@@ -71,12 +71,13 @@ def _draft(table: CodedTable, column: ProfiledColumn, chains: ColumnChains) -> D
 
 
 def _suggested(column: ProfiledColumn, draft: DraftHierarchy) -> SuggestedHierarchy:
-    tree = draft.hierarchy if draft.options else without_only_children(draft.hierarchy)
+    tree = draft.hierarchy if draft.options else without_only_children(draft)
     levels = what_levels_hide(tree, column)
-    return SuggestedHierarchy(column.name, draft.how, tree, draft.options, levels, draft.alternative)
+    return SuggestedHierarchy(column.name, draft.how, tree, draft.options, levels, draft.alternative, draft.is_ordered)
 
 
-def without_only_children(tree: Hierarchy) -> Hierarchy:
+def without_only_children(draft: DraftHierarchy) -> Hierarchy:
     """Labels that stand for one value join a sibling: who bought one would know the value."""
-    merged = balance(tree, 0, min(2, len(tree.ground_labels)))
+    tree = draft.hierarchy
+    merged = balance(tree, 0, min(2, len(tree.ground_labels)), in_order=draft.is_ordered)
     return labelled_tree({row[0]: row[1:-1] for row in merged.rows()})

@@ -32,7 +32,7 @@ class RowsForSale:
     groups: int
     """X-groups."""
     is_exact: bool = True
-    """Whether a provider keeps back just as many: where tied rows lie in several X-groups, it may be fewer or more."""
+    """Whether a provider keeps back just as many: not so of a sample, nor where tied rows lie in several X-groups."""
 
     @classmethod
     def of(
@@ -56,7 +56,8 @@ class RowsForSale:
         whole = _lie_in_one_group(group, unit, alone)
         kept = int(alone.sum()) if scope == "row" else _kept(group, unit, size if tied else np.ones_like(size), alone)
         groups = int(group.max(initial=-1)) + 1
-        return cls(table.rows, int(matched.sum()), int(alone.sum()), kept, groups, whole or scope == "row")
+        is_exact = (whole or scope == "row") and not table.is_sample
+        return cls(table.rows, int(matched.sum()), int(alone.sum()), kept, groups, is_exact)
 
 
 def _groups(table: CodedTable, names: Sequence[str]) -> Ints:
