@@ -33,9 +33,11 @@ LEAST_GAIN = 0.7
 class PairCandidate(NamedTuple):
     """A pair of attributes that seems to determine a third, in the sample by which it was found."""
 
-    score: float
+    rank: tuple[float, int]
+    """The least is best: by its score, then by how few values its attributes have."""
     left: tuple[int, int]
     right: int
+    score: float
     sample: RowSample
 
 
@@ -61,9 +63,9 @@ def find_pairs(
             rivals = best.get(found.right)
             if rivals is None or any((column, found.right) in strong for column in pair):
                 continue
-            is_better = len(rivals) < LEFT_SIDES or found.score > rivals[-1].score
+            is_better = len(rivals) < LEFT_SIDES or found.rank < rivals[-1].rank
             if is_better and _gain(columns, found) >= LEAST_GAIN:
-                best[found.right] = sorted([*rivals, found], key=lambda one: -one.score)[:LEFT_SIDES]
+                best[found.right] = sorted([*rivals, found], key=lambda one: one.rank)[:LEFT_SIDES]
     return [found for rivals in best.values() for found in rivals]
 
 
@@ -76,9 +78,11 @@ def _seeming(
         return
     best = np.maximum(alone[pair[0]], alone[pair[1]])
     seems = (found.score >= LEAST_SCORE) & (1 - found.score < LEFT_OPEN * (1 - best))
+    values = sum(len(columns[column].values) for column in pair)
     for right in np.flatnonzero(seems).tolist():
         if right not in pair:
-            yield PairCandidate(float(found.score[right]), pair, right, sample)
+            score = float(found.score[right])
+            yield PairCandidate((-round(score, 2), values), pair, right, score, sample)
 
 
 def score_by_chance(first: Keys, second: Keys, value: Array) -> float:
@@ -113,7 +117,7 @@ def _affordable(columns: Sequence[ProfiledColumn], left: list[int]) -> tuple[lis
     while most > 2 and most * (most - 1) // 2 * len(columns) * FEWEST_ROWS > MOST_COMPARED:
         most -= 1
     kept = sorted(chosen, key=lambda c: (-len(columns[c].values), c))[:most]
-    cost = max(most * (most - 1) // 2, 1) * len(columns)
+    cost = max(most * (most - 1) // 2 * len(columns), 1)
     return sorted(kept), int(np.clip(MOST_COMPARED // cost, FEWEST_ROWS, MOST_ROWS))
 
 
