@@ -14,7 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pacas
-from pacas.core.dependency import FunctionalDependency
 from pacas.engine.duck.engine import DuckEngine
 from pacas.suggest.coded_table import CodedTable
 from pacas.suggest.hierarchies.chains import majority
@@ -32,7 +31,7 @@ def coded(columns: Columns) -> CodedTable:
 
 
 def suggested(columns: Columns, *fds: str) -> dict[str, SuggestedHierarchy]:
-    return suggest_hierarchies(coded(columns), FunctionalDependency.parse_all(fds))
+    return suggest_hierarchies(coded(columns), fds)
 
 
 def alone(values: list[str], name: str = "A") -> SuggestedHierarchy:
@@ -80,6 +79,11 @@ def test_a_value_without_a_parent_is_said_to_have_none() -> None:
     columns["State"] += [None] * 6
     rows = {row[0]: row[1:] for row in suggested(columns, *CHAIN)["City"].hierarchy.rows()}
     assert rows["Utica"] == rows["Rome"] == ("no County", "no State", "*")
+
+
+def test_in_python_a_plain_table_will_do_and_its_own_dependencies_make_chains() -> None:
+    columns = {name: values * 3 for name, values in places().items()}
+    assert pacas.suggest_hierarchies(columns)["City"].how == "columns County → State"
 
 
 def test_a_column_that_does_not_shrink_is_no_level() -> None:
@@ -262,7 +266,7 @@ def tables(draw: st.DrawFn) -> Columns:
 def test_any_table_gets_trees_that_know_all_its_values_and_builders_make_the_same(columns: Columns) -> None:
     fds = [f"{a} -> {b}" for a in columns for b in columns if a != b]
     table = coded(columns)
-    for name, found in suggest_hierarchies(table, FunctionalDependency.parse_all(fds)).items():
+    for name, found in suggest_hierarchies(table, fds).items():
         known = [value in found.hierarchy for value in table[name].values]
         assert all(known) and len(found.levels) == found.hierarchy.height
         assert found.merged().height == found.hierarchy.height

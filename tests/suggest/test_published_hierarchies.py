@@ -13,7 +13,6 @@ import pacas
 from pacas.core.hierarchy import Hierarchy
 from pacas.engine.duck.engine import DuckEngine
 from pacas.suggest.coded_table import CodedTable
-from pacas.suggest.dependencies.search import suggest_dependencies
 from pacas.suggest.hierarchies.suggested import SuggestedHierarchy
 from pacas.suggest.hierarchies.suggesting import suggest_hierarchies
 
@@ -47,8 +46,7 @@ def agreements(found: Hierarchy, published: Hierarchy) -> list[float]:
 
 def suggested(file: Path, *attributes: str) -> dict[str, SuggestedHierarchy]:
     table = CodedTable.read(ENGINE, pacas.scan_relation(file))
-    found = suggest_dependencies(table, pairs=False)
-    made = suggest_hierarchies(table, [one.fd for one in (*found.strong, *found.redundant)])
+    made = suggest_hierarchies(table)
     return {name: made[name] for name in attributes}
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,7 +21,6 @@ from pacas.formats.hierarchies import arx
 from pacas.formats.starters.file_names import file_names
 from pacas.formats.starters.new_files import check_new, write_new
 from pacas.suggest.coded_table import CodedTable
-from pacas.suggest.dependencies.search import suggest_dependencies
 from pacas.suggest.hierarchies.suggested import HidingLevel, SuggestedHierarchy
 from pacas.suggest.hierarchies.suggesting import suggest_hierarchies, why_none
 
@@ -67,7 +66,10 @@ def command(
         raise InputError("--toml and --json are two ways to print; choose one")
     with coded_table(data, key, EngineChoice(engine, master, memory)) as (table, tell):
         SchemaError.check_there(attribute or (), list(table.columns), table.name)
-        found = found_hierarchies(table, fd, tell)
+        for one in FunctionalDependency.parse_all(fd or ()):
+            one.check(list(table.columns), table.name)
+        tell("making hierarchies")
+        found = suggest_hierarchies(table, fd or None)
     shown = {name: one for name, one in found.items() if not attribute or name in attribute}
     without = {
         name: why
@@ -81,20 +83,6 @@ def command(
         print(_as_toml(shown, files))
     else:
         _print(table, shown, without, files)
-
-
-def found_hierarchies(table: CodedTable, fd: Sequence[str] | None, tell: Any) -> dict[str, SuggestedHierarchy]:
-    """By the dependencies that are given, or else by those that the table suggests."""
-    if fd:
-        given = FunctionalDependency.parse_all(fd)
-        for one in given:
-            one.check(list(table.columns), table.name)
-    else:
-        tell("looking for chains of columns")
-        found = suggest_dependencies(table, pairs=False)
-        given = tuple(one.fd for one in (*found.strong, *found.redundant))
-    tell("making hierarchies")
-    return suggest_hierarchies(table, given)
 
 
 def _write(suggested: Iterable[SuggestedHierarchy], folder: Path, k: int) -> dict[str, Path]:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.words import counted
+from pacas.engine.contract import Engine
+from pacas.engine.questions import Data
 from pacas.errors import InputError, SchemaError
 from pacas.suggest.coded_table import CodedTable, ProfiledColumn
 from pacas.suggest.policies.per_cell import per_cell_for
@@ -19,7 +22,7 @@ USUAL_PER_CELL = 10
 
 
 def suggest_policy(
-    table: CodedTable,
+    data: Data | CodedTable,
     attribute: str,
     hierarchy: Hierarchy,
     x: Sequence[str],
@@ -29,12 +32,15 @@ def suggest_policy(
     scope: str = "group",
     share: float = SHARE,
     level: int | None = None,
+    engine: Engine[Any] | None = None,
 ) -> SuggestedPolicy:
-    """For an attribute that is found by `match` (unless given, by X) and protected in X-groups.
+    """The largest k that keeps most rows for sale, and what others would leave.
 
+    It is for an attribute that is found by `match` (unless given, by X) and protected in X-groups.
     `tied`: the match is declared to determine the attribute, so that rows that are found together are sold as one.
     `level` is the finest level that should stay for sale; unless given, the finest at which any k above 1 does.
     """
+    table = CodedTable.from_data(data, engine)
     found_by = tuple(x if match is None else match)
     _check(table, attribute, hierarchy, x, found_by)
     _check_options(table, hierarchy, found_by, tied, share, level)

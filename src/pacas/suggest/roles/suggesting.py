@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
+from pacas.engine.contract import Engine
+from pacas.engine.questions import Data
 from pacas.suggest.coded_table import CodedTable, ProfiledColumn
 from pacas.suggest.kind import Kind
 from pacas.suggest.mapping.column_names import words_of
@@ -17,8 +20,12 @@ SHARED_BY = 20
 """Rows that must share a quasi-identifier's value, on the average, to ask what they show."""
 
 
-def suggest_roles(table: CodedTable) -> list[SuggestedRole]:
-    """In the order of the columns. What a name says is a guess: who owns the table knows better."""
+def suggest_roles(data: Data | CodedTable, *, engine: Engine[Any] | None = None) -> list[SuggestedRole]:
+    """What each column is to the people in a table, in the order of the columns.
+
+    What a name says is a guess: who owns the table knows better.
+    """
+    table = CodedTable.from_data(data, engine)
     told = {name: _by_itself(column) for name, column in table.columns.items()}
     open_ones = [
         name for name, (role, _) in told.items() if role is ColumnRole.OTHER or role is ColumnRole.QUASI_IDENTIFIER
