@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 from pacas.cli.options import show_help
-from pacas.cli.start import client
+from pacas.cli.start import client, provider
 
 app = typer.Typer()
 
@@ -20,3 +20,4 @@ def start(context: typer.Context) -> None:
 
 
 app.command("client")(client.command)
+app.command("provider")(provider.command)

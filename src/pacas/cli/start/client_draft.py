@@ -29,7 +29,9 @@ class ClientDraft:
         self._table, self._provider = table, provider
         self.suggested = suggest_dependencies(table)
         self.columns = ColumnsDraft(table, provider, choices)
-        self.dependencies = DependenciesDraft(table, self.columns.published(), self.suggested, choices)
+        self.dependencies = DependenciesDraft(
+            table, self.columns.published(), self.columns.found_by(), self.suggested, choices
+        )
         self.columns.disown(fd.rhs for fd in self.dependencies.fds)
 
     def hierarchy_lines(self) -> list[StarterLine]:

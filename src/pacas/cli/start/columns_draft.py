@@ -63,6 +63,13 @@ class ColumnsDraft:
             if right is not None and None not in left:
                 yield FunctionalDependency(tuple(name for name in left if name is not None), right)
 
+    def found_by(self) -> Iterable[FunctionalDependency]:
+        """What the provider's matches suggest: who has the same columns of a match is told the same."""
+        for offer in () if self._provider is None else self._provider.marketplace.catalogue().values():
+            left, right = [self.called(name) for name in offer.columns], self.called(offer.attribute)
+            if right is not None and None not in left and right not in left:
+                yield FunctionalDependency(tuple(name for name in left if name is not None), right)
+
     def disown(self, needed: Iterable[str]) -> None:
         """What is sold, and cannot be found by the columns that the client has, is not the provider's to repair."""
         wanted = set(needed)

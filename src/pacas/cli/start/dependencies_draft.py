@@ -12,12 +12,16 @@ from pacas.core.dependency import FunctionalDependency
 from pacas.core.words import counted
 from pacas.formats.starters.lines import StarterLine
 from pacas.suggest.coded_table import CodedTable
+from pacas.suggest.dependencies.given import judge_dependency
 from pacas.suggest.dependencies.suggested import SuggestedDependencies, SuggestedDependency
 
 MENTIONED = 12
 """Weak dependencies that are listed as comments."""
-SURE = 0.75
-"""The least score of a dependency that repairs cells without anybody having looked at it."""
+SURE, CLEAN = 0.75, 0.9
+"""The least score of a dependency that repairs cells without anybody having looked at it. In a table where none has a
+much better one, errors are so many that less will do."""
+SURE_BY_MATCH = 0.4
+"""The same of one that a provider's match suggests."""
 TWICE, MORE = 2, 0.005
 """What is wrong with a right side one left side tells: another with so many more exceptions is wrong itself."""
 EMPTY = 0.1
@@ -31,6 +35,7 @@ class DependenciesDraft:
         self,
         table: CodedTable,
         published: Iterable[FunctionalDependency],
+        found_by: Iterable[FunctionalDependency],
         suggested: SuggestedDependencies,
         choices: Choices,
     ) -> None:
@@ -40,25 +45,37 @@ class DependenciesDraft:
         self._choices = choices
         for fd in published:
             self._add(fd, "the provider says that it holds in its table", True)
+        self._add_matches(found_by)
         self._add_suggested(suggested)
+
+    def _add_matches(self, found_by: Iterable[FunctionalDependency]) -> None:
+        """By what the provider finds an attribute, it tells it; where the table says so as well, that should hold."""
+        told = {fd.rhs for fd in self.fds}
+        for fd in found_by:
+            one = judge_dependency(self._table, fd)
+            if fd.rhs not in told and one is not None and one.score >= SURE_BY_MATCH:
+                self._add(fd, f"the provider finds it so; {evidence_words(one)}", True)
 
     def _add_suggested(self, suggested: SuggestedDependencies) -> None:
         told = {fd.rhs for fd in self.fds}
         best: dict[str, SuggestedDependency] = {}
+        is_clean = any(one.score >= CLEAN for one in suggested.strong)
         for one in suggested.strong:
-            doubt = self._doubt(one, told, best.get(one.fd.rhs))
+            doubt = self._doubt(one, told, best.get(one.fd.rhs), SURE if is_clean else 0.0)
             why = f"{doubt}: {evidence_words(one)}" if doubt else evidence_words(one)
             if self._add(one.fd, why, not doubt):
                 best.setdefault(one.fd.rhs, one)
         for one in suggested.weak[:MENTIONED]:
             self._add(one.fd, f"weak: {evidence_words(one)}", False)
 
-    def _doubt(self, one: SuggestedDependency, told: set[str], best: SuggestedDependency | None) -> str | None:
+    def _doubt(
+        self, one: SuggestedDependency, told: set[str], best: SuggestedDependency | None, sure: float
+    ) -> str | None:
         """Why a dependency that is strong by itself had better be looked at first."""
         empty = _empty_share(self._table, one.fd)
         if one.fd.rhs in told:
             return "the provider tells another"
-        if one.score < SURE:
+        if one.score < sure:
             return "not as sure"
         if empty > EMPTY:
             return f"{empty:.0%} of the rows have none, and would get one"
