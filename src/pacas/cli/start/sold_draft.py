@@ -12,7 +12,7 @@ from pacas.suggest.hierarchies.suggesting import why_none
 from pacas.suggest.mapping.column_names import words_of
 from pacas.suggest.matches.answering import AskingRows, SuggestedMatch
 from pacas.suggest.matches.match_columns import ANSWERS, TELLS, suggest_matches
-from pacas.suggest.roles.suggested import Role, SuggestedRole
+from pacas.suggest.roles.suggested import ColumnRole, SuggestedRole
 
 TRIED = 6
 """Matches of an attribute that are weighed against those of others."""
@@ -57,7 +57,7 @@ def draft_sold(table: CodedTable, roles: Iterable[SuggestedRole], choices: Choic
 def _unfit(column: ProfiledColumn, role: SuggestedRole) -> str | None:
     """Why a column cannot be sold by itself."""
     empty = len(column.codes) - column.present
-    if role.role is Role.IDENTIFIER:
+    if role.role is ColumnRole.IDENTIFIER:
         return f"it names people or things ({role.why})"
     if empty and column.present:
         return f"{counted(empty, 'cell is', 'cells are')} empty: what is sold has a value in every row"
@@ -128,5 +128,5 @@ def _told(
 
 def is_about_people(table: CodedTable, roles: Iterable[SuggestedRole]) -> bool:
     """Whether a row looks like a person's: by the names of columns."""
-    sensitive = any(one.role is Role.SENSITIVE for one in roles)
+    sensitive = any(one.role is ColumnRole.SENSITIVE for one in roles)
     return sensitive or any(set(words_of(name)) & OF_PEOPLE for name in table.columns)
