@@ -26,6 +26,8 @@ from pacas.core.toml import toml_key, toml_value
 from pacas.core.words import counted
 from pacas.engine.choosing import EngineChoice
 from pacas.errors import InputError, SchemaError
+from pacas.experiments.plots.picture import check_picture
+from pacas.experiments.plots.policies import picture_policies
 from pacas.suggest.coded_table import CodedTable
 from pacas.suggest.hierarchies.suggesting import suggest_hierarchies
 from pacas.suggest.policies.suggested import PolicyPoint, SuggestedPolicy
@@ -82,8 +84,6 @@ def command(
     if scope not in ("group", "row"):
         raise InputError(f"no scope {scope!r}; it is group, or row")
     if picture is not None:
-        from pacas.experiments.plots.picture import check_picture  # here: slow to import, rarely needed
-
         check_picture(picture)
     given = read_hierarchies(hierarchy)
     with coded_table(data, key, EngineChoice(engine, master, memory)) as (table, tell):
@@ -103,8 +103,6 @@ def command(
             for attribute, tree in trees.items()
         ]
     if picture is not None:
-        from pacas.experiments.plots.policies import picture_policies
-
         picture_policies(picture, table.name, found)
     if json:
         drawn = {} if picture is None else {"picture": str(picture)}
