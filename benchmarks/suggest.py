@@ -22,8 +22,8 @@ ERRORS = 0.03
 INTRODUCTION = f"""
 `pacas.suggest_dependencies` on a CSV file of {COLUMNS} columns: an entity of a key and six attributes, chains among
 them, a price that two columns determine, and others drawn by themselves; {ERRORS:.0%} of each right side is wrong.
-Beside it DuckDB reads the same file into a table. *Read* is the table as codes, which every suggestion starts from; *search*
-is left sides of one attribute and of two. Samples bound the search, so that its share falls with the rows.
+Beside it DuckDB reads the same file into a table. *Read* is the table as codes, which every suggestion starts from;
+*search* is left sides of one attribute and of two. Samples bound the search, so that its share falls with the rows.
 """.strip()
 
 
