@@ -90,6 +90,7 @@ def test_the_file_may_name_provider_and_budget_and_the_command_line_wins(
         ('columns = ["a"]', "'columns': give a section, [columns]"),
         ('[columns]\nMEDS = "MED"', "columns.MEDS: no such column in client.csv; did you mean 'MED'?"),
         ('[columns]\nMED = "MED"\nGEN = "MED"', "columns: both 'MED' and 'GEN' are said to be the provider's 'MED'"),
+        ("[columns]\nMED = true", "'columns': give a section, [columns]"),
         ('[columns]\nbudget = "MED"', "columns.budget: no such column"),
         ("[columns]\nbudget = 2", "'budget' stands at the top of the file, before [columns]"),
         ('[columns]\nMED = "MEDS"', "columns.MED: the provider names no column 'MEDS'; did you mean 'MED'?"),

@@ -58,6 +58,14 @@ def test_offers_and_dependencies_come_in_the_clients_names() -> None:
     assert [str(fd) for fd in market.dependencies()] == ["sex, DIAG -> drug", "sex, MED -> ZIP"]
 
 
+def test_a_column_can_be_said_not_to_be_the_providers() -> None:
+    market = OwnNames(shop(), {"MED": None})
+    assert list(market.catalogue()) == ["the provider's MED"]
+    cleaner = pacas.SafeClean(["GEN, DIAG -> MED"], 2, columns={"MED": None})
+    left = cleaner.clean(example.client, shop()).unrepaired
+    assert {one.reason for one in left} == {"not_sold"}
+
+
 def test_a_column_of_the_providers_that_only_looks_like_one_of_the_clients_is_none_of_them() -> None:
     market = OwnNames(shop(), {"MED": "AGE"})
     assert list(market.catalogue()) == ["the provider's MED"]

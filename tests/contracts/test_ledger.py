@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -36,6 +37,7 @@ from pacas.storage.url import open_ledger
 
 FINGERPRINT = {part: f"{number:064x}" for number, part in enumerate(["relation", "hierarchies", "policies", "support"])}
 SEED = b"a secret seed, 32 bytes in length"
+TIME = 1_800_000_000
 SECRETS = ["secret", "ibuprofen", "hidden", SEED.hex(), repr(SEED)]
 PROCESSES = Path(__file__).with_name("ledger_processes.py")
 
@@ -59,7 +61,7 @@ class Place(Protocol):
 
 class InMemory:
     def __init__(self) -> None:
-        self._ledger = MemoryLedger()
+        self._ledger = MemoryLedger(lambda: TIME)
 
     def open(self) -> Ledger:
         return self._ledger
@@ -124,7 +126,7 @@ class InSqlite(InDatabase):
         self.path = path
 
     def open(self) -> Ledger:
-        ledger = SqliteLedger(self.path)
+        ledger = SqliteLedger(self.path, clock=lambda: TIME)
         ledger._connection.execute("PRAGMA synchronous = OFF")
         self._opened.append(ledger)
         return ledger
@@ -152,6 +154,7 @@ class InPostgres(InDatabase):
 
     def open(self) -> Ledger:
         ledger = open_ledger(f"{self.url}&options=-csynchronous_commit%3Doff", Path())
+        ledger._clock = lambda: TIME
         self._opened.append(ledger)
         return ledger
 
@@ -567,7 +570,7 @@ def stored(ledger: Ledger, sequence: int) -> Record:
     return record
 
 
-@pytest.mark.parametrize("member", ["answer", "attribute", "kind", "level", "rows", "salt", "tuple"])
+@pytest.mark.parametrize("member", ["answer", "attribute", "kind", "level", "rows", "salt", "time", "tuple", "version"])
 def test_every_detail_of_a_purchase_is_covered_by_its_hash(place: Place, ledger: Ledger, member: str) -> None:
     filled(ledger)
     details = stored(ledger, 2).details
@@ -772,20 +775,56 @@ def test_the_encoding_is_the_documented_one(ledger: Ledger) -> None:
     ledger.append(purchase(1, answer='é"\n😀', request=Request({"b": None, "a": "1"}, "MED", 2)))
     opening, bought = stored(ledger, 0), stored(ledger, 1)
     digests = ",".join(f'"{part}":"{FINGERPRINT[part]}"' for part in sorted(FINGERPRINT))
-    assert opening.details == f'{{"fingerprint":{{{digests}}},"kind":"opening","seed":"{SEED.hex()}"}}'
+    ends = '"time":1800000000,"version":2'
+    assert opening.details == f'{{"fingerprint":{{{digests}}},"kind":"opening","seed":"{SEED.hex()}",{ends}}}'
     assert bought.details == (
+        '{"answer":"é\\"\\n😀","attribute":"MED","kind":"purchase","level":2,"rows":[3,1,86],'
+        '"salt":"cbcc50ffc4ecbe89b1c3f19af1c6f06e","time":1800000000,"tuple":{"a":"1","b":null},"version":2}'
+    )
+    texts = [
+        f"pacas ledger entry 2\n{GENESIS}\n0\n\n\n\n{opening.details}",
+        f"pacas ledger entry 2\n{opening.hash}\n1\nann\nkey 1\n10\n{bought.details}",
+    ]
+    assert [opening.hash, bought.hash] == [sha256(text.encode()).hexdigest() for text in texts]
+
+
+def test_a_ledger_of_version_1_is_read_and_goes_on_in_version_2(place: Place) -> None:
+    """These texts and hashes are in ledgers of earlier releases."""
+    ledger = place.open()
+    ledger._clock = None
+    ledger.open(FINGERPRINT, SEED)
+    earlier = ledger.append(purchase(1, answer='é"\n😀', request=Request({"b": None, "a": "1"}, "MED", 2)))
+    assert stored(ledger, 1).details == (
         '{"answer":"é\\"\\n😀","attribute":"MED","kind":"purchase","level":2,"rows":[3,1,86],'
         '"salt":"cbcc50ffc4ecbe89b1c3f19af1c6f06e","tuple":{"a":"1","b":null}}'
     )
-    assert (opening.hash, bought.hash) == (
+    assert (stored(ledger, 0).hash, earlier.hash) == (
         "19476311075b22b2112e4e8d624f11442a782947c5442e1608974ec4168dda25",
         "3d079ff0808f171b2b1d6976182b9f1db4b2475c713bee3512a0236a2cb96e4c",
     )
+    ledger._clock = lambda: TIME
+    ledger.open(FINGERPRINT, SEED)
+    ledger.append(purchase(2))
+    assert [entry.payload.time for entry in ledger.entries()] == [None, None, TIME]
+    assert ledger.verify().holds
+
+
+@pytest.mark.parametrize("time", ["null", '"now"', "1.5", "true", "-1"])
+def test_a_time_that_is_none_is_not_read(place: Place, ledger: Ledger, time: str) -> None:
+    """Not even where the hash is right: whoever writes the chain anew writes no entry that is none."""
+    ledger.append(purchase())
+    record = stored(ledger, 1)
+    altered = record._replace(details=record.details.replace(str(TIME), time))
+    place.alter(1, "details", altered.details)
+    place.alter(1, "hash", altered.rehashed())
+    place.set_head(Head(2, altered.rehashed()))
+    with pytest.raises(LedgerBrokenError, match="entry 1 is of a kind or version not known here"):
+        list(ledger.entries())
 
 
 def test_every_kind_of_ledger_writes_the_same_chain(ledger: Ledger) -> None:
     filled(ledger)
-    with closing(MemoryLedger()) as other:
+    with closing(MemoryLedger(lambda: TIME)) as other:
         other.open(FINGERPRINT, SEED)
         filled(other)
         assert [e.hash for e in ledger.entries()] == [e.hash for e in other.entries()]

@@ -373,7 +373,8 @@ def test_what_is_worth_most_a_credit_is_bought_first(case: Case, seed: int, mone
         for level in levels:
             worth = float(posterior.worth(level, Fraction(careful), case.stays(0), least))
             assume(abs(worth - 0.01) > NEAR)
-            if worth > 0.01 and 0 <= ladder[level] <= money:
+            known = bool(posterior.answers)  # and so is what costs nothing more
+            if worth > 0.01 and known <= ladder[level] <= money:
                 ranks[row, level] = max(ladder[level], 1) / worth
     if wish is None:
         assert not ranks

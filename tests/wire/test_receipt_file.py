@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -17,21 +18,27 @@ from pacas.wire.receipt_file import read_receipts
 from pacas.wire.shapes import ReceiptDocument
 
 RECEIPT = Receipt("ann", "MED", {"GEN": "male", "AGE": None}, 1, "NSAID", 700_000_000, "run:0", 3, "ab" * 32)
-WHOLE = ReceiptDocument.of(SigningKey.generate().sign(RECEIPT)).model_dump()
+WHOLE, TIMED = (
+    ReceiptDocument.of(SigningKey.generate().sign(replace(RECEIPT, time=time))).model_dump()
+    for time in (None, 1_800_000_000)
+)
 TEXTS: list[Any] = ["", "x", "\ud800", "\x00é", None]
 NUMBERS: list[Any] = [True, 0, 1, 2, -1, 1.0, 2**70]
 TUPLES: list[Any] = [[], {}, {"A": "x", "B": None}, {"A": 1}, {"A": "\udfff"}, {"\ud800": None}, {"A": {}}]
 
 
-@pytest.mark.parametrize("member", [*WHOLE, "more"])
+@pytest.mark.parametrize("whole", [WHOLE, TIMED], ids=["without a time", "timed"])
+@pytest.mark.parametrize("member", [*TIMED, "more"])
 @pytest.mark.parametrize("value", [*TEXTS, *NUMBERS, *TUPLES], ids=ascii)
-def test_a_member_of_any_kind_is_read_or_refused_as_its_shape_says(member: str, value: Any) -> None:
-    _agree(WHOLE | {member: value})
+def test_a_member_of_any_kind_is_read_or_refused_as_its_shape_says(
+    whole: dict[str, Any], member: str, value: Any
+) -> None:
+    _agree(whole | {member: value})
 
 
-@pytest.mark.parametrize("member", WHOLE)
+@pytest.mark.parametrize("member", TIMED)
 def test_a_member_that_lacks_is_told_as_its_shape_says(member: str) -> None:
-    _agree({name: value for name, value in WHOLE.items() if name != member})
+    _agree({name: value for name, value in TIMED.items() if name != member})
 
 
 def _agree(document: dict[str, Any]) -> None:

@@ -53,6 +53,14 @@ def test_what_is_signed_is_one_text_that_is_written_down() -> None:
     )
 
 
+def test_a_receipt_with_a_time_is_of_version_2() -> None:
+    assert signed_bytes(replace(RECEIPT, time=1_800_000_000), "0123456789abcdef").decode() == (
+        'pacas receipt 2\n{"account":"ann","answer":"NSAID","attribute":"MED","hash":"' + "ab" * 32 + '",'
+        '"idempotency_key":"run:0","key_id":"0123456789abcdef","level":1,"price":700000000,"sequence":3,'
+        '"time":1800000000,"tuple":{"AGE":null,"GEN":"männlich"}}'
+    )
+
+
 ALTERED: dict[str, list[Any]] = {
     "account": ["bob", "Ann", "ann "],
     "attribute": ["DIAG"],
@@ -63,6 +71,7 @@ ALTERED: dict[str, list[Any]] = {
     "idempotency_key": ["run:1"],
     "sequence": [4],
     "hash": ["ac" * 32],
+    "time": [0, 1_800_000_000],
 }
 
 

@@ -15,7 +15,7 @@ from pacas.client.buying.offers import (
     find_offers,
     is_whole,
 )
-from pacas.client.buying.own_names import check_own_names, in_own_names
+from pacas.client.buying.own_names import OwnColumns, check_own_names, in_own_names
 from pacas.client.buying.purchaser import Purchaser
 from pacas.client.classes.named_cells import Cell, check_attributes, check_cells
 from pacas.client.outcome.cleaning import Cleaning
@@ -49,7 +49,7 @@ class SafeClean:
     `budget` is in credits. `hierarchies` are the client's own; for other attributes those of the provider count.
     `max_level` is the coarsest level that may be bought, for all attributes or by attribute. `cells` are (row,
     attribute) pairs that another error detector has named. `columns` are those that the provider calls by other names:
-    the client's name, and the provider's.
+    the client's name, and the provider's, or None for one that only looks like the provider's.
 
     `strategy` is "weigh" (D14), which is as `careful` as it is told, and may `look_further` than dependencies do, at
     rare values beside frequent ones; or "paper", whose are `allocation`, `prefer`,
@@ -71,7 +71,7 @@ class SafeClean:
         repair: str | None = None,
         rounds: int | None = None,
         cells: Iterable[Cell] | None = None,
-        columns: Mapping[str, str] | None = None,
+        columns: OwnColumns | None = None,
     ) -> None:
         self.fds = FunctionalDependency.parse_all([fds] if isinstance(fds, str) else fds)
         self.cells = tuple(cells or ())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -43,6 +43,16 @@ def coded_texts(texts: pa.ChunkedArray) -> CodedColumn:
     code[len(found)] = len(values) - 1
     indices = coded.indices.fill_null(len(found)) if coded.indices.null_count else coded.indices
     return CodedColumn(code[np.frombuffer(indices.buffers()[1], dtype=np.int32, count=len(indices))], values)
+
+
+def coded_together(texts: Mapping[str, pa.ChunkedArray], threads: int) -> dict[str, CodedColumn]:
+    """Columns of texts, so many at a time where they are long."""
+    if threads == 1 or len(texts) < 2 or len(next(iter(texts.values()))) <= FEW:
+        return {name: coded_texts(column) for name, column in texts.items()}
+    from concurrent.futures import ThreadPoolExecutor  # here: slow to import, rarely needed
+
+    with ThreadPoolExecutor(threads) as pool:
+        return dict(zip(texts, pool.map(coded_texts, texts.values()), strict=True))
 
 
 def _few_coded(texts: list[str | None]) -> CodedColumn:

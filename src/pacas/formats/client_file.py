@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError
 
@@ -31,7 +31,7 @@ _EXAMPLES = {
     "fds": 'give a list, as in fds = ["GEN, DIAG -> MED"]',
     "provider": 'give its file or its URL, as in provider = "provider.toml"',
     "budget": "give a number of credits from 0 on, as in budget = 2.5",
-    "columns": 'give a section, [columns] with your_column = "the provider\'s column"',
+    "columns": 'give a section, [columns] with your_column = "the provider\'s column", or false for none',
     "hierarchies": 'give a section, [hierarchies] with MED = "med.csv"',
 }
 
@@ -48,8 +48,8 @@ class ClientFile(Section):
     provider: str | None = None
     budget: Annotated[int | float | None, Field(ge=0, allow_inf_nan=False)] = None
     hierarchies: dict[str, str | dict[str, Any]] = Field(default_factory=dict)
-    columns: dict[str, str] = Field(default_factory=dict)
-    """The client's columns that the provider calls by other names: those names."""
+    columns: dict[str, str | Literal[False]] = Field(default_factory=dict)
+    """The client's columns that the provider calls by other names: those names. False: it has another of that name."""
 
     _path: Path = Path("client.toml")
 
@@ -61,6 +61,10 @@ class ClientFile(Section):
         """What should hold in the table, one right-hand attribute each."""
         with named("fds"):
             return tuple(FunctionalDependency.parse_all(self.fds))
+
+    @property
+    def own_columns(self) -> dict[str, str | None]:
+        return {own: theirs or None for own, theirs in self.columns.items()}
 
     @property
     def provider_named(self) -> str | None:

@@ -24,13 +24,20 @@ class Receipt:
     idempotency_key: str = field(repr=False)
     sequence: int
     hash: str
+    time: int | None = None
+    """When it was sold, in seconds since 1970, UTC; None in a receipt of version 1."""
+
+    @property
+    def version(self) -> int:
+        return 1 if self.time is None else 2
 
     def members(self) -> dict[str, Any]:
         """All that it says, by name."""
-        return {name: getattr(self, name) for name in _MEMBERS} | {"tuple": dict(self.tuple)}
+        members = {name: getattr(self, name) for name in _MEMBERS} | {"tuple": dict(self.tuple)}
+        return members if self.time is None else members | {"time": self.time}
 
 
-_MEMBERS = tuple(member.name for member in fields(Receipt))
+_MEMBERS = tuple(member.name for member in fields(Receipt) if member.name != "time")
 
 
 @dataclass(frozen=True, slots=True)

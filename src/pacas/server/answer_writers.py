@@ -87,11 +87,14 @@ class PurchaseWriter:
         if self._widest is None:
             return 0
         label = self._widest.labels[asked.request.attribute]
-        widest = Purchase(asked.buyer, asked.idempotency_key, asked.request, self._widest.price, label)
+        named = (asked.buyer, asked.idempotency_key)
+        widest = Purchase(*named, asked.request, self._widest.price, label, time=LATEST)
         receipt = _receipt(Entry(LARGEST, GENESIS, GENESIS, widest))
         return len(_document(widest, SignedReceipt(receipt, self._signing.key_id, UNSIGNED)))
 
 
+LATEST = 9_999_999_999
+"""The last second, in the year 2286, that is written with ten digits."""
 UNSIGNED = "=" * 88
 """As long as any signature is in base64."""
 
@@ -125,6 +128,7 @@ def _receipt(entry: Entry) -> Receipt:
         idempotency_key=purchase.idempotency_key,
         sequence=entry.sequence,
         hash=entry.hash,
+        time=purchase.time,
     )
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from threading import Lock, RLock
+from time import time
 from typing import Any
 
 from pacas.provider.ledger.accounts import Account, Role, name_taken, no_such_account
@@ -24,10 +26,16 @@ OF_ONE_BUYER = {
 plain column is looked up in no index."""
 
 
+def utc_seconds() -> int:
+    """The time of the machine's clock, in seconds since 1970."""
+    return int(time())
+
+
 class DatabaseLedger(Ledger):
     """A ledger over one connection, which belongs to the process that opened it, and a second one that only reads."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], int]) -> None:
+        self._clock = clock
         self._lock = RLock()
         self._reading = Lock()
         self._depth = 0

@@ -55,15 +55,18 @@ def _receipt(document: Any, number: int, name: str) -> SignedReceipt:
         raise FileError(f"{name}: number {number} in it is no receipt; {SHAPE}")
     if not _is_whole(document):
         return _validated(document, number, name)
-    receipt = Receipt(**{member: document[member] for member in _RECEIPT})
+    receipt = Receipt(**{member: document[member] for member in _RECEIPT}, time=document.get("time"))
     return SignedReceipt(receipt, document["key_id"], document["signature"])
 
 
 def _is_whole(document: Mapping[str, Any]) -> bool:
     """Whether a document is surely a `ReceiptDocument`: to load pydantic takes longer than all else in verifying it."""
-    if {member: type(value) for member, value in document.items()} != _MEMBERS:
+    members = {member: type(value) for member, value in document.items()}
+    if members != (_MEMBERS if "time" not in document else _MEMBERS | {"time": int}):
         return False
-    if document["version"] != 1 or min(document["level"], document["price"], document["sequence"] - 1) < 0:
+    if document["version"] != (2 if "time" in document else 1) or document.get("time", 0) < 0:
+        return False
+    if min(document["level"], document["price"], document["sequence"] - 1) < 0:
         return False
     known = document["tuple"].values()
     if not all(value is None or isinstance(value, str) for value in known):

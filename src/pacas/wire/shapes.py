@@ -11,7 +11,18 @@ from enum import Enum
 from math import prod
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Discriminator, FailFast, Field, StringConstraints, Tag, TypeAdapter
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    FailFast,
+    Field,
+    StringConstraints,
+    Tag,
+    TypeAdapter,
+    ValidationInfo,
+    field_validator,
+)
 from pydantic import create_model as model_of
 
 from pacas.protocol.messages import LARGEST, ListedLadder, ListedPrices, Request
@@ -185,7 +196,9 @@ class ReceiptDocument(BaseModel):
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True, hide_input_in_errors=True)
 
-    version: int = Field(ge=1, le=1, description="The form of the receipt and of what is signed: 1.")
+    version: int = Field(
+        ge=1, le=2, description="The form of the receipt and of what is signed: 2, or 1 without a time."
+    )
     account: str = Field(description="Who bought.")
     attribute: str = Field(description="The attribute that was sold.")
     tuple: dict[str, str | None] = Field(description="The client's tuple, as far as it was sent.", repr=False)
@@ -195,12 +208,27 @@ class ReceiptDocument(BaseModel):
     idempotency_key: str = Field(description="The key of the purchase.", repr=False)
     sequence: int = Field(ge=1, description="The number of its entry in the provider's ledger.")
     hash: str = Field(description="The hash of that entry, in hex.")
+    time: int | None = Field(
+        None,
+        ge=0,
+        validate_default=True,
+        exclude_if=lambda time: time is None,
+        description="When it was sold: seconds since 1970, UTC. From version 2 on.",
+    )
     key_id: str = Field(description="Which of the provider's keys has signed: 16 hex digits.")
     signature: str = Field(description="The Ed25519 signature, in base64.", repr=False)
 
     @classmethod
     def of(cls, signed: SignedReceipt) -> ReceiptDocument:
-        return cls(version=1, **signed.receipt.members(), key_id=signed.key_id, signature=signed.signature)
+        receipt = signed.receipt
+        return cls(version=receipt.version, **receipt.members(), key_id=signed.key_id, signature=signed.signature)
+
+    @field_validator("time")
+    @classmethod
+    def _from_version_2_on(cls, time: int | None, info: ValidationInfo) -> int | None:
+        if "version" in info.data and (info.data["version"] == 2) != (time is not None):
+            raise ValueError("a receipt has a time from version 2 on")
+        return time
 
     def signed(self) -> SignedReceipt:
         receipt = Receipt(**self.model_dump(exclude={"version", "key_id", "signature"}))

@@ -1,9 +1,10 @@
 """Receipts that anybody can check: their Ed25519 signatures. Only `server.signing_key` can make one.
 
-**What is signed, version 1.** The bytes of the line `pacas receipt 1`, a line feed, and one JSON object in UTF-8:
+**What is signed, version 2.** The bytes of the line `pacas receipt 2`, a line feed, and one JSON object in UTF-8:
 members sorted by code point, no white space, whole numbers only, and only `"`, `\\` and the characters below U+0020
 escaped. Its members are those of the receipt (`account`, `answer`, `attribute`, `hash`, `idempotency_key`, `level`,
-`price`, `sequence`, `tuple`) and `key_id`: the first 16 hex digits of the SHA-256 of the 32 bytes of the public key.
+`price`, `sequence`, `time`, `tuple`) and `key_id`: the first 16 hex digits of the SHA-256 of the 32 bytes of the public
+key. Version 1, of a sale whose entry has no time, has no `time`, and the line `pacas receipt 1`.
 """
 
 from __future__ import annotations
@@ -21,10 +22,8 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat,
 from pacas.errors import FileError, InputError
 from pacas.protocol.receipt import Receipt, SignedReceipt
 
-VERSION = 1
 KEY_PATH = "/v1/key"
 """Where a provider's server publishes its public key."""
-_HEAD = f"pacas receipt {VERSION}\n"
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
 
 
@@ -81,7 +80,7 @@ def checked_key(pem: str, where: str) -> str:
 def signed_bytes(receipt: Receipt, key_id: str) -> bytes:
     """The one text of a receipt that is signed."""
     members = receipt.members() | {"key_id": key_id}
-    return (_HEAD + _ENCODER.encode(members)).encode()
+    return f"pacas receipt {receipt.version}\n{_ENCODER.encode(members)}".encode()
 
 
 def id_of(key: Ed25519PublicKey) -> str:

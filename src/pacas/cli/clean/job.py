@@ -87,7 +87,7 @@ def make_job(options: Options, engine: Engine[Any]) -> Job:
         repair=options.repair,
         rounds=options.rounds,
         cells=cells,
-        columns=client.columns,
+        columns=client.own_columns,
     )
     if options.provider is None and cleaner.strategy != WEIGH:
         raise InputError("the paper's strategy repairs with what it buys; give --provider, or take --strategy weigh")

@@ -14,12 +14,17 @@ from pacas.cli.plain_table import plain_table
 from pacas.cli.suggest.coded import coded_table, sample_of
 from pacas.engine.choosing import EngineChoice
 from pacas.suggest.coded_table import CodedTable
-from pacas.suggest.roles.suggested import Role, SuggestedRole
+from pacas.suggest.roles.suggested import ColumnRole, SuggestedRole
 from pacas.suggest.roles.suggesting import suggest_roles
 
 MOST = 0.5
 """The share of rows that is most of them."""
-COLOURS = {Role.IDENTIFIER: "red", Role.SENSITIVE: "yellow", Role.QUASI_IDENTIFIER: "cyan", Role.OTHER: "dim"}
+COLOURS = {
+    ColumnRole.IDENTIFIER: "red",
+    ColumnRole.SENSITIVE: "yellow",
+    ColumnRole.QUASI_IDENTIFIER: "cyan",
+    ColumnRole.OTHER: "dim",
+}
 
 
 def command(

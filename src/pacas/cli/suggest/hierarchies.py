@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,10 +16,11 @@ from pacas.core.dependency import FunctionalDependency
 from pacas.core.toml import comment, toml_key, toml_value
 from pacas.core.words import counted
 from pacas.engine.choosing import EngineChoice
-from pacas.errors import FileError, InputError, SchemaError
-from pacas.formats.hierarchies import write_hierarchy
+from pacas.errors import InputError, SchemaError
+from pacas.formats.hierarchies import arx
+from pacas.formats.starters.file_names import file_names
+from pacas.formats.starters.new_files import check_new, write_new
 from pacas.suggest.coded_table import CodedTable
-from pacas.suggest.dependencies.search import suggest_dependencies
 from pacas.suggest.hierarchies.suggested import HidingLevel, SuggestedHierarchy
 from pacas.suggest.hierarchies.suggesting import suggest_hierarchies, why_none
 
@@ -66,7 +66,10 @@ def command(
         raise InputError("--toml and --json are two ways to print; choose one")
     with coded_table(data, key, EngineChoice(engine, master, memory)) as (table, tell):
         SchemaError.check_there(attribute or (), list(table.columns), table.name)
-        found = found_hierarchies(table, fd, tell)
+        for one in FunctionalDependency.parse_all(fd or ()):
+            one.check(list(table.columns), table.name)
+        tell("making hierarchies")
+        found = suggest_hierarchies(table, fd or None)
     shown = {name: one for name, one in found.items() if not attribute or name in attribute}
     without = {
         name: why
@@ -82,50 +85,13 @@ def command(
         _print(table, shown, without, files)
 
 
-def found_hierarchies(table: CodedTable, fd: Sequence[str] | None, tell: Any) -> dict[str, SuggestedHierarchy]:
-    """By the dependencies that are given, or else by those that the table suggests."""
-    if fd:
-        given = FunctionalDependency.parse_all(fd)
-        for one in given:
-            one.check(list(table.columns), table.name)
-    else:
-        tell("looking for chains of columns")
-        found = suggest_dependencies(table, pairs=False)
-        given = tuple(one.fd for one in (*found.strong, *found.redundant))
-    tell("making hierarchies")
-    return suggest_hierarchies(table, given)
-
-
-# ---- files ---------------------------------------------------------------------------------------------------------
-
-
 def _write(suggested: Iterable[SuggestedHierarchy], folder: Path, k: int) -> dict[str, Path]:
-    """A file for each that has levels, in a folder that may be new."""
-    files = _file_names([one.attribute for one in suggested if not one.is_flat], folder)
-    for file in files.values():
-        if file.exists():
-            raise FileError(f"{file} is there already, and is not overwritten; give another folder")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise FileError(f"{folder}: the folder cannot be made ({error.strerror})") from None
-    for one in suggested:
-        if one.attribute in files:
-            write_hierarchy(one.merged(k), files[one.attribute])
+    """A file for each that has levels, in a folder that may be new; all of them, or none."""
+    trees = {one.attribute: one.merged(k) for one in suggested if not one.is_flat}
+    files = file_names(trees, folder)
+    check_new(files.values())
+    write_new({files[attribute]: arx.write(tree).encode() for attribute, tree in trees.items()})
     return files
-
-
-def _file_names(attributes: Iterable[str], folder: Path) -> dict[str, Path]:
-    """A name for each that any system takes."""
-    names: dict[str, Path] = {}
-    for attribute in attributes:
-        plain = re.sub(r"[^\w-]+", "_", attribute).strip("_")[:60] or "column"
-        number, name = 1, plain
-        while any(name.lower() == path.stem.lower() for path in names.values()):
-            number += 1
-            name = f"{plain}_{number}"
-        names[attribute] = folder / f"{name}.csv"
-    return names
 
 
 # ---- for programs --------------------------------------------------------------------------------------------------

@@ -21,7 +21,6 @@ from pacas.cli.data_options import (
 from pacas.cli.options import Json, Tell, names, out, print_json, printable
 from pacas.cli.plain_table import plain_table
 from pacas.cli.suggest.coded import coded_table, sample_of
-from pacas.cli.suggest.hierarchies import found_hierarchies
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.toml import toml_key, toml_value
 from pacas.core.words import counted
@@ -30,6 +29,7 @@ from pacas.errors import InputError, SchemaError
 from pacas.experiments.plots.picture import check_picture
 from pacas.experiments.plots.policies import picture_policies
 from pacas.suggest.coded_table import CodedTable
+from pacas.suggest.hierarchies.suggesting import suggest_hierarchies
 from pacas.suggest.policies.suggested import PolicyPoint, SuggestedPolicy
 from pacas.suggest.policies.suggesting import SHARE, USUAL_PER_CELL, suggest_policy
 
@@ -122,7 +122,8 @@ def _trees(
         raise InputError("--y names no column")
     SchemaError.check_there([*attributes, *given], list(table.columns), table.name)
     missing = [attribute for attribute in attributes if attribute not in given]
-    found = found_hierarchies(table, None, tell) if missing else {}
+    tell("making hierarchies")
+    found = suggest_hierarchies(table) if missing else {}
     flat = {name: Hierarchy.flat(table[name].values) for name in missing if name not in found}
     made = {name: found[name].merged() for name in missing if name in found}
     return {name: tree for name, tree in {**given, **made, **flat}.items() if name in attributes}

@@ -10,35 +10,38 @@ from pacas.errors import InputError, did_you_mean
 from pacas.protocol.marketplace import Columns, Forwarding, Marketplace, lacks_column
 from pacas.protocol.messages import Answer, Ladders, Offer, Quote, Refusal, Request
 
+OwnColumns = Mapping[str, str | None]
+"""By the client's name of a column, the provider's; None: the provider's column of that name is another one."""
 
-def check_own_names(columns: Mapping[str, str]) -> None:
+
+def check_own_names(columns: OwnColumns) -> None:
     """Raise if two of the client's columns are said to be one of the provider's."""
     seen: dict[str, str] = {}
     for own, theirs in columns.items():
-        if theirs in seen:
+        if theirs is not None and theirs in seen:
             raise InputError(f"columns: both {seen[theirs]!r} and {own!r} are said to be the provider's {theirs!r}")
-        seen[theirs] = own
+        seen |= {} if theirs is None else {theirs: own}
 
 
-def in_own_names(marketplace: Marketplace, columns: Mapping[str, str]) -> Marketplace:
-    """The marketplace; where the client has other names, `columns` (the client's name: the provider's), in those."""
+def in_own_names(marketplace: Marketplace, columns: OwnColumns) -> Marketplace:
+    """The marketplace; where the client has other names, in those."""
     return OwnNames(marketplace, columns) if columns else marketplace
 
 
 class OwnNames(Forwarding):
     """Offers and dependencies come in the client's names, requests go in the provider's."""
 
-    def __init__(self, marketplace: Marketplace, columns: Mapping[str, str]) -> None:
+    def __init__(self, marketplace: Marketplace, columns: OwnColumns) -> None:
         super().__init__(marketplace)
         self._offers = marketplace.catalogue()
         known = dict.fromkeys(name for offer in self._offers.values() for name in (offer.attribute, *offer.columns))
         for own, theirs in columns.items():
-            if theirs not in known:
+            if theirs is not None and theirs not in known:
                 raise InputError(
                     f"columns.{own}: the provider names no column {theirs!r}; {did_you_mean(theirs, known)}"
                 )
         self._columns = columns
-        self._called = {theirs: own for own, theirs in columns.items()}
+        self._called = {theirs: own for own, theirs in columns.items() if theirs is not None}
         self._theirs = {self._own(name): name for name in known}
 
     def catalogue(self) -> Mapping[str, Offer]:

@@ -31,20 +31,34 @@ class Changes:
 
 def net_changes(repairs: Iterable[Repair], columns: Sequence[str]) -> dict[str, Changes]:
     """What repairs come to, one after the other; a cell that ends as it began is left out."""
-    cells: dict[str, dict[int, tuple[str | None, str]]] = {}
+    by_attribute: dict[str, list[Repair]] = {}
     for repair in repairs:
-        if not len(repair.written):
-            continue
-        mine, old = cells.setdefault(repair.attribute, {}), repair.old
-        for row, at in zip(repair.written.tolist(), np.searchsorted(repair.rows, repair.written).tolist(), strict=True):
-            mine[row] = (mine[row][0] if row in mine else old[at], repair.new)
-    found = {}
-    for attribute in columns:
-        kept = [(row, old, new) for row, (old, new) in sorted(cells.get(attribute, {}).items()) if old != new]
-        if kept:
-            rows, before, after = zip(*kept, strict=True)
-            found[attribute] = Changes(np.array(rows, dtype=np.int64), list(before), list(after))
-    return found
+        if len(repair.written):
+            by_attribute.setdefault(repair.attribute, []).append(repair)
+    found = {a: _net(by_attribute[a]) for a in columns if a in by_attribute}
+    return {attribute: changes for attribute, changes in found.items() if len(changes)}
+
+
+def _net(repairs: Sequence[Repair]) -> Changes:
+    """Of each cell what the first repair found there, and what the last one wrote."""
+    rows = np.concatenate([repair.written for repair in repairs])
+    places = np.concatenate([_places(repair) for repair in repairs])
+    number = np.repeat(np.arange(len(repairs)), [len(repair.written) for repair in repairs])
+    order = np.argsort(rows, kind="stable")
+    first = order[np.flatnonzero(np.diff(rows[order], prepend=-1))]
+    last = order[np.flatnonzero(np.diff(rows[order], append=-1))]
+    found = zip(number[first].tolist(), places[first].tolist(), strict=True)
+    old = [repairs[n].before.values[int(repairs[n].before.codes[place])] for n, place in found]
+    new = [repairs[n].new for n in number[last].tolist()]
+    kept = [i for i, (was, now) in enumerate(zip(old, new, strict=True)) if was != now]
+    return Changes(rows[first[kept]].astype(np.int64), [old[i] for i in kept], [new[i] for i in kept])
+
+
+def _places(repair: Repair) -> Ints:
+    """Where the written rows stand in the column as it was."""
+    if len(repair.written) == len(repair.rows):
+        return repair.places
+    return repair.places[np.searchsorted(repair.rows, repair.written)]
 
 
 def with_changes(relation: Relation, changes: Mapping[str, Changes], engine: Engine[Any]) -> Relation:

@@ -22,6 +22,9 @@ from pacas.core.histogram import NO_ROWS, Ints
 MARGIN = 0.3
 """A repair must lower the expected δ of its cell by this share."""
 
+MOST_ASTRAY = 0.2
+"""A purchase tells what a group should hold, and not who belongs to it: a likelier stray needs better evidence."""
+
 TAUGHT = 3
 """Blocks that must have been seen by purchases before two camps of a group are told apart for free."""
 
@@ -125,13 +128,23 @@ def _right_cells(model: Model, belief: Belief, careful: float) -> Weighed:
         camps = (belief.block.max(axis=1) > 0.3) & (belief.sure < 0.97) & ~paid
         gain = np.where(camps[group], 0, gain)
     sure = risks.sure[place] * (1 - astray)
-    return _decided(rows, node, sure, paid[group], keep, gain, miss, careful)
+    least = np.where(astray < MOST_ASTRAY, 0.0, careful)
+    return _decided(rows, node, sure, paid[group], keep, gain, miss, careful, least)
 
 
 def _decided(
-    rows: Ints, node: Ints, sure: Floats, paid: Mask, keep: Floats, gain: Floats, doubt: Floats, careful: float
+    rows: Ints,
+    node: Ints,
+    sure: Floats,
+    paid: Mask,
+    keep: Floats,
+    gain: Floats,
+    doubt: Floats,
+    careful: float,
+    least: Floats | float = 0.0,
 ) -> Weighed:
-    written = (gain > np.maximum(MARGIN * keep, 1e-9)) & (paid | (sure >= careful))
+    """`least` is how sure a repair must be that something was bought for."""
+    written = (gain > np.maximum(MARGIN * keep, 1e-9)) & (sure >= np.where(paid, least, careful))
     in_doubt = ~written & (doubt > min(1 - careful, 0.5))
     return Weighed(rows, node, sure, paid, keep, gain, written, doubt, in_doubt)
 

@@ -10,6 +10,7 @@ from pacas.client.weighing.belief import Belief
 from pacas.client.weighing.calibration import Calibration, SideEvidence, side_evidence
 from pacas.client.weighing.left_side import LeftSide
 from pacas.client.weighing.row_options import FITS, HOPELESS, NO_LEFT_OPTIONS, LeftOptions, OptionFinder
+from pacas.client.weighing.side_by_side import side_by_side
 from pacas.client.weighing.tried_errors import TriedErrors, try_errors
 from pacas.core.distance import Floats
 from pacas.core.hierarchy import Mask
@@ -82,11 +83,13 @@ class Misplaced:
         odds = np.full(count, HOPELESS)
         owner = np.full(count, -1)
         before = self.if_unlike if len(self.if_unlike) == self._rows else None
-        evidence: list[tuple[Ints, SideEvidence]] = []
-        for side in finder.sides:
+
+        def weighed(side: LeftSide) -> tuple[Ints, SideEvidence]:
             beliefs = [belief for belief in finder.beliefs if belief.side is side]
             these = np.unique(np.concatenate([NO_ROWS, *(conflicts[belief] for belief in beliefs)]))
-            evidence.append((these, self._evidence(side, beliefs, these, best[these], conflicts, before)))
+            return these, self._evidence(side, beliefs, these, best[these], conflicts, before)
+
+        evidence = side_by_side(weighed, finder.sides, self._rows)
         together = np.sum([one.log_likelihood for _, one in evidence], axis=0)
         found: list[Calibration] = []
         for number, (side, (these, one)) in enumerate(zip(finder.sides, evidence, strict=True)):

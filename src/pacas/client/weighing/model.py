@@ -10,6 +10,7 @@ from pacas.client.weighing.belief import Belief, GroupAnswer
 from pacas.client.weighing.left_side import LeftSide
 from pacas.client.weighing.misplaced import Misplaced
 from pacas.client.weighing.row_options import OptionFinder
+from pacas.client.weighing.side_by_side import side_by_side
 from pacas.client.weighing.weighed_column import WeighedColumn
 from pacas.client.weighing.witnesses import Witnesses
 from pacas.core.dependency import FunctionalDependency
@@ -47,16 +48,16 @@ class Model:
         """
         named = list(dict.fromkeys([*(a for fd in fds for a in fd.attributes), *(cells or ())]))
         self.columns = {a: WeighedColumn(a, columns[a], hierarchies.get(a)) for a in named}
-        sides: dict[tuple[str, ...], LeftSide] = {}
-        for fd in fds:
-            lhs = tuple(sorted(fd.lhs))
-            sides.setdefault(lhs, LeftSide([self.columns[a] for a in lhs]))
+        self.rows = len(next(iter(self.columns.values())).codes)
+        lefts = list(dict.fromkeys(tuple(sorted(fd.lhs)) for fd in fds))
+        found = side_by_side(lambda lhs: LeftSide([self.columns[a] for a in lhs]), lefts, self.rows)
+        sides = dict(zip(lefts, found, strict=True))
         by_side = [(fd, sides[tuple(sorted(fd.lhs))]) for fd in fds]
-        self.beliefs = [Belief(fd, side, self.columns[fd.rhs]) for fd, side in by_side if side.count]
+        grouped = [(fd, side) for fd, side in by_side if side.count]
+        self.beliefs = side_by_side(lambda of: Belief(*of, self.columns[of[0].rhs]), grouped, self.rows)
         """Of the dependencies that have a group: where left sides are all nulls, there is nothing to believe."""
         others = {a: c for a, c in columns.items() if a not in self.columns}
         finder = OptionFinder(self.columns, self.beliefs, Witnesses(self.columns, others))
-        self.rows = len(next(iter(self.columns.values())).codes)
         self.cells = {name: np.asarray(rows) for name, rows in (cells or {}).items()}
         self.misplaced = Misplaced(finder, self.rows)
         self._match_columns = match_columns
@@ -93,8 +94,8 @@ class Model:
         return shares + [rate for b in self.beliefs for rate in (b.rates.wrong, b.rates.overwritten, b.rates.unlike)]
 
     def _weigh(self, *, trying: bool) -> None:
-        for belief in self.beliefs:
-            belief.weigh(self.misplaced.stays[belief.side], self.misplaced.from_elsewhere[belief])
+        stays, came = self.misplaced.stays, self.misplaced.from_elsewhere
+        side_by_side(lambda belief: belief.weigh(stays[belief.side], came[belief]), self.beliefs, self.rows)
         self.misplaced.weigh(trying=trying)
 
     # ---- answers ----------------------------------------------------------------------------------------------

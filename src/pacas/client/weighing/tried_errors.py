@@ -7,7 +7,7 @@ in conflict show. Scored like true ones, they say what a score is worth.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -70,8 +70,7 @@ def _left_errors(
     names = side.attributes
     own = [finder.columns[a].codes[row] for a in names]
     change = {a: np.where(place == i, value, own[i]) for i, a in enumerate(names)}
-    supposed = finder.suppose(row, change, moved=True)
-    seen = np.flatnonzero(_clashes(supposed, side, beliefs) & (supposed.group[side] != side.group[row]))[:TRIED]
+    seen = _seen(finder, side, beliefs, row, change)
     if len(seen) < LEAST:
         return None
     row, place = row[seen], place[seen]
@@ -82,6 +81,21 @@ def _left_errors(
     share = np.exp(options.score - options.best(len(row))[options.of])
     is_true = (of_side[options.attribute] == place[options.of]) & (options.value == true[options.of])
     return TriedErrors(score, np.empty(0), share, is_true)
+
+
+def _seen(
+    finder: OptionFinder, side: LeftSide, beliefs: Sequence[Belief], row: Ints, change: Mapping[str, Ints]
+) -> Ints:
+    """The first of the errors that come to light, as many as are tried."""
+    seen = NO_ROWS
+    for start in range(0, len(row), 2 * TRIED):
+        part = slice(start, start + 2 * TRIED)
+        supposed = finder.suppose(row[part], {a: codes[part] for a, codes in change.items()}, moved=True)
+        elsewhere = supposed.group[side] != side.group[row[part]]
+        seen = np.append(seen, start + np.flatnonzero(_clashes(supposed, side, beliefs) & elsewhere))
+        if len(seen) >= TRIED:
+            break
+    return seen[:TRIED]
 
 
 def _strays(

@@ -14,6 +14,7 @@ from pacas.client.weighing.model import Model
 from pacas.client.weighing.rare_values import RareCells
 from pacas.client.weighing.worth import worth_of_groups, worth_of_left_values, worth_of_rows
 from pacas.core.distance import Floats
+from pacas.core.hierarchy import Mask
 from pacas.core.histogram import NO_ROWS, Ints
 from pacas.protocol.marketplace import Columns
 
@@ -45,13 +46,15 @@ class Wish(NamedTuple):
     worth: tuple[float, ...]
     """Per level: the δ that an answer is expected to remove."""
     ladder: tuple[int, ...]
+    least: int
+    """What costs less is known already."""
 
-    def within(self, levels: Sequence[int], most: int, least: int = 0) -> Wish | None:
-        """The same wish at the level that is worth most a credit, among those that cost what is given."""
+    def within(self, levels: Sequence[int], most: int) -> Wish | None:
+        """The same wish at the level that is worth most a credit, among those that cost no more than is given."""
         best: Wish | None = None
         for level in levels:
             price = self.ladder[level]
-            if level < len(self.worth) and least <= price <= most and self.worth[level] > LEAST:
+            if level < len(self.worth) and self.least <= price <= most and self.worth[level] > LEAST:
                 rank = max(price, 1) / self.worth[level]
                 if best is None or rank < best.rank * (1 - 1e-9):
                     best = self._replace(rank=rank, level=level, price=price)
@@ -67,6 +70,8 @@ class _Asked(NamedTuple):
     rows: Ints
     worth: Floats
     """[m, levels]"""
+    heard: Mask | None = None
+    """Per row: is there an answer already? What costs nothing more is then known."""
 
 
 class Wishes:
@@ -106,7 +111,7 @@ class Wishes:
         for belief in self._model.beliefs:
             group = int(belief.side.group[row])
             if belief.fd.rhs == attribute and group >= 0 and len(belief.answers.get(group, ())) < MOST_ANSWERS:
-                self._add(self._of_groups(belief, np.array([group])), least=1)
+                self._add(self._of_groups(belief, np.array([group])))
 
     # ---- finding ----------------------------------------------------------------------------------------------
 
@@ -156,7 +161,8 @@ class Wishes:
         of = np.repeat(np.arange(len(groups)), [len(rows) for rows in whom])
         rows = np.concatenate([NO_ROWS, *whom])
         belongs = np.array([1 - self._model.stray(belief, row) for row in rows.tolist()])
-        return _Asked(belief.fd.rhs, of, rows, worth[of] * belongs[:, None])
+        heard = np.array([group in belief.answers for group in groups.tolist()], dtype=np.bool_)
+        return _Asked(belief.fd.rhs, of, rows, worth[of] * belongs[:, None], heard[of])
 
     def _whom_to_ask(self, belief: Belief, group: int) -> Ints:
         """The rows that are likeliest to belong to the group, those that show its likeliest value first; the last."""
@@ -170,8 +176,8 @@ class Wishes:
 
     # ---- prices -----------------------------------------------------------------------------------------------
 
-    def _add(self, asked: _Asked, least: int = 0) -> None:
-        """Quote what is asked; what costs less than `least` is known already."""
+    def _add(self, asked: _Asked) -> None:
+        """Quote what is asked."""
         name = asked.attribute
         worth = asked.worth.max(axis=1, initial=0) > LEAST
         open_ = np.array([(name, row) not in self._settled for row in asked.rows.tolist()], dtype=np.bool_)
@@ -181,12 +187,13 @@ class Wishes:
         rows: list[int] = asked.rows[chosen].tolist()
         columns = {c: [self._texts[c][row] for row in rows] for c in self._offers[name].offer.columns}
         ladders = self._quote(name, columns).tolist()
+        least = [0] * len(rows) if asked.heard is None else asked.heard[chosen].astype(np.int64).tolist()
         best: dict[int, Wish] = {}
-        for of, row, worths, ladder in zip(
-            asked.of[chosen].tolist(), rows, asked.worth[chosen].tolist(), ladders, strict=True
+        for of, row, worths, ladder, lowest in zip(
+            asked.of[chosen].tolist(), rows, asked.worth[chosen].tolist(), ladders, least, strict=True
         ):
-            wish = Wish(0.0, name, row, 0, 0, tuple(worths), tuple(ladder)).within(
-                self._offers[name].levels, max(ladder), least
+            wish = Wish(0.0, name, row, 0, 0, tuple(worths), tuple(ladder), lowest).within(
+                self._offers[name].levels, max(ladder)
             )
             if wish is not None and (of not in best or wish.rank < best[of].rank):
                 best[of] = wish

@@ -8,6 +8,7 @@ about. Where memory is limited and a relation too large for that, DuckDB groups 
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 import tempfile
@@ -29,7 +30,7 @@ from pacas.core.histogram import GroupHistogram, Histogram, Values
 from pacas.core.query import MAIN, GeneralizedQuery
 from pacas.engine.codes import (
     CodedColumn,
-    coded_texts,
+    coded_together,
     ground_keys,
     in_hierarchy,
     level_keys,
@@ -92,6 +93,7 @@ class DuckEngine:
         share = None if limit is None else f"{int(limit * DUCKDB) // 10**6}MB"
         self._connection = start_duckdb(spill, memory=share, threads=threads)
         self._sql = DuckConnection(self._connection)
+        self._threads = threads or os.cpu_count() or 1
         self._names = count()
         self._one_at_a_time = threading.RLock()  # a DuckDB connection serves one thread
 
@@ -283,7 +285,7 @@ class DuckEngine:
         if all(a in table.coded for a in attributes):
             return
         wanted = [a for a in dict.fromkeys([*attributes, *table.asked]) if a not in table.coded]
-        table.coded |= {a: coded_texts(table.texts[a]) for a in wanted if a in table.texts}
+        table.coded |= coded_together({a: table.texts[a] for a in wanted if a in table.texts}, self._threads)
         if missing := [a for a in wanted if a not in table.coded]:
             table.coded |= coded_columns(self._sql, table, missing)
 

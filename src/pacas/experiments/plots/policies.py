@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pacas.experiments.plots.picture import figure, write_picture
-from pacas.experiments.plots.style import INK, SOFT, STACK, frame, is_wide, log_ticks, sheet
+from pacas.experiments.plots.style import INK, SOFT, STACK, frame, log_ticks, sheet
 from pacas.formats.report.html import html_page, section, table
 from pacas.suggest.policies.suggested import PolicyPoint, SuggestedPolicy
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 TITLE = "What k and L leave for sale"
 MOST_PANELS = 4
 """Levels L that have a panel: the finest."""
+MOST_IN_LINE = 8
+"""k up to which its axis is linear."""
 
 
 def picture_policies(path: Path, source: str, found: Sequence[SuggestedPolicy]) -> None:
@@ -61,7 +63,7 @@ def _panel(panel: Axes, points: Sequence[PolicyPoint], found: SuggestedPolicy) -
     if found.chosen in points and found.chosen is not None and found.sold_from is not None:
         at = found.chosen.k, found.chosen.shares[found.sold_from]
         panel.plot(*at, "o", color=INK, markersize=5, label="suggested")
-    if is_wide([2, most]):
+    if most > MOST_IN_LINE:
         panel.set_xscale("log")
         panel.set_xticks(ticks := log_ticks(2, most, 5), [f"{tick:g}" for tick in ticks])
         panel.set_xticks([], minor=True)

@@ -1,16 +1,20 @@
 """What a ledger's entries say, and the text and hash they are kept as.
 
-**Encoding, version 1.** The hash of an entry is the SHA-256, in lower-case hex, of this text in UTF-8:
+**Encoding, version 2.** The hash of an entry is the SHA-256, in lower-case hex, of this text in UTF-8:
 
-    "pacas ledger entry 1" LF previous LF sequence LF buyer LF key LF price LF details
+    "pacas ledger entry 2" LF previous LF sequence LF buyer LF key LF price LF details
 
 `previous` is the hash of the entry before, `sequence` and `price` (nanocredits) are decimal. Names hold no line breaks;
 an opening has none, and no price: its lines are empty. `details` is one JSON object: members sorted by code point, no
 white space, whole numbers only, and only `"`, `\\` and the characters below U+0020 escaped. Its members are
 
-- opening: `fingerprint` (name → lower-case hex), `kind` ("opening"), `seed` (hex);
+- opening: `fingerprint` (name → lower-case hex), `kind` ("opening"), `seed` (hex), `time`, `version` (2);
 - purchase: `answer`, `attribute`, `kind` ("purchase"), `level`, `rows` (the first row number and then the gaps between
-  them; null where equality finds them again at once), `salt` (hex), `tuple` (column → text or null).
+  them; null where equality finds them again at once), `salt` (hex), `time`, `tuple` (column → text or null),
+  `version` (2).
+
+`time` is when it was written: whole seconds since 1970, UTC. **Version 1** has neither it nor `version`, and its text
+begins with "pacas ledger entry 1"; a chain may go over from one to the other. A ledger without a clock writes it still.
 
 The opening's previous hash is 64 zeros. The salt follows from the secret seed and the sequence number, so that a hash
 can be published: nobody can find a value by hashing guesses.
@@ -38,7 +42,7 @@ GENESIS = "0" * 64
 """The previous hash of entry 0."""
 
 _DIGEST = re.compile(r"(?:[0-9a-f]{2})+")
-_ENTRY, _SALT = sha256(b"pacas ledger entry 1\n"), sha256(b"pacas ledger salt\n")
+_ENTRY, _TIMED, _SALT = (sha256(b"pacas ledger %b\n" % what) for what in (b"entry 1", b"entry 2", b"salt"))
 """How the texts that are hashed begin: to go on from a copy takes a third of the time that a new hash would."""
 
 
@@ -48,8 +52,11 @@ class Opening:
 
     fingerprint: Mapping[str, str] = field(repr=False)
     seed: bytes = field(repr=False)
+    time: int | None = field(default=None, compare=False)
+    """When it was written, in seconds since 1970; None in version 1."""
 
     def __post_init__(self) -> None:
+        _check_time(self.time)
         for name, digest in self.fingerprint.items():
             check_name(name, "a part of the fingerprint")
             if not _DIGEST.fullmatch(digest):
@@ -73,8 +80,11 @@ class Purchase:
     price: int
     answer: str = field(repr=False)
     rows: tuple[int, ...] | None = field(default=None, repr=False)
+    time: int | None = field(default=None, compare=False)
+    """When it was written, in seconds since 1970; None in version 1."""
 
     def __post_init__(self) -> None:
+        _check_time(self.time)
         check_buyer(self.buyer)
         check_key(self.idempotency_key)
         _check_number(self.price, "a price in nanocredits")
@@ -123,6 +133,7 @@ def opening_record(opening: Opening) -> Record:
     """Entry 0 as it is stored."""
     details = _canonical(
         {"fingerprint": dict(sorted(opening.fingerprint.items())), "kind": "opening", "seed": opening.seed.hex()}
+        | ({} if opening.time is None else {"time": opening.time, "version": 2})
     )
     return Record(0, GENESIS, _hash(0, GENESIS, "", "", "", details), None, None, None, details)
 
@@ -138,7 +149,9 @@ def purchase_record(purchase: Purchase, sequence: int, previous: str, seed: byte
             "level": request.level,
             "rows": None if purchase.rows is None else _gaps(purchase.rows),
             "salt": _salt(seed, sequence),
+            **({} if purchase.time is None else {"time": purchase.time}),
             "tuple": dict(sorted(request.tuple.items())),
+            **({} if purchase.time is None else {"version": 2}),
         }
     )
     named = (purchase.buyer, purchase.idempotency_key, purchase.price)
@@ -156,14 +169,19 @@ def entry_of(record: Record) -> Entry:
 
 
 def _hash(sequence: int, previous: str, buyer: object, key: object, price: object, details: str) -> str:
-    hashed = _ENTRY.copy()
-    hashed.update(f"{previous}\n{sequence}\n{buyer}\n{key}\n{price}\n{details}".encode())
+    text = f"{previous}\n{sequence}\n{buyer}\n{key}\n{price}\n{details}"
+    hashed = (_TIMED if text.endswith(_OF_VERSION_2) else _ENTRY).copy()
+    hashed.update(text.encode())
     return hashed.hexdigest()
+
+
+_OF_VERSION_2 = ',"version":2}'
+"""How its details end: `version` is the last member, and of version 1 it is `tuple` or `seed`, which no number ends."""
 
 
 def _opening(details: dict[str, Any]) -> Opening:
     _check_kind(details, "opening")
-    return Opening(details["fingerprint"], bytes.fromhex(details["seed"]))
+    return Opening(details["fingerprint"], bytes.fromhex(details["seed"]), _time(details))
 
 
 def _purchase(record: Record, details: dict[str, Any]) -> Purchase:
@@ -171,7 +189,15 @@ def _purchase(record: Record, details: dict[str, Any]) -> Purchase:
     request = Request(details["tuple"], details["attribute"], details["level"])
     rows = None if details["rows"] is None else tuple(accumulate(details["rows"]))
     named = cast(tuple[str, str, int], (record.buyer, record.idempotency_key, record.price))
-    return Purchase(named[0], named[1], request, named[2], details["answer"], rows)
+    return Purchase(named[0], named[1], request, named[2], details["answer"], rows, _time(details))
+
+
+def _time(details: dict[str, Any]) -> int | None:
+    """When an entry was written; a ValueError if it is of a version that is not known here."""
+    version, time = details.get("version", 1), details.get("time")
+    if (version, type(time)) not in ((1, type(None)), (2, int)):
+        raise ValueError("a version that is not known")
+    return cast("int | None", time)
 
 
 def _check_kind(details: dict[str, Any], kind: str) -> None:
@@ -200,6 +226,11 @@ def _gaps(rows: tuple[int, ...]) -> list[int]:
 def _check_number(number: int, what: str) -> None:
     if type(number) is not int or not 0 <= number <= LARGEST:
         raise InputError(f"{what} must be a whole number from 0 to {LARGEST}")
+
+
+def _check_time(time: int | None) -> None:
+    if time is not None:
+        _check_number(time, "a time in seconds")
 
 
 def _check_rows(rows: tuple[int, ...]) -> None:

@@ -16,8 +16,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from itertools import islice
 from operator import attrgetter
 from threading import RLock
@@ -80,6 +81,8 @@ class Ledger(ABC):
     """
 
     _seed: bytes | None = None
+    _clock: Callable[[], int] | None = None
+    """What tells entries when they are written, in seconds since 1970."""
 
     @abstractmethod
     def transaction(self) -> AbstractContextManager[None]:
@@ -111,7 +114,7 @@ class Ledger(ABC):
 
         A LedgerChangedError names the parts that differ.
         """
-        now = Opening(fingerprint, seed)
+        now = Opening(fingerprint, seed, self._now())
         with self.transaction(), self._store() as store:
             head = last_head(store)
             stored = _opening(store)
@@ -139,6 +142,8 @@ class Ledger(ABC):
             head = last_head(store)
             if not head.entries:
                 raise StorageError("the ledger has no opening yet; open it before selling")
+            if self._clock is not None:
+                purchase = replace(purchase, time=self._now())
             record = purchase_record(purchase, head.entries, head.hash, self._salt_seed(store))
             store.write(record, store.total(purchase.buyer).plus(purchase.price))
         return Entry(record.sequence, record.previous, record.hash, purchase)
@@ -208,6 +213,9 @@ class Ledger(ABC):
             raise LedgerBrokenError(found.problem, found.first_bad)
         return [(entry.purchase.buyer, entry.purchase.request) for entry in self.entries(1)]
 
+    def _now(self) -> int | None:
+        return None if self._clock is None else self._clock()
+
     def _salt_seed(self, store: Store) -> bytes:
         """The seed, read from the opening once: entry 0 stays what it is."""
         if self._seed is None:
@@ -254,8 +262,9 @@ def _same(one: Request, other: Request) -> bool:
 class MemoryLedger(Ledger):
     """A ledger that lasts as long as its process: for experiments, demonstrations and tests."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], int] | None = None) -> None:
         self._lock = RLock()
+        self._clock = clock
         self._kept = _MemoryStore()
         self._in_transaction = False
 

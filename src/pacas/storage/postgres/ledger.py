@@ -6,14 +6,14 @@ readers for nobody. A connection that was lost is one error; the next use makes 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 
 import psycopg
 
 from pacas.provider.ledger.chain import Records
 from pacas.provider.ledger.ledger import Store
-from pacas.storage.database import PATIENCE, UNDONE, DatabaseLedger
+from pacas.storage.database import PATIENCE, UNDONE, DatabaseLedger, utc_seconds
 from pacas.storage.postgres.address import PostgresAddress
 from pacas.storage.postgres.faults import LOST, fault, problem
 from pacas.storage.postgres.session import Session, close_soon, what_failed
@@ -23,8 +23,8 @@ from pacas.storage.postgres.tables import PREPARE, PostgresTables
 class PostgresLedger(DatabaseLedger):
     """A ledger in a schema of a PostgreSQL database; the schema is made if it is not there."""
 
-    def __init__(self, url: str, *, patience: float = PATIENCE) -> None:
-        super().__init__()
+    def __init__(self, url: str, *, patience: float = PATIENCE, clock: Callable[[], int] = utc_seconds) -> None:
+        super().__init__(clock)
         self._address = PostgresAddress.parse(url)
         self._session = Session(self._address, patience)
         self._known_tables: PostgresTables | None = None

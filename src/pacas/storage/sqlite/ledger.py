@@ -11,14 +11,14 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from time import monotonic, sleep
 
 from pacas.provider.ledger.chain import Records
 from pacas.provider.ledger.ledger import Store
-from pacas.storage.database import FORKED, PATIENCE, UNDONE, DatabaseLedger
+from pacas.storage.database import FORKED, PATIENCE, UNDONE, DatabaseLedger, utc_seconds
 from pacas.storage.new_file import made_once
 from pacas.storage.sqlite.faults import damaged, fault, faults_as_storage_errors, is_busy, problem
 from pacas.storage.sqlite.tables import CREATE, SqliteTables
@@ -38,8 +38,8 @@ SMALLEST = 512
 class SqliteLedger(DatabaseLedger):
     """A ledger in a SQLite file that only its owner can read; the file is made if it is not there."""
 
-    def __init__(self, path: Path, *, patience: float = PATIENCE) -> None:
-        super().__init__()
+    def __init__(self, path: Path, *, patience: float = PATIENCE, clock: Callable[[], int] = utc_seconds) -> None:
+        super().__init__(clock)
         self._path = path
         self._patience = patience
         self._connection = open_file(path, patience)

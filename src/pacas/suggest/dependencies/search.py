@@ -11,7 +11,7 @@ import numpy as np
 from pacas.core.dependency import FunctionalDependency
 from pacas.engine.contract import Engine
 from pacas.engine.grouping import Keys, combine
-from pacas.engine.questions import Data, as_source, engine_for
+from pacas.engine.questions import Data
 from pacas.suggest.coded_table import CodedTable
 from pacas.suggest.dependencies.choosing import choose, ranked
 from pacas.suggest.dependencies.evidence import Classified, DependencyEvidence, Floats, PairCounts, classify, weigh
@@ -43,9 +43,7 @@ def suggest_dependencies(
     `data` is a table in memory (pandas, Polars, Arrow, DuckDB), `pacas.scan_relation(path)` for a file, or a table
     that was coded before. `pairs` says whether left sides of two attributes are looked at; they are always weak.
     """
-    if not isinstance(data, CodedTable):
-        data = CodedTable.read(engine_for(data, engine), as_source(data))
-    return _Search(data, progress or (lambda _: None)).run(pairs)
+    return _Search(CodedTable.from_data(data, engine), progress or (lambda _: None)).run(pairs)
 
 
 class _Search:

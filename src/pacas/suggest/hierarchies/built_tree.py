@@ -22,6 +22,7 @@ class DraftHierarchy(NamedTuple):
     hierarchy: Hierarchy
     options: BuilderOptions | None = None
     alternative: BuilderOptions | None = None
+    is_ordered: bool = False
 
 
 def built(column: ProfiledColumn, read: Reader, how: str, method: str, **options: Any) -> DraftHierarchy:
@@ -33,11 +34,8 @@ def built(column: ProfiledColumn, read: Reader, how: str, method: str, **options
     known = sorted({text for text in texts.values() if text is not None})
     made = build(method, Contingency(known, [1] * len(known)), **options)
     if all(value == text for value, text in texts.items()):
-        return DraftHierarchy(how, made, {"build": method, **options})
-    others = (OTHER,) * (made.height - 1)
-    above = {text: made.ancestors[1:-1, made.code(text)].tolist() for text in known}
-    labels = {
-        value: others if text is None else [str(made.label(code)) for code in above[text]]
-        for value, text in texts.items()
-    }
-    return DraftHierarchy(how, labelled_tree(labels))
+        return DraftHierarchy(how, made, {"build": method, **options}, is_ordered=True)
+    in_order = sorted((made.code(text), value) for value, text in texts.items() if text is not None)
+    labels = {value: [str(made.label(above)) for above in made.ancestors[1:-1, code]] for code, value in in_order}
+    others = {value: (OTHER,) * (made.height - 1) for value, text in texts.items() if text is None}
+    return DraftHierarchy(how, labelled_tree({**labels, **others}), is_ordered=True)

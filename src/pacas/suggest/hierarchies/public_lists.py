@@ -83,7 +83,7 @@ def plain(name: str) -> str:
     >>> plain("Côte d'Ivoire"), plain("Trinadad&Tobago"), plain("Bahamas, The")
     ('cote d ivoire', 'trinadad and tobago', 'bahamas')
     """
-    letters = unicodedata.normalize("NFKD", name.replace("&", " and ").replace("ı", "i")).casefold()
+    letters = unicodedata.normalize("NFKD", name.replace("&", " and ").replace(".", "").replace("ı", "i")).casefold()
     bare = "".join(c for c in letters if not unicodedata.combining(c))
     words = _NO_LETTER.sub(" ", bare).split()
-    return " ".join(word for word in words if word != "the")
+    return " ".join("saint" if word == "st" else word for word in words if word != "the")

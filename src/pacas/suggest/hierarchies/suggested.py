@@ -47,6 +47,8 @@ class SuggestedHierarchy:
     """From ground up, without the root."""
     alternative: BuilderOptions | None = None
     """What else a builder could make of the column, which is not sure to mean anything."""
+    is_ordered: bool = False
+    """Whether its values stand in an order that means something, as numbers and dates do."""
 
     @property
     def is_flat(self) -> bool:
@@ -54,7 +56,7 @@ class SuggestedHierarchy:
 
     def merged(self, k: int = 2) -> Hierarchy:
         """With small families put together, so that every label above ground stands for k values, if there are k."""
-        return balance(self.hierarchy, 0, min(k, len(self.hierarchy.ground_labels)))
+        return balance(self.hierarchy, 0, min(k, len(self.hierarchy.ground_labels)), in_order=self.is_ordered)
 
     def __repr__(self) -> str:
         return f"SuggestedHierarchy({self.attribute}: {self.how}, height={self.hierarchy.height})"

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from pacas.core.balance import balance
 from pacas.core.dependency import FunctionalDependency
 from pacas.core.hierarchy import Hierarchy
+from pacas.engine.contract import Engine
+from pacas.engine.questions import Data
 from pacas.suggest.coded_table import CodedTable, ProfiledColumn
+from pacas.suggest.dependencies.search import suggest_dependencies
 from pacas.suggest.hierarchies.built_tree import DraftHierarchy
 from pacas.suggest.hierarchies.categories import flat
 from pacas.suggest.hierarchies.chains import ColumnChains
@@ -41,10 +45,21 @@ NOT_SUGGESTED = {
 
 
 def suggest_hierarchies(
-    table: CodedTable, dependencies: Iterable[FunctionalDependency] = ()
+    data: Data | CodedTable,
+    dependencies: Iterable[str | FunctionalDependency] | None = None,
+    *,
+    engine: Engine[Any] | None = None,
 ) -> dict[str, SuggestedHierarchy]:
-    """By column; `dependencies` are those between columns that may make chains (City → County → State)."""
-    chains = ColumnChains(table, dependencies)
+    """By column, each with where its levels come from and what they hide.
+
+    `dependencies` are those between columns that may make chains (City → County → State); unless given, those that the
+    table suggests.
+    """
+    table = CodedTable.from_data(data, engine)
+    if dependencies is None:
+        found = suggest_dependencies(table, pairs=False)
+        dependencies = [one.fd for one in (*found.strong, *found.redundant)]
+    chains = ColumnChains(table, FunctionalDependency.parse_all(dependencies))
     return {
         name: _suggested(column, _draft(table, column, chains))
         for name, column in table.columns.items()
@@ -71,12 +86,13 @@ def _draft(table: CodedTable, column: ProfiledColumn, chains: ColumnChains) -> D
 
 
 def _suggested(column: ProfiledColumn, draft: DraftHierarchy) -> SuggestedHierarchy:
-    tree = draft.hierarchy if draft.options else without_only_children(draft.hierarchy)
+    tree = draft.hierarchy if draft.options else without_only_children(draft)
     levels = what_levels_hide(tree, column)
-    return SuggestedHierarchy(column.name, draft.how, tree, draft.options, levels, draft.alternative)
+    return SuggestedHierarchy(column.name, draft.how, tree, draft.options, levels, draft.alternative, draft.is_ordered)
 
 
-def without_only_children(tree: Hierarchy) -> Hierarchy:
+def without_only_children(draft: DraftHierarchy) -> Hierarchy:
     """Labels that stand for one value join a sibling: who bought one would know the value."""
-    merged = balance(tree, 0, min(2, len(tree.ground_labels)))
+    tree = draft.hierarchy
+    merged = balance(tree, 0, min(2, len(tree.ground_labels)), in_order=draft.is_ordered)
     return labelled_tree({row[0]: row[1:-1] for row in merged.rows()})

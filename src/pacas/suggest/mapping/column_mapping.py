@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 
 from pacas.suggest.coded_table import ProfiledColumn
 from pacas.suggest.mapping.column_names import name_similarity
@@ -90,5 +89,7 @@ def _scores(ours: Iterable[str], theirs: Iterable[str], how: Callable[[str, str]
 
 def _assigned(scores: Scores, floor: float) -> list[tuple[int, int]]:
     """The pairs of the best assignment that reach the floor."""
+    from scipy.optimize import linear_sum_assignment  # here: slow to import, rarely needed
+
     rows, columns = linear_sum_assignment(np.where(scores >= floor, scores, 0.0), maximize=True)
     return [(int(i), int(j)) for i, j in zip(rows, columns, strict=True) if scores[i, j] >= floor]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pacas.core.dependency import FunctionalDependency
 from pacas.engine.grouping import Array, Keys, combine, mixed
 from pacas.suggest.coded_table import CodedTable, ProfiledColumn
 
@@ -28,8 +29,15 @@ class SuggestedMatch:
     groups: int
     largest: int
     """Rows of the largest group."""
+    alone: float
+    """The share of the table's rows that are a group of their own."""
     identifies: bool
     """Whether most groups are one row: who is found is one person, or one thing."""
+
+    @property
+    def fd(self) -> FunctionalDependency:
+        """What it says, if each group has one value."""
+        return FunctionalDependency(self.columns, self.attribute)
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,6 +99,7 @@ class AskingRows:
             float(answered.sum() / max(of, 1)),
             groups,
             int(sizes.max(initial=0)),
+            float((sizes == 1).sum() / max(len(value), 1)),
             2 * int((sizes == 1).sum()) > groups,
         )
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.histogram import Ints
-from pacas.suggest.policies.found_rows import FoundRows
+from pacas.suggest.policies.rows_for_sale import RowsForSale
 
 
 def values_left(hierarchy: Hierarchy, level: int) -> Ints:
@@ -37,7 +37,7 @@ def safe_level(hierarchy: Hierarchy, k: int, level: int) -> int | None:
     return int(enough[0]) if len(enough) else None
 
 
-def sellable(found: FoundRows, height: int, safe: int) -> tuple[float, ...]:
+def sellable(found: RowsForSale, height: int, safe: int) -> tuple[float, ...]:
     """Per level up to the root: the share of rows that are for sale before anything is sold."""
     rows = max(found.rows, 1)
     below, above = (found.alone - found.kept) / rows, found.alone / rows

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pacas.core.anonymity import Policy
-from pacas.suggest.policies.found_rows import FoundRows
+from pacas.suggest.policies.rows_for_sale import RowsForSale
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class SuggestedPolicy:
     attribute: str
     x: tuple[str, ...]
     match: tuple[str, ...]
-    found: FoundRows
+    found: RowsForSale
     share: float
     chosen: PolicyPoint | None
     """None: no k above 1 keeps the share for sale below the root."""

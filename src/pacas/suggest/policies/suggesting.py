@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.words import counted
+from pacas.engine.contract import Engine
+from pacas.engine.questions import Data
 from pacas.errors import InputError, SchemaError
 from pacas.suggest.coded_table import CodedTable, ProfiledColumn
-from pacas.suggest.policies.found_rows import FoundRows
 from pacas.suggest.policies.per_cell import per_cell_for
+from pacas.suggest.policies.rows_for_sale import RowsForSale
 from pacas.suggest.policies.sellable import sellable, values_left
 from pacas.suggest.policies.suggested import PolicyPoint, SuggestedPolicy
 
@@ -19,7 +22,7 @@ USUAL_PER_CELL = 10
 
 
 def suggest_policy(
-    table: CodedTable,
+    data: Data | CodedTable,
     attribute: str,
     hierarchy: Hierarchy,
     x: Sequence[str],
@@ -29,16 +32,19 @@ def suggest_policy(
     scope: str = "group",
     share: float = SHARE,
     level: int | None = None,
+    engine: Engine[Any] | None = None,
 ) -> SuggestedPolicy:
-    """For an attribute that is found by `match` (unless given, by X) and protected in X-groups.
+    """The largest k that keeps most rows for sale, and what others would leave.
 
+    It is for an attribute that is found by `match` (unless given, by X) and protected in X-groups.
     `tied`: the match is declared to determine the attribute, so that rows that are found together are sold as one.
     `level` is the finest level that should stay for sale; unless given, the finest at which any k above 1 does.
     """
+    table = CodedTable.from_data(data, engine)
     found_by = tuple(x if match is None else match)
     _check(table, attribute, hierarchy, x, found_by)
     _check_options(table, hierarchy, found_by, tied, share, level)
-    found = FoundRows.of(table, x, found_by, tied=tied, scope=scope)
+    found = RowsForSale.of(table, x, found_by, tied=tied, scope=scope)
     points = list(_points(hierarchy, found))
     chosen, sold_from = _choice(points, hierarchy.height, share, level)
     is_for_sale = chosen is not None and chosen.safe_level < hierarchy.height
@@ -80,7 +86,7 @@ def _unknown_rows(column: ProfiledColumn, hierarchy: Hierarchy) -> int:
     return sum(count for count, is_known in zip(column.counts.tolist(), known, strict=True) if not is_known)
 
 
-def _points(hierarchy: Hierarchy, found: FoundRows) -> Iterator[PolicyPoint]:
+def _points(hierarchy: Hierarchy, found: RowsForSale) -> Iterator[PolicyPoint]:
     """Every L, and of the k that leave the same for sale the largest."""
     for level in range(hierarchy.height):
         left = values_left(hierarchy, level).tolist()
@@ -99,8 +105,8 @@ def _choice(
     """
 
     def worth(point: PolicyPoint) -> tuple[bool, bool, int, int, int]:
-        is_even = point.safe_level == point.level + 1
-        return point.safe_level < height, is_even, point.k, -point.safe_level, point.level
+        is_sold = point.safe_level < height
+        return is_sold, is_sold and point.safe_level == point.level + 1, point.k, -point.safe_level, point.level
 
     for sold_from in range(height) if level is None else range(level, min(level + 1, height)):
         enough = [point for point in points if point.shares[sold_from] >= share]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 
-class Role(Enum):
+class ColumnRole(Enum):
     """What a column is to the people in a table."""
 
     IDENTIFIER = "identifier"
@@ -23,7 +23,7 @@ class SuggestedRole:
     """The role of one column, and how far it singles rows out."""
 
     attribute: str
-    role: Role
+    role: ColumnRole
     why: str
     """In one line."""
     values: int

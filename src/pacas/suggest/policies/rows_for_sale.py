@@ -19,7 +19,7 @@ MOST_MATCHES = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class FoundRows:
+class RowsForSale:
     """How many rows a policy leaves for sale."""
 
     rows: int
@@ -32,7 +32,7 @@ class FoundRows:
     groups: int
     """X-groups."""
     is_exact: bool = True
-    """Whether a provider keeps back just as many: where tied rows lie in several X-groups, it may be fewer or more."""
+    """Whether a provider keeps back just as many: not so of a sample, nor where tied rows lie in several X-groups."""
 
     @classmethod
     def of(
@@ -44,7 +44,7 @@ class FoundRows:
         tied: bool = False,
         scope: str = "group",
         most_matches: int = MOST_MATCHES,
-    ) -> FoundRows:
+    ) -> RowsForSale:
         """By the columns of X and of the match, which is by equality; `tied` rows are sold as one."""
         found = _groups(table, match)
         group = _groups(table, x) if x else np.full(table.rows, -1)
@@ -56,7 +56,8 @@ class FoundRows:
         whole = _lie_in_one_group(group, unit, alone)
         kept = int(alone.sum()) if scope == "row" else _kept(group, unit, size if tied else np.ones_like(size), alone)
         groups = int(group.max(initial=-1)) + 1
-        return cls(table.rows, int(matched.sum()), int(alone.sum()), kept, groups, whole or scope == "row")
+        is_exact = (whole or scope == "row") and not table.is_sample
+        return cls(table.rows, int(matched.sum()), int(alone.sum()), kept, groups, is_exact)
 
 
 def _groups(table: CodedTable, names: Sequence[str]) -> Ints:
