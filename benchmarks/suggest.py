@@ -30,15 +30,18 @@ Beside it DuckDB reads the same file into a table. *Read* is the table as codes,
 def chapter(folder: Path, *, small: bool) -> str:
     rows = 100_000 if small else 1_000_000
     path = file(folder, rows)
-    duck, read, search = [], [], []
+    duck: list[float] = []
+    read: list[float] = []
+    search: list[float] = []
     for turn in range(2 if small else 4):
         beside = measure.seconds(lambda: _read(path))
         with closing(DuckEngine()) as engine:
-            coded: list[CodedTable] = []
-            reading = measure.seconds(lambda: coded.append(CodedTable.read(engine, pacas.scan_relation(path))))  # noqa: B023
-            searching = measure.seconds(lambda: pacas.suggest_dependencies(coded[0]))  # noqa: B023
+            reading = measure.seconds(lambda: CodedTable.read(engine, pacas.scan_relation(path)))  # noqa: B023
+            coded = CodedTable.read(engine, pacas.scan_relation(path))
+            searching = measure.seconds(lambda: pacas.suggest_dependencies(coded))  # noqa: B023
         if turn:
-            duck.append(beside), read.append(reading), search.append(searching)
+            for taken, seconds in ((duck, beside), (read, reading), (search, searching)):
+                taken.append(seconds)
     ours = [statistics.median(times) for times in (duck, read, search)]
     return "\n".join(["## Suggestions", "", INTRODUCTION, "", *_table(rows, *ours), "", *_memory(path)])
 
