@@ -36,7 +36,7 @@ def chapter(folder: Path, *, small: bool) -> str:
     for turn in range(2 if small else 4):
         beside = measure.seconds(lambda: _read(path))
         with closing(DuckEngine()) as engine:
-            reading = measure.seconds(lambda: CodedTable.read(engine, pacas.scan_relation(path)))  # noqa: B023
+            reading = measure.seconds(lambda: CodedTable.read(engine, pacas.scan_relation(path)))
             coded = CodedTable.read(engine, pacas.scan_relation(path))
             searching = measure.seconds(lambda: pacas.suggest_dependencies(coded))  # noqa: B023
         if turn:
