@@ -60,7 +60,7 @@ def evidence(rows: Sequence[Row]) -> Evidence | None:
         kinds[g] = Counter({"agrees": members.count(top[g]), "typo": 0, "scattered": 0, "block": 0})
         for value in sorted(set(members) - {top[g]}):
             kinds[g][_kind(members, value, top[g], overall, share, rate)] += members.count(value)
-    left_out = _placeholder(several, top, kinds)
+    left_out = _placeholder(len(told), several, top, kinds)
     kept = {g: kind for g, kind in kinds.items() if g != left_out}
     if not kept:
         return None
@@ -115,12 +115,13 @@ def _kind(
 
 
 def _placeholder(
-    several: dict[Hashable, list[str]], top: dict[Hashable, str], kinds: dict[Hashable, Counter[str]]
+    rows: int, several: dict[Hashable, list[str]], top: dict[Hashable, str], kinds: dict[Hashable, Counter[str]]
 ) -> Hashable | None:
-    """Of fifty groups or more the one with most in blocks, if it has five values and no majority."""
+    """Of fifty groups the one with most in blocks, if it has five values, no majority, and no more than a quarter."""
     worst = max(kinds, key=lambda g: kinds[g]["block"], default=None)
     if len(several) < 50 or worst is None or not kinds[worst]["block"]:
         return None
     members = several[worst]
     undecided = len(members) >= 4 and 2 * members.count(top[worst]) < len(members)
-    return worst if undecided and len(set(members)) >= 5 else None
+    is_small = 4 * len(members) <= rows
+    return worst if undecided and is_small and len(set(members)) >= 5 else None

@@ -35,8 +35,8 @@ LARGE = 6
 """Rows of a group whose exceptions tell blocks from errors."""
 TOLD = 5
 """Exceptions in such groups from which on they do."""
-MANY_GROUPS, MANY_VALUES = 50, 5
-"""A placeholder has many values, and no majority, among many groups."""
+MANY_GROUPS, MANY_VALUES, MOST_HIDDEN = 50, 5, 0.25
+"""A placeholder has many values, and no majority, among many groups; and at most so many of the rows."""
 
 
 Floats = NDArray[np.float64]
@@ -244,5 +244,6 @@ def _placeholder(counts: PairCounts, block: Mask, several: Mask, undecided: Mask
     if several.sum() < MANY_GROUPS or not block.any():
         return -1
     worst = int(np.bincount(place[block], weights=n[block], minlength=len(groups)).argmax())
-    values = int((place == worst).sum())
-    return worst if undecided[worst] and values >= MANY_VALUES else -1
+    own = n[place == worst]
+    is_small = own.sum() <= MOST_HIDDEN * n.sum()
+    return worst if undecided[worst] and len(own) >= MANY_VALUES and is_small else -1

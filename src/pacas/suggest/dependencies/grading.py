@@ -45,7 +45,7 @@ class Thresholds:
 
 
 ORDINARY = Thresholds(0.75, 0.4, 0.006, 0.6)
-NUMBERED = Thresholds(0.75, 0.4, 0.002, 0.6)
+NUMBERED = Thresholds(0.75, 0.4, 0.005, 0.6)
 """For left sides of numbers that seem to number things: each stands in many rows, and tells a column of many values."""
 MEASURED = Thresholds(0.98, 0.9, 0.002)
 """For other numbers, times and dates: small groups agree by chance, and ranges tell few values apart."""
