@@ -22,6 +22,7 @@ import scale
 import sealed
 import service
 import start
+import suggest
 import timing
 
 FOLDER = Path(__file__).parent
@@ -36,6 +37,7 @@ CHAPTERS = {
     "timing": timing.chapter,
     "experiments": experiments.chapter,
     "scale": scale.chapter,
+    "suggest": suggest.chapter,
     "start": start.chapter,
 }
 LIBRARIES = ("duckdb", "numpy", "pyarrow", "scipy")

@@ -30,6 +30,10 @@ from pacas.provider.provider import Provider
 from pacas.provider.quoter.declared import DeclaredDependency, Sealing
 from pacas.provider.support.support_set import Generated
 from pacas.remote.remote_provider import RemoteProvider
+from pacas.suggest.dependencies.search import suggest_dependencies
+from pacas.suggest.hierarchies.suggesting import suggest_hierarchies
+from pacas.suggest.policies.suggesting import suggest_policy
+from pacas.suggest.roles.suggesting import suggest_roles
 
 __all__ = [
     "Anonymity",
@@ -75,6 +79,10 @@ __all__ = [
     "scan_folder",
     "scan_relation",
     "semantic_distance",
+    "suggest_dependencies",
+    "suggest_hierarchies",
+    "suggest_policy",
+    "suggest_roles",
     "write_hierarchy",
     "write_relation",
     "write_report",

@@ -100,3 +100,8 @@ def test_the_first_lines_of_a_help_are_known_before_it_is_loaded(name: str) -> N
 
 def test_a_command_is_loaded_once() -> None:
     assert load_commands().load("check") is load_commands().load("check")
+
+
+@pytest.mark.parametrize("what", ["columns", "hierarchies"])
+def test_a_suggestion_loads_no_server_and_draws_nothing(folder: Path, what: str) -> None:
+    assert not loaded("suggest", what, "sp.csv") & (SERVER | WIRE | {"matplotlib", "pandas"})

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from threading import Barrier, Thread
 from typing import Any
 
@@ -16,10 +16,11 @@ import pytest
 from running_service import service
 
 from pacas import example
+from pacas.client.buying.own_names import OwnNames
 from pacas.core.anonymity import Policy
 from pacas.core.relation import Relation
 from pacas.errors import HierarchyError, InputError, KeyReusedError
-from pacas.protocol.marketplace import Marketplace
+from pacas.protocol.marketplace import Marketplace, published_by
 from pacas.protocol.messages import Answer, Quote, Reason, Refusal, Request
 from pacas.provider.provider import Provider
 from pacas.provider.quoter.declared import Sealing
@@ -71,7 +72,16 @@ def over_http(shop: Shop, buyer: str) -> Iterator[Marketplace]:
         yield remote
 
 
-MARKETPLACES: dict[str, Open] = {"in process": in_process, "over HTTP": over_http}
+@contextmanager
+def by_own_names(shop: Shop, buyer: str) -> Iterator[Marketplace]:
+    """The provider itself, who calls the columns of a tuple by other names than the client does."""
+    match = {a: md.replace("GEN =", "sex =").replace("AGE =", "years =") for a, md in shop.match.items()}
+    called = {"GEN": "sex", "AGE": "years"}
+    with in_process(replace(shop, match=match), buyer) as marketplace:
+        yield OwnNames(marketplace, {own: name for own, name in called.items() if name in "".join(match.values())})
+
+
+MARKETPLACES: dict[str, Open] = {"in process": in_process, "over HTTP": over_http, "by own names": by_own_names}
 
 
 @pytest.fixture(params=MARKETPLACES.values(), ids=list(MARKETPLACES))
@@ -108,6 +118,13 @@ def test_the_catalogue_says_what_is_sold_and_what_a_tuple_needs(market: Marketpl
     assert offers["MED"].columns == ("GEN", "AGE")
     assert offers["MED"].hierarchy.height == 3
     assert sorted(offers["MED"].hierarchy.ground_labels) == sorted(example.med.ground_labels)
+
+
+def test_a_provider_publishes_no_dependency_unless_it_says_so(open_: Open) -> None:
+    with open_(Shop(), "local") as market:
+        assert tuple(published_by(market)) == ()
+    with open_(Shop(how={"published": ["DIAG, GEN -> MED", "ID -> ZIP"]}), "local") as market:
+        assert [fd.rhs for fd in published_by(market)] == ["MED", "ZIP"]
 
 
 def test_a_quote_is_a_price_that_falls_with_the_level_and_changes_nothing(market: Marketplace) -> None:
@@ -263,7 +280,7 @@ def test_what_would_break_a_policy_is_refused(open_: Open, fragile: Shop) -> Non
         assert market.quote(of("1")) == Quote(0), "what was sold stays sold"
 
 
-RACES: dict[Open, int] = {in_process: 20, over_http: 5}
+RACES: dict[Open, int] = {in_process: 20, over_http: 5, by_own_names: 5}
 
 
 def race(market: Marketplace) -> list[Answer | Refusal]:

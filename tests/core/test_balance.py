@@ -12,12 +12,12 @@ from pacas.core.hierarchy import Hierarchy
 from pacas.errors import HierarchyError
 
 
-@given(uniform_rows(), st.integers(0, 3), st.integers(1, 4))
-def test_every_value_above_the_level_hides_k_of_it(rows: list[list[str]], level: int, k: int) -> None:
+@given(uniform_rows(), st.integers(0, 3), st.integers(1, 4), st.booleans())
+def test_every_value_above_the_level_hides_k_of_it(rows: list[list[str]], level: int, k: int, in_order: bool) -> None:
     tree = Hierarchy.from_rows(rows)
     if level >= tree.height or len(tree.at_level(level)) < k:
         return
-    balanced = balance(tree, level, k)
+    balanced = balance(tree, level, k, in_order=in_order)
     assert balanced.height == tree.height
     assert sorted(balanced.ground_labels) == sorted(tree.ground_labels)
     for value in tree.ground_labels:
@@ -47,3 +47,8 @@ def test_too_few_values_are_an_error() -> None:
 def test_many_families_have_a_short_name() -> None:
     tree = Hierarchy.from_rows([(f"v{i}", f"f{i}", "*") for i in range(9)])
     assert {row[1] for row in balance(tree, 0, 5).rows()} == {"f0|…|f8 (9)"}
+
+
+def test_in_order_neighbours_join() -> None:
+    tree = Hierarchy.from_rows([(f"v{i}", f"f{i // 2}", "*") for i in range(1, 8)])  # f0 has one, f1 to f3 have two
+    assert [row[1] for row in balance(tree, 0, 2, in_order=True).rows()] == ["f0|f1"] * 3 + ["f2"] * 2 + ["f3"] * 2

@@ -56,6 +56,7 @@ def test_the_service_has_limits_and_a_key_beside_the_file(path: Path) -> None:
     service = file.service
     assert (service.quotes_per_minute, service.max_body_bytes, service.max_batch) == (600_000, 16 * 2**20, 100_000)
     assert (service.publish_built, service.publish_prices) == (False, True)
+    assert service.publish_dependencies == []
     assert file.signing_key == path.parent / "shop.key.pem"
     text = '[service]\nquotes_per_minute = 5\nmax_body_bytes = 2000\nmax_batch = 7\nsigning_key = "keys/k.pem"\n'
     file = read(path, RELATION + text)

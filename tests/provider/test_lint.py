@@ -51,6 +51,7 @@ def lint(
     hierarchies: Mapping[str, Hierarchy] | None = None,
     quotes: str = "sealed",
     declared: Sequence[DeclaredDependency] = (),
+    published: Sequence[str] = (),
     **options: Any,
 ) -> list[ProviderFinding]:
     relation = pacas.Relation.of(people)
@@ -60,10 +61,24 @@ def lint(
         policies=policies or (PLAIN,),
         hierarchies={"MED": DRUGS, **(hierarchies or {})},
         total=100,
+        published=published,
         engine=ENGINE,
         **given(quotes, declared),
     )
     return can_be_pasted(lint_provider(provider, ENGINE, relation, **options))
+
+
+@pytest.mark.parametrize("declared", [False, True])
+def test_what_a_published_dependency_tells_is_said_and_warned_of_where_it_is_not_declared(declared: bool) -> None:
+    drug_of = dict(enumerate(DRUGS.ground_labels))
+    people = table(X=[f"x{i % 12}" for i in range(ROWS)], MED=[drug_of[i % 12] for i in range(ROWS)])
+    fds = [DeclaredDependency(FunctionalDependency(("X",), "MED"))] if declared else []
+    findings = lint(people, published=["X -> MED", "ID -> X"], match={"MED": "X = X"}, declared=fds)
+    told = {one.attribute: one for one in findings if one.rule == "published-dependency"}
+    assert {name: one.severity for name, one in told.items()} == {"MED": "note" if declared else "warning", "X": "note"}
+    assert told["MED"].says.endswith("who knows MED of one person knows it of everybody with the same X")
+    assert told["X"].says.endswith("and that there is a column ID")
+    assert told["X"].remedy == 'publish_dependencies = ["X -> MED"]'
 
 
 def can_be_pasted(findings: list[ProviderFinding]) -> list[ProviderFinding]:

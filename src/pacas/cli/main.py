@@ -72,6 +72,14 @@ COMMANDS = {
         "pacas.cli.market.verify",
         "Verify receipts: that the provider has sold just this, at this level, for this price, by its own ledger.",
     ),
+    "init": (
+        "pacas.cli.start.app",
+        "Write a client.toml or a provider.toml to start from, each line with its reasons. Nothing is written over.",
+    ),
+    "suggest": (
+        "pacas.cli.suggest.app",
+        "Suggest what to declare: dependencies, hierarchies, matches, columns to protect, policies.",
+    ),
     "errors": (
         "pacas.cli.errors",
         "Put errors into a clean table: such as break dependencies, random ones, and overwritten groups.",

@@ -15,6 +15,7 @@ from pacas.client.buying.offers import (
     find_offers,
     is_whole,
 )
+from pacas.client.buying.own_names import OwnColumns, check_own_names, in_own_names
 from pacas.client.buying.purchaser import Purchaser
 from pacas.client.classes.named_cells import Cell, check_attributes, check_cells
 from pacas.client.outcome.cleaning import Cleaning
@@ -29,7 +30,7 @@ from pacas.core.hierarchy import Hierarchy
 from pacas.core.money import nanocredits
 from pacas.engine.contract import Engine, RelationFile, Source
 from pacas.engine.questions import Data, as_source, engine_for
-from pacas.errors import InputError
+from pacas.errors import InputError, SchemaError
 from pacas.protocol.marketplace import Marketplace
 from pacas.protocol.messages import Offer
 
@@ -47,7 +48,8 @@ class SafeClean:
 
     `budget` is in credits. `hierarchies` are the client's own; for other attributes those of the provider count.
     `max_level` is the coarsest level that may be bought, for all attributes or by attribute. `cells` are (row,
-    attribute) pairs that another error detector has named.
+    attribute) pairs that another error detector has named. `columns` are those that the provider calls by other names:
+    the client's name, and the provider's, or None for one that only looks like the provider's.
 
     `strategy` is "weigh" (D14), which is as `careful` as it is told, and may `look_further` than dependencies do, at
     rare values beside frequent ones; or "paper", whose are `allocation`, `prefer`,
@@ -69,11 +71,14 @@ class SafeClean:
         repair: str | None = None,
         rounds: int | None = None,
         cells: Iterable[Cell] | None = None,
+        columns: OwnColumns | None = None,
     ) -> None:
         self.fds = FunctionalDependency.parse_all([fds] if isinstance(fds, str) else fds)
         self.cells = tuple(cells or ())
         self.budget = nanocredits(budget, "the budget")
         self.hierarchies = dict(hierarchies or {})
+        self.columns = dict(columns or {})
+        check_own_names(self.columns)
         self.max_level = max_level
         papers = {"allocation": allocation, "prefer": prefer, "repair": repair, "rounds": rounds}
         self.strategy = strategy_named(strategy, [name for name, given in papers.items() if given is not None])
@@ -119,6 +124,8 @@ class SafeClean:
         a dry run nothing is paid: the answers, and so the relation, are supposed, and quotes are those of now.
         """
         check_marketplace(marketplace)
+        SchemaError.check_there(self.columns, as_source(data).columns, as_source(data).name)
+        marketplace = in_own_names(marketplace, self.columns)
         engine, source = engine_for(data, engine), as_source(data)
         for fd in self.fds:
             fd.check(source.columns, source.name)
@@ -149,6 +156,10 @@ class SafeClean:
             engine=engine,
             weighing=outcome.weighing,
         )
+
+    def catalogue(self, marketplace: Marketplace) -> Mapping[str, Offer]:
+        """What is for sale, by the client's own names."""
+        return in_own_names(marketplace, self.columns).catalogue()
 
     def wanted(self, catalogue: Mapping[str, Offer], source: Source) -> set[str]:
         """The attributes that may be bought: right sides, named cells, and, where it weighs, left sides, too."""

@@ -17,8 +17,11 @@ MOST_NAMED = 4
 """Families up to which a label names all of them."""
 
 
-def balance(hierarchy: Hierarchy, level: int, k: int) -> Hierarchy:
+def balance(hierarchy: Hierarchy, level: int, k: int, *, in_order: bool = False) -> Hierarchy:
     """The hierarchy with levels up to `level` as they are, and small families above put together.
+
+    Where values stand `in_order`, as numbers and dates do, a small family joins the next one, and else another small
+    one, so that fewer families are touched.
 
     >>> rows = [("a1", "a", "*"), ("b1", "b", "*"), ("b2", "b", "*"), ("c1", "c", "*"), ("c2", "c", "*")]
     >>> [row[1] for row in balance(Hierarchy.from_rows(rows), 0, 2).rows()]
@@ -32,8 +35,9 @@ def balance(hierarchy: Hierarchy, level: int, k: int) -> Hierarchy:
         )
     new = {row[0]: list(row) for row in hierarchy.rows()}
     blocks = [list(hierarchy.rows())]
+    join = _joined_to_the_next if in_order else _joined
     for at in range(hierarchy.height - 1, level, -1):
-        parts = [part for block in blocks for part in _joined(_families(block, at), level, k)]
+        parts = [part for block in blocks for part in join(_families(block, at), level, k)]
         for labels, rows in parts:
             for row in rows:
                 new[row[0]][at] = _label(labels)
@@ -74,6 +78,20 @@ def _joined(families: list[Family], level: int, k: int) -> list[Family]:
             waiting = _with(waiting, lightest)
         together.append(waiting)
     return [*safe, *together]
+
+
+def _joined_to_the_next(families: list[Family], level: int, k: int) -> list[Family]:
+    """Siblings in their order, each with as many of the next ones as it needs; the last ones join those before."""
+    parts: list[Family] = []
+    waiting: Family = ([], [])
+    for family in families:
+        waiting = _with(waiting, family)
+        if _hidden(waiting, level) >= k:
+            parts.append(waiting)
+            waiting = ([], [])
+    if waiting[0]:
+        parts.append(_with(parts.pop(), waiting) if parts else waiting)
+    return parts
 
 
 def _hidden(family: Family, level: int) -> int:

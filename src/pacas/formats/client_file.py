@@ -1,4 +1,4 @@
-"""`client.toml`: a client's table, the dependencies that should hold in it, and its own hierarchies.
+"""`client.toml`: a client's table, the dependencies that should hold in it, its own hierarchies, and where it buys.
 
 Reading checks the form of everything; nothing but the file itself is looked at until it is asked for.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError
 
@@ -20,14 +20,18 @@ from pacas.formats.hierarchies.hierarchy_source import HIERARCHY, hierarchy_at
 from pacas.formats.relations.relations import locate, read_relation
 from pacas.formats.toml_sections import EngineName, Key, Memory, Section, named, read_toml
 
-TOP_KEYS = ("data", "key", "engine", "master", "memory", "fds")
-"""Keys that stand before [hierarchies]."""
+TOP_KEYS = ("data", "key", "engine", "master", "memory", "fds", "provider", "budget")
+"""Keys that stand before the first section."""
+SECTIONS = ("hierarchies", "columns")
 
 _EXAMPLES = {
     "data": 'give a file, as in data = "client.csv"',
     "key": 'give a column, as in key = "ID", or a list of them',
     "master": 'give Spark\'s, as in master = "spark://host:7077"',
     "fds": 'give a list, as in fds = ["GEN, DIAG -> MED"]',
+    "provider": 'give its file or its URL, as in provider = "provider.toml"',
+    "budget": "give a number of credits from 0 on, as in budget = 2.5",
+    "columns": 'give a section, [columns] with your_column = "the provider\'s column", or false for none',
     "hierarchies": 'give a section, [hierarchies] with MED = "med.csv"',
 }
 
@@ -41,7 +45,11 @@ class ClientFile(Section):
     master: str | None = None
     memory: Memory | None = None
     fds: list[str] = Field(default_factory=list)
+    provider: str | None = None
+    budget: Annotated[int | float | None, Field(ge=0, allow_inf_nan=False)] = None
     hierarchies: dict[str, str | dict[str, Any]] = Field(default_factory=dict)
+    columns: dict[str, str | Literal[False]] = Field(default_factory=dict)
+    """The client's columns that the provider calls by other names: those names. False: it has another of that name."""
 
     _path: Path = Path("client.toml")
 
@@ -53,6 +61,17 @@ class ClientFile(Section):
         """What should hold in the table, one right-hand attribute each."""
         with named("fds"):
             return tuple(FunctionalDependency.parse_all(self.fds))
+
+    @property
+    def own_columns(self) -> dict[str, str | None]:
+        return {own: theirs or None for own, theirs in self.columns.items()}
+
+    @property
+    def provider_named(self) -> str | None:
+        """The provider that the client buys from, as it is named from the current folder."""
+        if self.provider is None or "://" in self.provider:
+            return self.provider
+        return str(self._path.parent / self.provider)
 
     @property
     def engine_choice(self) -> EngineChoice:
@@ -68,10 +87,11 @@ class ClientFile(Section):
         for fd in self.dependencies():
             with named("fds"):
                 fd.check(file.columns, file.name)
-        for attribute in self.hierarchies:
-            if attribute not in file.columns:
-                near = did_you_mean(attribute, file.columns)
-                raise ConfigError(f"hierarchies.{attribute}: no such column in {file.name}; {near}")
+        for section, named_there in (("hierarchies", self.hierarchies), ("columns", self.columns)):
+            for attribute in named_there:
+                if attribute not in file.columns:
+                    near = did_you_mean(attribute, file.columns)
+                    raise ConfigError(f"{section}.{attribute}: no such column in {file.name}; {near}")
         return file
 
     def read_hierarchies(self, table: Source, engine: Engine[Any]) -> dict[str, Hierarchy]:
@@ -100,8 +120,8 @@ def _first_problem(error: ValidationError) -> str:
     problems = error.errors()
     places = [problem["loc"] for problem in problems]
     for place in places:
-        if place[0] == "hierarchies" and len(place) > 1 and place[1] in TOP_KEYS:
-            return f"{place[1]!r} stands at the top of the file, before [hierarchies]"
+        if place[0] in SECTIONS and len(place) > 1 and place[1] in TOP_KEYS:
+            return f"{place[1]!r} stands at the top of the file, before [{place[0]}]"
     problem = next((p for p in problems if p["type"] == "extra_forbidden"), problems[0])  # a typo explains what lacks
     key = str(problem["loc"][0])
     match problem["type"]:

@@ -7,13 +7,15 @@ own process from one at the other end of a wire; `tests/contracts/test_marketpla
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, NoReturn, Protocol, TypeAlias, runtime_checkable
 
 from pacas.errors import InputError, did_you_mean
 from pacas.protocol.messages import Answer, Ladders, Offer, Quote, Refusal, Request
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from pacas.core.dependency import FunctionalDependency
 
 Columns: TypeAlias = "Mapping[str, Sequence[str | None] | pa.Array | pa.ChunkedArray]"
 """Client tuples by column: tuple i is the i-th value of each."""
@@ -41,6 +43,20 @@ class Marketplace(Protocol):
         same answer again and is charged once; a KeyReusedError says that the key was another request's.
         """
         ...
+
+
+@runtime_checkable
+class Publishing(Protocol):
+    """A marketplace whose provider may say which dependencies hold in its own table."""
+
+    def dependencies(self) -> Sequence[FunctionalDependency]:
+        """Those that it publishes."""
+        ...
+
+
+def published_by(marketplace: object) -> Sequence[FunctionalDependency]:
+    """The dependencies that a provider publishes; most publish none."""
+    return marketplace.dependencies() if isinstance(marketplace, Publishing) else ()
 
 
 def check_request(request: Request, offers: Mapping[str, Offer]) -> Offer:
@@ -75,6 +91,9 @@ class Forwarding:
     def catalogue(self) -> Mapping[str, Offer]:
         return self._marketplace.catalogue()
 
+    def dependencies(self) -> Sequence[FunctionalDependency]:
+        return published_by(self._marketplace)
+
     def quote(self, request: Request) -> Quote | Refusal:
         return self._marketplace.quote(request)
 
@@ -83,3 +102,23 @@ class Forwarding:
 
     def pay(self, request: Request, ceiling: int, key: str) -> Answer | Refusal:
         return self._marketplace.pay(request, ceiling, key)
+
+
+class NobodySells:
+    """The marketplace of a client without a provider."""
+
+    def catalogue(self) -> Mapping[str, Offer]:
+        return {}
+
+    def quote(self, request: Request) -> NoReturn:
+        raise self._not_sold(request.attribute)
+
+    def quote_batch(self, attribute: str, tuples: Columns) -> NoReturn:
+        raise self._not_sold(attribute)
+
+    def pay(self, request: Request, ceiling: int, key: str) -> NoReturn:
+        raise self._not_sold(request.attribute)
+
+    @staticmethod
+    def _not_sold(attribute: str) -> InputError:
+        return InputError(f"{attribute!r} is not for sale: there is no provider")

@@ -7,12 +7,12 @@ that moment, records the purchase, and only then answers.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from threading import Lock
 from typing import Any
 
 from pacas.core.anonymity import Policy
-from pacas.core.dependency import MatchingDependency
+from pacas.core.dependency import FunctionalDependency, MatchingDependency
 from pacas.core.money import nanocredits
 from pacas.core.query import MAIN, GeneralizedQuery
 from pacas.engine.contract import Engine, Hierarchies, Source
@@ -27,6 +27,7 @@ from pacas.provider.ledger.entry import Entry, Purchase
 from pacas.provider.ledger.ledger import Ledger, MemoryLedger
 from pacas.provider.on_engine.memory_limit import too_large
 from pacas.provider.on_engine.shop import EngineShop
+from pacas.provider.published import check_published
 from pacas.provider.quote_mode import QuoteMode, quote_mode, sealed_keys
 from pacas.provider.quoter.declared import Sealing
 from pacas.provider.sealed.noisy_prior import with_prior
@@ -45,7 +46,8 @@ class Provider:
     """A curated relation, for sale cell by cell. It satisfies `Marketplace` for the buyer `local`.
 
     `match` says what is sold and how a client's tuple finds it; `policies` what must stay hidden. Without a `ledger`
-    purchases are remembered as long as the process runs.
+    purchases are remembered as long as the process runs. `published` are dependencies that hold exactly, and that
+    buyers are told of.
 
     Its quotes are sealed: what is free follows from public columns alone. With a `support` set, price `points`, a
     `seed` (for reproducible experiments only) or `history = "per_buyer"` they are the paper's; `quotes` says which.
@@ -67,6 +69,7 @@ class Provider:
         history: HistoryScope | str = HistoryScope.POOLED,
         max_matches: int = 1000,
         sealing: Sealing | None = None,
+        published: Iterable[str | FunctionalDependency] = (),
         ledger: Ledger | None = None,
         seed: int | None = None,
         engine: Engine[Any] | None = None,
@@ -92,6 +95,7 @@ class Provider:
             history=scope,
             max_matches=max_matches,
             sealing=sealing or Sealing() if mode is QuoteMode.SEALED else None,
+            published=FunctionalDependency.parse_all(published),
         )
         sources = {MAIN: as_source(relation)} | {name: as_source(data) for name, data in (relations or {}).items()}
         terms.check_names(sources[MAIN].columns, sources[MAIN].name)
@@ -127,6 +131,7 @@ class Provider:
         """Whether the support set's secret can be guessed."""
         self._selling, self._state = Lock(), Lock()
         chosen = engine_for(sources[MAIN], engine, *sources.values())
+        check_published(chosen, sources[MAIN], terms.published)
         self._shop = self._open(
             chosen, sources, terms.quotes, lambda secret: self._ready(chosen, sources, terms, secret, tell), seed
         )
@@ -199,6 +204,10 @@ class Provider:
 
     def catalogue(self) -> Mapping[str, Offer]:
         return dict(self._shop.offers)
+
+    def dependencies(self) -> Sequence[FunctionalDependency]:
+        """Those that are published."""
+        return tuple(self._shop.terms.published)
 
     def quote(self, request: Request, *, buyer: str = LOCAL) -> Quote | Refusal:
         """AskPrice: what a request costs this buyer now, or why it is refused."""
@@ -289,6 +298,9 @@ class BuyerView:
 
     def catalogue(self) -> Mapping[str, Offer]:
         return self._provider.catalogue()
+
+    def dependencies(self) -> Sequence[FunctionalDependency]:
+        return self._provider.dependencies()
 
     def quote(self, request: Request) -> Quote | Refusal:
         return self._provider.quote(request, buyer=self._name)

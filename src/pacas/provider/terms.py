@@ -13,7 +13,7 @@ from math import prod
 import numpy as np
 
 from pacas.core.anonymity import Policy
-from pacas.core.dependency import MatchingDependency
+from pacas.core.dependency import FunctionalDependency, MatchingDependency
 from pacas.core.money import CREDIT
 from pacas.core.query import GeneralizedQuery
 from pacas.engine.contract import Hierarchies
@@ -59,6 +59,8 @@ class Terms:
     max_matches: int = 1000
     sealing: Sealing | None = None
     """How quotes are sealed; None where they are the paper's."""
+    published: Sequence[FunctionalDependency] = ()
+    """Dependencies that hold exactly in the relation, and that everybody may know."""
 
     def __post_init__(self) -> None:
         """A policy that protects every row need name no X: everybody who is found by other values is a group."""

@@ -15,8 +15,9 @@ import numpy as np
 from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError
 
+from pacas.core.dependency import FunctionalDependency
 from pacas.core.hierarchy import Hierarchy
-from pacas.errors import HierarchyError, InputError, RemoteError
+from pacas.errors import HierarchyError, InputError, ParseError, RemoteError
 from pacas.protocol.marketplace import Columns, check_request, lacks_column, offer_of
 from pacas.protocol.messages import LARGEST, Answer, Ladders, Offer, Quote, Reason, Refusal, Request, refused
 from pacas.protocol.names import check_key
@@ -88,6 +89,7 @@ class RemoteProvider:
         self._offers: Mapping[str, Offer] | None = None
         self._limits: wire.Limits
         self._reasons: bool
+        self._dependencies: tuple[FunctionalDependency, ...]
         self._paths: dict[str, str] = {}
         """Of each attribute that has a price list, where it is."""
         self._prices: LocalPrices
@@ -113,7 +115,8 @@ class RemoteProvider:
                 told = self._ask(wire.Catalogue, "GET", "/v1/catalogue")
                 try:
                     offers = {one.attribute: _offer(one) for one in told.attributes}
-                except HierarchyError:
+                    self._dependencies = FunctionalDependency.parse_all(told.dependencies)
+                except (HierarchyError, ParseError):
                     raise no_provider(self.url) from None
                 self._limits, self._reasons = told.limits, told.reasons
                 self._paths = {one.attribute: one.prices.path for one in told.attributes if one.prices}
@@ -122,6 +125,11 @@ class RemoteProvider:
                 self._prices = LocalPrices(offers, self._price_list, self._bought)
                 self._offers = MappingProxyType(offers)
             return self._offers
+
+    def dependencies(self) -> tuple[FunctionalDependency, ...]:
+        """Those that the provider publishes."""
+        self.catalogue()
+        return self._dependencies
 
     def quote(self, request: Request) -> Quote | Refusal:
         """AskPrice: what a request costs this account now, or that it is refused."""

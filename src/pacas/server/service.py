@@ -86,7 +86,8 @@ class Service:
             max_batch=self.settings.batch,
             quotes_per_minute=self.settings.quotes_per_minute,
         )
-        return Catalogue(attributes=attributes, limits=limits, reasons=self._reasons)
+        published = [str(fd) for fd in self.provider.dependencies()]
+        return Catalogue(attributes=attributes, limits=limits, reasons=self._reasons, dependencies=published)
 
     @asynccontextmanager
     async def running(self, app: Any) -> AsyncIterator[None]:

@@ -12,6 +12,7 @@ from pacas.core.histogram import Ints
 from pacas.engine.codes import CodedColumn, coded_texts
 from pacas.engine.contract import Engine, Source
 from pacas.engine.grouping import Array, Keys
+from pacas.engine.questions import Data, as_source, engine_for
 from pacas.suggest.kind import Kind, kind_of
 
 SEED = 1
@@ -78,6 +79,11 @@ class CodedTable:
             texts = engine.rows(table, drawn, names)
             coded = {name: coded_texts(texts[name]) for name in names}
         return cls(source.name, {name: ProfiledColumn.of(name, coded[name]) for name in names}, min(of, most), of)
+
+    @classmethod
+    def from_data(cls, data: Data | CodedTable, engine: Engine[Any] | None = None) -> CodedTable:
+        """A table in memory or in a file, as codes; one that was coded before as it is."""
+        return data if isinstance(data, CodedTable) else cls.read(engine_for(data, engine), as_source(data))
 
     @property
     def is_sample(self) -> bool:

@@ -16,6 +16,10 @@ MOSTLY = 0.95
 """The share of rows that a shape must have to be the column's."""
 NEAR_CONSTANT = 0.99
 KEY = 0.98
+FEWEST_DIGITS = 4
+"""Digits of a number that numbers things rather than counts them."""
+PADDED = 0.03
+"""The share of rows with a zero in front that is no typo."""
 
 _NUMBER = re.compile(r"[-+]?(\d{1,3}(,\d{3})+|\d+)?(\.\d+)?([eE][-+]?\d+)?\s*%?")
 _WHOLE = re.compile(r"[-+]?\d+")
@@ -69,7 +73,7 @@ def kind_of(values: Sequence[str], counts: Ints) -> Kind:
     if int(counts.max()) >= NEAR_CONSTANT * present:
         return Kind.NEAR_CONSTANT
     shape = _shape(values, counts)
-    if len(values) >= KEY * present and shape is not Kind.MEASURE:
+    if len(values) >= KEY * present and (shape is not Kind.MEASURE or _numbers_rows(values)):
         return Kind.KEY
     return shape
 
@@ -88,17 +92,27 @@ def _shape(values: Sequence[str], counts: Ints) -> Kind:
     if share(_TIME) >= MOSTLY:
         return Kind.TIME
     if share(_NUMBER) >= MOSTLY:
-        whole = share(_WHOLE) >= MOSTLY
-        return Kind.CODE if whole and _numbers_things(texts) else Kind.MEASURE
+        return Kind.CODE if share(_WHOLE) >= MOSTLY and _numbers_things(texts, weights) else Kind.MEASURE
     if share(_CODE) >= MOSTLY:
         return Kind.CODE
     words = np.array([len(text.split()) for text in texts])
     return Kind.TEXT if float((words * weights).sum() / total) >= 4 else Kind.CATEGORY
 
 
-def _numbers_things(texts: Sequence[str]) -> bool:
-    """Whole numbers that count nothing: of one length of four digits or more, or with zeros in front."""
-    lengths = {len(text) for text in texts}
-    if any(text.startswith("0") and len(text) > 1 for text in texts):
+def _numbers_rows(values: Sequence[str]) -> bool:
+    """Whole numbers, each once, of a range that most of it is filled of: they count the rows and measure nothing."""
+    if not all(_WHOLE.fullmatch(value) for value in values[:LOOKED_AT]):
+        return False
+    numbers = np.array([float(value) for value in values if _WHOLE.fullmatch(value)])
+    low, high = np.quantile(numbers, (0.01, 0.99))
+    return len(numbers) >= MOSTLY * len(values) and high - low < 2 * len(numbers)
+
+
+def _numbers_things(texts: Sequence[str], weights: Ints) -> bool:
+    """Whole numbers that count nothing: of one length of four digits or more, or with zeros in front; but for typos."""
+    lengths = np.array([len(text) for text in texts])
+    padded = np.array([text.startswith("0") and len(text) > 1 for text in texts])
+    usual = lengths[int(weights.argmax())]
+    if usual >= FEWEST_DIGITS and weights[lengths == usual].sum() >= MOSTLY * weights.sum():
         return True
-    return len(lengths) == 1 and lengths.pop() >= 4
+    return bool(weights[padded].sum() > PADDED * weights.sum())

@@ -367,6 +367,9 @@ class Catalogue(ServerShape):
     attributes: list[OfferedAttribute]
     limits: Limits
     reasons: bool = Field(description="Whether refusals say why.")
+    dependencies: list[str] = Field(
+        default=[], description="What the provider publishes of those that hold in its table, such as ZIP -> City."
+    )
     currency: Literal["nanocredits"] = "nanocredits"
 
 

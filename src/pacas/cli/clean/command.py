@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from pacas.cli.clean.job import Job, Options, make_job
+from pacas.cli.clean.job import Job, Options, check_budget, make_job
 from pacas.cli.clean.review import Review, make_review, print_review
 from pacas.cli.clean.run import continuable, notes, run_clean, run_dry
-from pacas.cli.clean.summary import as_json, print_plan, print_summary
+from pacas.cli.clean.summary import as_json, print_plan, print_summary, print_unbought
 from pacas.cli.data_options import EngineOption, KeyOption, MasterOption, MemoryOption, opened_engine
 from pacas.cli.market.named_provider import NamedProvider, check_receipts, opened_market
 from pacas.cli.options import (
@@ -27,14 +28,21 @@ from pacas.cli.options import (
     print_json,
     progress,
 )
+from pacas.core.money import nanocredits
 from pacas.engine.choosing import EngineChoice
-from pacas.formats.client_file import read_client_file
+from pacas.errors import InputError
+from pacas.formats.client_file import ClientFile, read_client_file
 
 
 def command(
     client: Annotated[Path, typer.Argument(metavar="CLIENT.toml", help="The client's file: table and dependencies.")],
-    provider: Annotated[str, typer.Option(metavar="PROVIDER", help="The provider's file, or its URL, https://….")],
-    budget: Annotated[str, typer.Option(metavar="CREDITS", help="The most that all values together may cost.")],
+    provider: Annotated[
+        str | None,
+        typer.Option(metavar="PROVIDER", help="The provider's file or URL. Without one nothing is bought."),
+    ] = None,
+    budget: Annotated[
+        str | None, typer.Option(metavar="CREDITS", help="The most that all values together may cost.")
+    ] = None,
     max_level: Annotated[
         list[str] | None,
         typer.Option(metavar="LEVEL", help="The coarsest level to buy: 2 for all, or MED=2 for one; repeat."),
@@ -114,6 +122,8 @@ def command(
 
     A table in a folder, or of Spark's, needs a key. The engine is the client's; a provider's file names its own.
 
+    Without a provider, by --provider or in the client's file, own evidence alone repairs, for nothing.
+
     JSON: budget, spent, violations_before, violations_after, rounds, purchases (attribute, rows, level, value, price,
     written), unrepaired (attribute, rows, reason), repair_error, score, hindsight (null without --truth; vote, true:
     spent, error, where it weighs), explanation (null without --explain), dry_run; output, journal, report (not in a
@@ -126,13 +136,18 @@ def command(
     """
     file = read_client_file(client)
     with opened_engine(EngineChoice(engine, master, memory).over(file.engine_choice)) as asked:
-        reach = NamedProvider(provider, buyer, token, ca, cert, cert_key, insecure)
-        check_receipts(provider, receipts)
+        provider = file.provider_named if provider is None else provider
+        if provider is None:
+            _check_alone({"--as": buyer, "--receipts": receipts, "--ca": ca, "--cert": cert, "--cert-key": cert_key})
+            reach = None
+        else:
+            reach = NamedProvider(provider, buyer, token, ca, cert, cert_key, insecure)
+            check_receipts(provider, receipts)
         options = Options(
             client=file,
             key=key or (),
             provider=reach,
-            budget=budget,
+            budget=_budget(budget, file, reach),
             max_level=max_level or (),
             strategy=strategy,
             careful=careful,
@@ -170,7 +185,9 @@ def command(
     else:
         print_summary(cleaning)
         print_review(review)
-        _print_end(job, was_done)
+        _print_end(job, was_done, alone=reach is None)
+        if reach is None:
+            print_unbought(cleaning, client.name)
     if not dry_run and cleaning.weighing is not None and cleaning.weighing.is_doubtful:
         raise typer.Exit(DOUBTFUL)
 
@@ -184,8 +201,32 @@ def _files(job: Job) -> dict[str, str | None]:
     return {"output": str(job.output), "journal": str(job.journal), "report": report}
 
 
-def _print_end(job: Job, was_done: bool) -> None:
-    out.print(f"\n{job.output} written; {job.journal.name} is the record of what was bought.")
+def _check_alone(given: Mapping[str, object]) -> None:
+    """Raise where something is said of a provider, and there is none."""
+    for option, value in given.items():
+        if value:
+            raise InputError(f"{option} is about buying, and there is no provider; give --provider")
+
+
+def _budget(given: str | None, file: ClientFile, reach: NamedProvider | None) -> str:
+    """The credits of the command line, else of the client's file; without a provider there is nothing to pay."""
+    asked = given if given is not None or file.budget is None else str(file.budget)
+    if reach is None:
+        if given is not None:
+            check_budget(given)
+            if nanocredits(given, "--budget"):
+                raise InputError("--budget is for buying, and there is no provider; give --provider")
+        return "0"
+    if asked is None:
+        raise InputError(
+            f"say what all values together may cost: --budget 2, or budget = 2 in {file.path.name}; 0 buys nothing"
+        )
+    return asked
+
+
+def _print_end(job: Job, was_done: bool, *, alone: bool) -> None:
+    record = "" if alone else f"; {job.journal.name} is the record of what was bought"
+    out.print(f"\n{job.output} written{record}.")
     if job.report is not None:
         out.print(f"{job.report} written; open it in a browser.")
     if was_done:

@@ -28,7 +28,8 @@ class Options:
     client: ClientFile
     key: Sequence[str]
     """What numbers the table's rows, in place of what the client's file says."""
-    provider: NamedProvider
+    provider: NamedProvider | None
+    """None where nothing is to be bought."""
     budget: str
     max_level: Sequence[str]
     strategy: str | None
@@ -86,14 +87,18 @@ def make_job(options: Options, engine: Engine[Any]) -> Job:
         repair=options.repair,
         rounds=options.rounds,
         cells=cells,
+        columns=client.own_columns,
     )
+    if options.provider is None and cleaner.strategy != WEIGH:
+        raise InputError("the paper's strategy repairs with what it buys; give --provider, or take --strategy weigh")
     if options.doubtful is not None and cleaner.strategy != WEIGH:
         raise InputError("--doubtful: only a client that weighs knows doubts; leave it out, or --strategy paper")
     output = options.output or default_output(source)
     if options.dry_run:
         _check_dry(options)
     else:
-        read = [*client_files(client, options.cells), *options.provider.files()]
+        bought_from = [] if options.provider is None else options.provider.files()
+        read = [*client_files(client, options.cells), *bought_from]
         check_written(output, options.report, source, options.truth, read)
         written = [output, journal_of(output), *([] if options.report is None else [options.report])]
         check_doubtful(options.doubtful, written, [*read, *([] if options.truth is None else [options.truth])], source)

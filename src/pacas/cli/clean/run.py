@@ -33,7 +33,7 @@ def notes(job: Job, marketplace: Marketplace, resume: bool) -> Iterator[str]:
     if resume and not job.journal.exists():
         yield f"there is no journal {job.journal} to continue; this is a new run"
     cleaner = job.cleaner
-    catalogue = marketplace.catalogue()
+    catalogue = cleaner.catalogue(marketplace)
     wanted = cleaner.wanted(catalogue, job.source)
     for attribute, offered in find_offers(catalogue, wanted, job.source, cleaner.max_level, cleaner.prefer).items():
         own = cleaner.hierarchies.get(attribute)
@@ -55,7 +55,7 @@ def run_clean(
     job: Job, marketplace: Marketplace, buyer: str, resume: bool, engine: Engine[Any], tell: Tell
 ) -> tuple[Cleaning, bool]:
     """Clean, write the output, and close the journal; and whether an earlier run had done all that."""
-    parts = run_parts(engine.digest(job.source), job.cleaner, job.choices, marketplace.catalogue(), buyer)
+    parts = run_parts(engine.digest(job.source), job.cleaner, job.choices, job.cleaner.catalogue(marketplace), buyer)
     journal = Journal(job.journal, parts, resume=resume)
     with _never_losing(journal):
         watched = Watched(journal, tell)

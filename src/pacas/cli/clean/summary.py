@@ -16,6 +16,8 @@ from pacas.client.outcome.steps import BoughtValue, Repair, Unrepaired
 from pacas.core.money import credits_text, credits_words, in_credits
 from pacas.core.words import counted
 
+LITTLE = 0.05
+"""Bits of expected error that nobody would pay for."""
 SHOWN = 20
 """Rows of the list of a dry run, and of the reasons."""
 
@@ -72,9 +74,10 @@ def print_summary(cleaning: Cleaning) -> None:
     before, after = cleaning.violations_before, cleaning.violations_after
     left = Text(f"{after:,}", style="green" if after == 0 else "yellow")
     table.add_row("violations", Text.assemble(f"{before:,} → ", left))
-    table.add_row(
-        "spent", f"{credits_text(cleaning.spent_nanocredits)} of {credits_words(cleaning.budget_nanocredits)}"
-    )
+    if cleaning.budget_nanocredits or cleaning.weighing is None:
+        table.add_row(
+            "spent", f"{credits_text(cleaning.spent_nanocredits)} of {credits_words(cleaning.budget_nanocredits)}"
+        )
     if cleaning.weighing is None:
         table.add_row("repaired", f"{_classes(len(cleaning.repairs))}, {_cells(cleaning.written)} changed")
     else:
@@ -91,6 +94,19 @@ def print_summary(cleaning: Cleaning) -> None:
     if cleaning.unrepaired:
         out.print()
         out.print(_by_reason(cleaning.unrepaired))
+
+
+def print_unbought(cleaning: Cleaning, client: str) -> None:
+    """What a provider's values could add, where there was none."""
+    weighing = cleaning.weighing
+    if weighing is None or not weighing.expected or not weighing.expected[-1][1] > LITTLE:
+        return
+    cells = f"{_cells(len(weighing.doubtful))} in doubt" if weighing.doubtful else "what is left"
+    out.print(
+        f"Nobody was asked. Values from a provider could settle {cells}, and remove up to "
+        f"{weighing.expected[-1][1]:,.1f} bits of expected error:\n"
+        f"  pacas clean {client} --provider PROVIDER --budget CREDITS"
+    )
 
 
 def _add_weighed(table: Table, weighing: Judgement) -> None:

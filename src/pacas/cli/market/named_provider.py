@@ -16,7 +16,7 @@ from pacas.engine.choosing import EngineChoice
 from pacas.engine.contract import Engine
 from pacas.errors import FileError, InputError, RemoteError
 from pacas.formats.replacing import replacing
-from pacas.protocol.marketplace import Forwarding, Marketplace
+from pacas.protocol.marketplace import Forwarding, Marketplace, NobodySells
 from pacas.protocol.messages import Answer, Offer, Refusal, Request
 from pacas.protocol.names import LOCAL, check_buyer
 from pacas.protocol.receipt import SignedReceipt
@@ -97,10 +97,12 @@ def opened_file(reach: NamedProvider, beside: Engine[Any] | None = None) -> Iter
 
 @contextmanager
 def opened_market(
-    reach: NamedProvider, receipts: Path | None, beside: Engine[Any] | None = None
+    reach: NamedProvider | None, receipts: Path | None, beside: Engine[Any] | None = None
 ) -> Iterator[tuple[Marketplace, str]]:
-    """A provider, wherever it is, as its buyer sees it, and who that buyer is."""
-    if is_url(reach.provider):
+    """A provider, wherever it is, as its buyer sees it, and who that buyer is; None is a market without one."""
+    if reach is None:
+        yield NobodySells(), LOCAL
+    elif is_url(reach.provider):
         with opened_remote(reach) as remote:
             yield keeping_receipts(remote, receipts), f"{remote.account_name()} at {remote.url}"
     else:

@@ -17,7 +17,8 @@ from pacas.cli.plain_table import plain_table
 from pacas.cli.provider.findings import guessed_as_json, leak_as_json
 from pacas.core.query import MAIN
 from pacas.engine.choosing import EngineChoice
-from pacas.experiments.plots.leaks import MeasuredLeaks, check_picture, write_picture
+from pacas.experiments.plots.leaks import MeasuredLeaks, picture_leaks
+from pacas.experiments.plots.picture import check_picture
 from pacas.provider.leak.guessing import GuessedMore
 from pacas.provider.leak.meter import AttributeLeak, DependencyLeak, LeakMeter
 from pacas.provider.quote_mode import QuoteMode
@@ -67,7 +68,7 @@ def command(
         why = SEALED if quotes is QuoteMode.SEALED else PAPER
         found = MeasuredLeaks(file.path.name, meter.attributes(), meter.dependencies(), why)
     if picture is not None:
-        write_picture(picture, found)
+        picture_leaks(picture, found)
     if json:
         print_json(_as_json(found, quotes, meter.rows, picture))
     else:

@@ -25,7 +25,7 @@ def date(values: Sequence[str], *, levels: Sequence[str] | None = None) -> Hiera
     >>> list(date(["2024-05-17"], levels=["month", "quarter", "year"]).rows())
     [('2024-05-17', '2024-05', '2024-Q2', '2024', '*')]
     """
-    wrong = sum(not _is_date(v) for v in values)
+    wrong = sum(not is_date(v) for v in values)
     if wrong:
         raise HierarchyError(
             f"{wrong:,} of {len(values):,} values are not dates like YYYY-MM-DD or YYYY-MM-DD HH:MM:SS"
@@ -40,7 +40,8 @@ def date(values: Sequence[str], *, levels: Sequence[str] | None = None) -> Hiera
     return Hierarchy.from_rows(rows)
 
 
-def _is_date(text: str) -> bool:
+def is_date(text: str) -> bool:
+    """Whether a text is a date that the builder takes."""
     if not _SHAPE.fullmatch(text):
         return False
     try:

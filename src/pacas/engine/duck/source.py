@@ -22,7 +22,7 @@ from pacas.engine.sql.statements import ROW, column_name, literal, quote
 from pacas.errors import InputError, SchemaError
 
 MAX_LINE = 32 << 20
-IN_MEMORY = 256 << 20
+IN_MEMORY = 512 << 20
 """Bytes of a CSV file up to which it is held in memory as Arrow: that is twice as fast as a table of DuckDB's."""
 LARGEST = 1 << 30
 """Bytes of a column up to which it is taken as it is."""

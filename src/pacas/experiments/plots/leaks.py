@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
-from io import BytesIO
 from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from pacas.core.words import counted
-from pacas.errors import FileError
-from pacas.experiments.plots.report import inline_svg
-from pacas.experiments.plots.style import GREEN, GREY, INK, ORANGE, RED, SOFT, frame, house_style, sheet, write
-from pacas.formats.replacing import check_writable, replacing
+from pacas.experiments.plots.picture import figure, write_picture
+from pacas.experiments.plots.style import GREEN, GREY, INK, ORANGE, RED, SOFT, frame, sheet
 from pacas.formats.report.html import Card, cards, html_page, section, table
 from pacas.provider.leak.guessing import GuessedMore
 from pacas.provider.leak.meter import AttributeLeak, DependencyLeak
@@ -23,7 +20,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Sheet
 
-KINDS = (".svg", ".png", ".html")
 TITLE = "What this provider's people lose"
 PUBLIC, BY_QUOTES, BY_LEFT_SIDE = "by public columns", "more, by free quotes", "more, by a dependency's left side"
 LETTERS = 28
@@ -41,23 +37,9 @@ class MeasuredLeaks:
     why: str
 
 
-def check_picture(path: Path) -> None:
-    """Raise if a picture could not be drawn there: to be asked before anything is measured."""
-    if path.suffix.lower() not in KINDS:
-        raise FileError(f"{path}: a picture is an SVG, a PNG or a page of HTML; give it a name such as leak.svg")
-    check_writable(path)
-    with house_style():
-        pass
-
-
-def write_picture(path: Path, found: MeasuredLeaks) -> None:
+def picture_leaks(path: Path, found: MeasuredLeaks) -> None:
     """Draw it as the name of the file says."""
-    kind = path.suffix.lower()
-    with house_style(), replacing(path) as partial:
-        if kind == ".html":
-            partial.write_text(_page(found), "utf-8", newline="\n")
-        else:
-            write(draw_leaks(found), partial, kind[1:])
+    write_picture(path, lambda: draw_leaks(found), lambda: _page(found))
 
 
 def draw_leaks(found: MeasuredLeaks) -> Sheet:
@@ -150,8 +132,6 @@ def short(one: DependencyLeak) -> str:
 
 
 def _page(found: MeasuredLeaks) -> str:
-    drawing = BytesIO()
-    write(draw_leaks(found), drawing, "svg")
     worst = max(found.attributes, key=lambda one: one.guessed.leak)
     broken = sum(one.broken or 0 for one in found.dependencies)
     first = cards(
@@ -159,13 +139,12 @@ def _page(found: MeasuredLeaks) -> str:
              worst.guessed.is_told),
         Card("X-groups short", f"{broken:,}", "through dependencies", broken > 0),
     )  # fmt: skip
-    svg = inline_svg(drawing.getvalue().decode(), "leaks", TITLE)
     return html_page(
         title=f"{TITLE}: {found.provider}",
         lead=found.why,
         sections=[
             first,
-            section("Who is guessed right", f"<figure>{svg}</figure>"),
+            section("Who is guessed right", figure(draw_leaks(found), "leaks", TITLE)),
             section("What free quotes tell", _attributes_table(found.attributes)),
             section("What dependencies tell", _dependencies_table(found.dependencies)),
             section("How it is measured", f"<p>{escape(MEASURED)}</p>"),

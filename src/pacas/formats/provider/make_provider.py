@@ -58,6 +58,7 @@ def _terms(
         history=HistoryScope(file.history),
         max_matches=file.max_matches,
         sealing=sealing_of(file, engine, sold_before),
+        published=file.published(),
     )
 
 

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from pacas.core.anonymity import Policy
 from pacas.core.criteria.named import criterion_named
-from pacas.core.dependency import MatchingDependency
+from pacas.core.dependency import FunctionalDependency, MatchingDependency
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.money import nanocredits
 from pacas.core.query import MAIN, GeneralizedQuery
@@ -117,6 +117,11 @@ class ProviderFile(ProviderSections):
                 parsed[attribute] = MatchingDependency.parse(text)
         return parsed
 
+    def published(self) -> tuple[FunctionalDependency, ...]:
+        """The dependencies that clients are told of."""
+        with named("service.publish_dependencies"):
+            return FunctionalDependency.parse_all(self.service.publish_dependencies)
+
     def policies(self) -> tuple[Policy, ...]:
         """What must stay hidden."""
         made = []
@@ -174,6 +179,7 @@ def read_provider_file(path: Path) -> ProviderFile:
         raise ConfigError(f"{path.name}: {first_problem(error)}") from None
     file._folder, file._name = path.parent, path.name
     file.dependencies()
+    file.published()
     file.policies()
     file.generated_support()
     file.seed()

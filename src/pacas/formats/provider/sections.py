@@ -144,6 +144,8 @@ class ServiceSection(Section):
     """Whether hierarchies that are made from the relation are published: each is a list of its column's values."""
     publish_prices: bool = True
     """Whether sealed prices are published as lists."""
+    publish_dependencies: list[str] = Field(default_factory=list)
+    """Dependencies that hold exactly in the relation, and that clients are told of."""
 
 
 class ProviderSections(Section):

@@ -19,6 +19,7 @@ Rule = Literal[
     "finer-match",
     "no-policy",
     "paper-quotes",
+    "published-dependency",
     "not-looked-at",
 ]
 
@@ -44,22 +45,3 @@ class ProviderFinding:
 def worst_first(findings: Iterable[ProviderFinding]) -> list[ProviderFinding]:
     """Errors before warnings before notes; of each, what concerns most people first."""
     return sorted(findings, key=lambda one: (SEVERITIES.index(one.severity), -one.people, one.rule, one.attribute))
-
-
-def toml_list(names: Iterable[str]) -> str:
-    """Names as TOML writes a list of them.
-
-    >>> toml_list(["sex", "age"])
-    '["sex", "age"]'
-    """
-    return f"[{', '.join(map(toml_text, names))}]"
-
-
-def toml_text(text: str) -> str:
-    """A text as TOML writes it.
-
-    >>> print(toml_text('fd of "A"'))
-    "fd of \\"A\\""
-    """
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from pacas.core.toml import toml_list
 from pacas.engine.contract import Engine, Source
 from pacas.provider.lint.dependencies import SHARE
 from pacas.provider.lint.families import only_children, small_families
-from pacas.provider.lint.finding import ProviderFinding, toml_list, worst_first
+from pacas.provider.lint.finding import ProviderFinding, worst_first
 from pacas.provider.lint.free_quotes import FreeQuotes
 from pacas.provider.lint.own_rows import OwnRows
+from pacas.provider.lint.published import published_dependencies
 from pacas.provider.lint.refusals import refused_everything, refused_nothing
 from pacas.provider.lint.remedies import EVERYBODY, SEALED
 from pacas.provider.lint.singled_out import finer_matches, groups_of_one, protects_everybody
@@ -44,6 +46,7 @@ def lint_provider(
             *only_children(own, terms, named),
             *groups_of_one(own, terms),
             *finer_matches(own, terms),
+            *published_dependencies(own, terms),
         ]
     )
 

@@ -7,10 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from pacas.core.anonymity import Policy
+from pacas.core.toml import toml_list, toml_text
 from pacas.engine.grouping import Ints, combine
 from pacas.protocol.order_of_checks import AMBIGUOUS, UNSAFE
 from pacas.provider.lint.dependencies import linked_attributes
-from pacas.provider.lint.finding import ProviderFinding, toml_list, toml_text
+from pacas.provider.lint.finding import ProviderFinding
 from pacas.provider.lint.free_quotes import FreeQuotes
 from pacas.provider.lint.own_rows import OwnRows
 from pacas.provider.lint.remedies import balanced, declared

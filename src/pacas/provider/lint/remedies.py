@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from pacas.core.dependency import FunctionalDependency
-from pacas.provider.lint.finding import toml_text
+from pacas.core.toml import toml_text
 
 SEALED = '[pricing]\nquotes = "sealed"  # and leave out support, points, seed and history'
 EVERYBODY = 'scope = "row"  # everybody is then sold at safe levels only'

@@ -1,0 +1,117 @@
+"""Which dependencies a client's file will hold its table to, and which it only mentions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from pacas.cli.start.choices import Choices
+from pacas.core.dependency import FunctionalDependency
+from pacas.core.words import counted
+from pacas.formats.starters.lines import StarterLine
+from pacas.suggest.coded_table import CodedTable
+from pacas.suggest.dependencies.given import judge_dependency
+from pacas.suggest.dependencies.suggested import SuggestedDependencies, SuggestedDependency
+
+MENTIONED = 12
+"""Weak dependencies that are listed as comments."""
+SURE, CLEAN = 0.75, 0.9
+"""The least score of a dependency that repairs cells without anybody having looked at it. In a table where none has a
+much better one, errors are so many that less will do."""
+SURE_BY_MATCH = 0.4
+"""The same of one that a provider's match suggests."""
+TWICE, MORE = 2, 0.005
+"""What is wrong with a right side one left side tells: another with so many more exceptions is wrong itself."""
+EMPTY = 0.1
+"""The share of rows without a right side beyond which that is no error, and nobody wants it filled in."""
+
+
+class DependenciesDraft:
+    """The provider's own first, then what the table strongly suggests; weak ones are comments."""
+
+    def __init__(
+        self,
+        table: CodedTable,
+        published: Iterable[FunctionalDependency],
+        found_by: Iterable[FunctionalDependency],
+        suggested: SuggestedDependencies,
+        choices: Choices,
+    ) -> None:
+        self._table = table
+        self._told: dict[FunctionalDependency, tuple[str, bool]] = {}
+        """Why, and whether it counts."""
+        self._choices = choices
+        for fd in published:
+            self._add(fd, "the provider says that it holds in its table", True)
+        self._add_matches(found_by)
+        self._add_suggested(suggested)
+
+    def _add_matches(self, found_by: Iterable[FunctionalDependency]) -> None:
+        """By what the provider finds an attribute, it tells it; where the table says so as well, that should hold."""
+        told = {fd.rhs for fd in self.fds}
+        for fd in found_by:
+            one = judge_dependency(self._table, fd)
+            if fd.rhs not in told and one is not None and one.score >= SURE_BY_MATCH:
+                self._add(fd, f"the provider finds it so; {evidence_words(one)}", True)
+
+    def _add_suggested(self, suggested: SuggestedDependencies) -> None:
+        told = {fd.rhs for fd in self.fds}
+        best: dict[str, SuggestedDependency] = {}
+        is_clean = any(one.score >= CLEAN for one in suggested.strong)
+        for one in suggested.strong:
+            doubt = self._doubt(one, told, best.get(one.fd.rhs), SURE if is_clean else 0.0)
+            why = f"{doubt}: {evidence_words(one)}" if doubt else evidence_words(one)
+            if self._add(one.fd, why, not doubt):
+                best.setdefault(one.fd.rhs, one)
+        for one in suggested.weak[:MENTIONED]:
+            self._add(one.fd, f"weak: {evidence_words(one)}", False)
+
+    def _doubt(
+        self, one: SuggestedDependency, told: set[str], best: SuggestedDependency | None, sure: float
+    ) -> str | None:
+        """Why a dependency that is strong by itself had better be looked at first."""
+        empty = _empty_share(self._table, one.fd)
+        if one.fd.rhs in told:
+            return "the provider tells another"
+        if one.score < sure:
+            return "not as sure"
+        if empty > EMPTY:
+            return f"{empty:.0%} of the rows have none, and would get one"
+        if best is not None and 1 - one.agreement > TWICE * (1 - best.agreement) + MORE:
+            return f"{best.fd} has fewer exceptions"
+        return None
+
+    def _add(self, fd: FunctionalDependency, why: str, suggested: bool) -> bool:
+        if fd in self._told:
+            return False
+        is_on = self._choices.confirm(f"Should {fd} hold ({why})?", suggested)
+        self._told[fd] = why, is_on
+        return is_on
+
+    @property
+    def fds(self) -> list[FunctionalDependency]:
+        """Those that count."""
+        return [fd for fd, (_, is_on) in self._told.items() if is_on]
+
+    @property
+    def lines(self) -> list[StarterLine]:
+        return [StarterLine.item(str(fd), why, is_on=is_on) for fd, (why, is_on) in self._told.items()]
+
+    def as_json(self) -> list[dict[str, Any]]:
+        return [{"fd": str(fd), "why": why, "on": is_on} for fd, (why, is_on) in self._told.items()]
+
+
+def _empty_share(table: CodedTable, fd: FunctionalDependency) -> float:
+    """Of the rows that have a left side, the share without a right side."""
+    there = np.logical_and.reduce([table[name].codes >= 0 for name in fd.lhs])
+    return float((table[fd.rhs].codes[there] < 0).mean()) if there.any() else 0.0
+
+
+def evidence_words(one: SuggestedDependency) -> str:
+    """What speaks for a dependency, and what its exceptions look like."""
+    said = f"{one.agreement:.1%} of {counted(one.rows, 'row')} in {counted(one.groups, 'group')} agree"
+    kinds = ((one.typo, "like typos"), (one.scattered, "scattered"), (one.blocks, "in blocks"))
+    exceptions = [f"{number:,} {what}" for number, what in kinds if number]
+    return f"{said}; exceptions: {', '.join(exceptions)}" if exceptions else said

@@ -1,0 +1,1 @@
+"""`pacas suggest`."""

@@ -1,0 +1,165 @@
+"""`pacas suggest fds`: the dependencies that a table almost satisfies, with what speaks for and against them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import floor
+from typing import Annotated
+
+import typer
+from rich.padding import Padding
+from rich.text import Text
+
+from pacas.cli.data_options import AnyData, EngineOption, KeyOption, MasterOption, MemoryOption
+from pacas.cli.options import Json, out, print_json, printable
+from pacas.cli.suggest.coded import coded_table, sample_of
+from pacas.core.toml import comment, toml_text
+from pacas.core.words import counted
+from pacas.engine.choosing import EngineChoice
+from pacas.errors import InputError
+from pacas.suggest.coded_table import CodedTable
+from pacas.suggest.dependencies.search import suggest_dependencies
+from pacas.suggest.dependencies.suggested import SuggestedDependencies, SuggestedDependency
+
+SHOWN = 20
+"""Dependencies of a kind that are shown."""
+WIDEST = 44
+"""Characters that a dependency may take and still have its evidence beside it."""
+
+
+def command(
+    data: AnyData,
+    toml: Annotated[bool, typer.Option("--toml", help="Lines for client.toml; weak ones are comments.")] = False,
+    pairs: Annotated[
+        bool, typer.Option(help="Look at left sides of two attributes, too; they are always weak.")
+    ] = True,
+    most: Annotated[int, typer.Option(min=0, metavar="N", help="Show so many of a kind. JSON has them all.")] = SHOWN,
+    key: KeyOption = None,
+    engine: EngineOption = None,
+    master: MasterOption = None,
+    memory: MemoryOption = None,
+    json: Json = False,
+) -> None:
+    """Suggest the functional dependencies that a dirty table almost satisfies, best first.
+
+    Strong ones are for the file: at most two left sides a right side. Weak ones are for a look: some are true, and
+    some would spoil the table. The score says how much likelier two rows agree that share a left side than any two,
+    typos left out. Exceptions are typo-like (a value seen twice at most), scattered as errors are, or in blocks: one
+    other value so often in a group that errors do not explain it, a sign against the dependency.
+
+    JSON: rows, of (rows of the table), strong and weak (fd, score, rows, groups, exceptions (typo, scattered, blocks),
+    agreement, agreeing_groups, looked_at, placeholder, because, examples (left, value, majority, rows, kind); strong
+    ones: active, whether it is among the two left sides), keys
+
+    Example: pacas suggest fds client.csv --toml
+    """
+    if toml and json:
+        raise InputError("--toml and --json are two ways to print; choose one")
+    with coded_table(data, key, EngineChoice(engine, master, memory)) as (table, tell):
+        found = suggest_dependencies(table, pairs=pairs, progress=tell)
+    if json:
+        print_json(found.as_json())
+    elif toml:
+        print("\n".join(toml_lines(found, table.name, most)))
+    else:
+        _print(found, table, most)
+
+
+# ---- for client.toml -----------------------------------------------------------------------------------------------
+
+
+def toml_lines(found: SuggestedDependencies, name: str, most: int = SHOWN) -> Iterator[str]:
+    """The key `fds`: strong dependencies, and others as comments; each with its evidence."""
+    yield f"# dependencies that {comment(name)} suggests, by {counted(found.rows, 'row')}; best first"
+    yield "fds = ["
+    for one in found.strong:
+        yield f"  {toml_text(str(one.fd))},  # {comment(evidence(one))}"
+    yield from _comments("as strong; their right sides have two left sides already", found.redundant, most)
+    yield from _comments("weak: look before you declare one; some would spoil the table", found.weak, most)
+    yield "]"
+
+
+def _comments(head: str, listed: Sequence[SuggestedDependency], most: int) -> Iterator[str]:
+    if listed[:most]:
+        yield f"  # {head}"
+    for one in listed[:most]:
+        yield f"  # {toml_text(str(one.fd))},  # {comment(evidence(one))}"
+    if len(listed) > most > 0:
+        yield f"  # … and {len(listed) - most:,} more"
+
+
+# ---- for people ----------------------------------------------------------------------------------------------------
+
+
+def evidence(one: SuggestedDependency) -> str:
+    """What speaks for a dependency, and what its exceptions are, on one line."""
+    return "; ".join(filter(None, [f"{one.score:.2f}: {_agreement(one)}", exceptions(one)]))
+
+
+def _agreement(one: SuggestedDependency) -> str:
+    share = f"{floor(10_000 * one.agreement) / 100:.2f} %" if one.exceptions else "all"
+    return f"{share} of {counted(one.rows, 'row')} in {counted(one.groups, 'group')} agree"
+
+
+def exceptions(one: SuggestedDependency) -> str:
+    """How many exceptions there are of each kind, with an example of each."""
+    kinds = {
+        "typo": (one.typo, "typo-like"),
+        "scattered": (one.scattered, "scattered"),
+        "block": (one.blocks, "in blocks"),
+    }
+    return ", ".join(f"{n:,} {words}{_example(one, kind)}" for kind, (n, words) in kinds.items() if n)
+
+
+def _example(one: SuggestedDependency, kind: str) -> str:
+    for found in one.examples:
+        if found.kind == kind:
+            times = f" × {found.rows:,}" if found.rows > 1 else ""
+            return f" ({found.value}{times} → {found.majority})"
+    return ""
+
+
+def _print(found: SuggestedDependencies, table: CodedTable, most: int) -> None:
+    if found.strong:
+        out.print(Text.assemble(("strong", "green"), ": to declare, best first"))
+        _print_listed(found.strong, most)
+    else:
+        out.print("no dependency is strong enough to be declared by the table alone")
+    if found.redundant:
+        named = [printable(str(one.fd)) for one in found.redundant[:most]]
+        out.print(
+            Text.assemble(
+                "\nas strong, with two better left sides: ", ("; ".join(named), "dim"), _more(found.redundant, most)
+            )
+        )
+    if found.weak:
+        out.print(Text.assemble("\n", ("weak", "yellow"), ": to look at; some are true, some would spoil the table"))
+        _print_listed(found.weak, most)
+    if found.keys:
+        out.print(f"\nkeys and near-keys, which determine all by being unique: {printable(', '.join(found.keys))}")
+    if said := sample_of(table):
+        out.print(f"\n{said}")
+
+
+def _print_listed(listed: Sequence[SuggestedDependency], most: int) -> None:
+    width = min(max((len(printable(str(one.fd))) for one in listed[:most]), default=0), WIDEST)
+    for one in listed[:most]:
+        fd = printable(str(one.fd))
+        out.print(Text.assemble((f"  {fd:<{width}}", "bold"), f"  {one.score:.2f}  {_agreement(one)}"))
+        for line in _details(one):
+            out.print(Padding(Text(printable(line), style="dim"), (0, 0, 0, 6), expand=False))
+    if len(listed) > most:
+        out.print(_more(listed, most).strip())
+
+
+def _details(one: SuggestedDependency) -> Iterator[str]:
+    if one.exceptions:
+        yield exceptions(one)
+    if one.placeholder is not None:
+        yield f"without the rows of {', '.join(one.fd.lhs)} = {one.placeholder}, which seems to stand for none"
+    if one.because and not one.blocks:
+        yield one.because
+
+
+def _more(listed: Sequence[SuggestedDependency], most: int) -> str:
+    return f" … and {len(listed) - most:,} more (all of them with --json)" if len(listed) > most else ""

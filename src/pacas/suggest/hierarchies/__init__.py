@@ -1,0 +1,1 @@
+"""Hierarchies that a table's own columns suggest, and what each level of them hides."""

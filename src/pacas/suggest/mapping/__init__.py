@@ -1,0 +1,1 @@
+"""Which column of a client's table is which of a provider's."""
