@@ -46,9 +46,11 @@ def first_draft(table: CodedTable, lines: Sequence[StarterLine], share: float, c
     for name, match in sold.matches.items():
         trees[name] = suggested[name].merged() if people else suggested[name].hierarchy
         if people and match.identifies:
-            policies[name] = _policy(table, match, trees[name], share)
-            if policies[name].chosen is None:
+            found_policy = _policy(table, match, trees[name], share)
+            if found_policy is None:
                 unsold[name] = "it is one person's, and no level of its hierarchy hides it: give it families of values"
+            else:
+                policies[name] = found_policy
     kept = {name: match for name, match in sold.matches.items() if name not in unsold}
     files = _files(kept, trees)
     starter = ProviderStarter(
@@ -67,10 +69,14 @@ def first_draft(table: CodedTable, lines: Sequence[StarterLine], share: float, c
     return ProviderDraft(starter, trees, table)
 
 
-def _policy(table: CodedTable, match: SuggestedMatch, tree: Hierarchy, share: float) -> SuggestedPolicy:
-    return suggest_policy(
+def _policy(table: CodedTable, match: SuggestedMatch, tree: Hierarchy, share: float) -> SuggestedPolicy | None:
+    """A policy that leaves something for sale; None where there is none."""
+    if tree.height == 1:
+        return None
+    found = suggest_policy(
         table, match.attribute, tree, match.columns, match=match.columns, scope=EVERYBODY, share=share * match.alone
     )
+    return found if found.chosen else None
 
 
 def _is_tied(table: CodedTable, match: SuggestedMatch) -> bool:

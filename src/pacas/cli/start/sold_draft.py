@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pacas.cli.start.choices import Choices
 from pacas.core.words import counted
@@ -11,9 +11,11 @@ from pacas.suggest.coded_table import CodedTable, ProfiledColumn
 from pacas.suggest.hierarchies.suggesting import why_none
 from pacas.suggest.mapping.column_names import words_of
 from pacas.suggest.matches.answering import AskingRows, SuggestedMatch
-from pacas.suggest.matches.match_columns import ANSWERS, TELLS, suggest_matches
+from pacas.suggest.matches.match_columns import ANSWERS, suggest_matches
 from pacas.suggest.roles.suggested import ColumnRole, SuggestedRole
 
+ALL_BUT = 0.9
+"""Rows that a column singles out, where no others need be looked for."""
 TRIED = 6
 """Matches of an attribute that are weighed against those of others."""
 OF_PEOPLE = frozenset(
@@ -41,11 +43,18 @@ def draft_sold(table: CodedTable, roles: Iterable[SuggestedRole], choices: Choic
     of = {one.attribute: one for one in roles}
     unsold = {name: why for name, column in table.columns.items() if (why := _unfit(column, of[name]))}
     rows = AskingRows.own(table)
-    found = {name: suggest_matches(rows, name, most=TRIED) for name in table.columns if name not in unsold}
-    single = {one.columns for matches in found.values() for one in matches if one.identifies}
-    sure = {name: _sure(rows, name, matches, single) for name, matches in found.items()}
+    fit = [name for name in table.columns if name not in unsold]
+    found = {name: suggest_matches(rows, name, most=TRIED, together=False) for name in fit}
+    if not any(one.alone >= ALL_BUT for matches in found.values() for one in matches):
+        untold = [name for name, matches in found.items() if not any(can_be_declared(table, one) for one in matches)]
+        found |= {name: suggest_matches(rows, name, most=TRIED) for name in untold}
+    alone = _alone(found)
+    sure = {name: _sure(table, name, matches, alone) for name, matches in found.items()}
     unsold |= {name: _untold(found[name]) for name, matches in sure.items() if not matches}
-    chosen = _chosen({name: matches for name, matches in sure.items() if matches})
+    chosen = {
+        name: rows.judged(name, match.columns)
+        for name, match in _chosen({name: matches for name, matches in sure.items() if matches}).items()
+    }
     for name, match in list(chosen.items()):
         if not choices.confirm(f"Sell {name}, found by {', '.join(match.columns)}?", True):
             del chosen[name]
@@ -64,16 +73,18 @@ def _unfit(column: ProfiledColumn, role: SuggestedRole) -> str | None:
     return why_none(column)
 
 
-def _sure(
-    rows: AskingRows, name: str, found: Iterable[SuggestedMatch], single: set[tuple[str, ...]]
-) -> list[SuggestedMatch]:
-    """Matches by which each that is found has one value: it is found alone, or rows are declared to share it.
+def _alone(found: Mapping[str, Iterable[SuggestedMatch]]) -> list[SuggestedMatch]:
+    """What singles rows out: for one attribute, and so for all."""
+    single = {one.columns: one for matches in found.values() for one in matches if one.alone >= ANSWERS}
+    return sorted(single.values(), key=lambda one: (-one.alone, one.columns))[:TRIED]
 
-    What singles rows out for one attribute does so for all.
-    """
-    declared = [one for one in found if not one.identifies and can_be_declared(rows.table, one)]
-    alone = [rows.judged(name, columns) for columns in sorted(single) if name not in columns]
-    return declared + [one for one in alone if one.alone >= ANSWERS and one.tells >= TELLS]
+
+def _sure(
+    table: CodedTable, name: str, found: Iterable[SuggestedMatch], alone: Iterable[SuggestedMatch]
+) -> list[SuggestedMatch]:
+    """Matches by which each that is found has one value: it is found alone, or rows are declared to share it."""
+    declared = [one for one in found if not one.identifies and can_be_declared(table, one)]
+    return declared + [replace(one, attribute=name) for one in alone if name not in one.columns]
 
 
 def can_be_declared(table: CodedTable, one: SuggestedMatch) -> bool:

@@ -11,6 +11,8 @@ from pacas.suggest.matches.answering import AskingRows, SuggestedMatch
 
 TELLS, ANSWERS = 0.95, 0.5
 """The share of groups that must have one value, and of rows that must find one."""
+ALONE = 0.95
+"""Where a column singles out so many rows, no others are tried together."""
 FEW_ANSWERS = 0.8
 """A match that answers less goes after one of single rows."""
 MOST_COLUMNS, OFFERED = 3, 3
@@ -23,13 +25,21 @@ LAST = (Kind.TEXT, Kind.MEASURE)
 
 
 def suggest_matches(
-    rows: AskingRows, attribute: str, candidates: Iterable[str] | None = None, most: int = OFFERED
+    rows: AskingRows,
+    attribute: str,
+    candidates: Iterable[str] | None = None,
+    most: int = OFFERED,
+    *,
+    together: bool = True,
 ) -> list[SuggestedMatch]:
-    """The best matches for an attribute, by as few columns as will do; none where no three columns tell it."""
+    """The best matches for an attribute, by as few columns as will do; none where no three columns tell it.
+
+    `together` says whether several columns are tried where none tells it alone but who it is.
+    """
     usable = [c for c in candidates or rows.asked if c in rows.asked and c != attribute and _is_fit(rows.table, c)]
     singles = [rows.guessed(attribute, [column]) for column in usable]
     good = _confirmed(rows, _good(singles), most)
-    if len(good) == sum(one.identifies for one in good):  # nothing tells it but who it is
+    if together and all(one.identifies and one.alone < ALONE for one in good):
         best = [one.columns[0] for one in _promising(singles) if not _is_good(one)][:TRIED]
         tried = [column for column in usable if column in best]
         pairs = [rows.guessed(attribute, pair) for pair in combinations(tried, 2)]
