@@ -39,6 +39,15 @@ def test_the_json_has_the_promised_shape(pacas: Any, folder: Path) -> None:
     }
 
 
+def test_prices_are_rounded_for_people_and_exact_in_json(pacas: Any, folder: Path) -> None:
+    paper = (folder / "provider.toml").read_text()
+    (folder / "provider.toml").write_text(paper.replace("total = 6.0", "total = 1234.567891234"))
+    asked = ask(folder, med("male", "51", level=1))
+    (quote,) = pacas(*QUOTE, *asked, "--json").document["quotes"]
+    assert quote["price"] == 144.032920647
+    assert pacas(*QUOTE, *asked).lines[1].split() == ["1", "MED", "1", "144.03"]
+
+
 def test_for_people_it_prints_a_row_a_request(pacas: Any) -> None:
     assert pacas(*QUOTE, "--requests", "requests.jsonl").lines == [
         "request  attribute  level     price",

@@ -13,7 +13,7 @@ from pacas.cli.options import out, printable
 from pacas.client.outcome.cleaning import Cleaning
 from pacas.client.outcome.judgement import Judgement
 from pacas.client.outcome.steps import BoughtValue, Repair, Unrepaired
-from pacas.core.money import credits_text, credits_words, in_credits
+from pacas.core.money import credits_words, in_credits, rounded_text
 from pacas.core.words import counted
 
 SHOWN = 20
@@ -73,7 +73,7 @@ def print_summary(cleaning: Cleaning) -> None:
     left = Text(f"{after:,}", style="green" if after == 0 else "yellow")
     table.add_row("violations", Text.assemble(f"{before:,} → ", left))
     table.add_row(
-        "spent", f"{credits_text(cleaning.spent_nanocredits)} of {credits_words(cleaning.budget_nanocredits)}"
+        "spent", f"{rounded_text(cleaning.spent_nanocredits)} of {credits_words(cleaning.budget_nanocredits)}"
     )
     if cleaning.weighing is None:
         table.add_row("repaired", f"{_classes(len(cleaning.repairs))}, {_cells(cleaning.written)} changed")
@@ -115,7 +115,7 @@ def print_plan(cleaning: Cleaning) -> None:
         table.add_row(
             printable(purchase.attribute),
             str(purchase.level),
-            credits_text(purchase.price),
+            rounded_text(purchase.price),
             f"{len(purchase.rows):,}",
             _some(purchase.rows.tolist()),
         )
@@ -126,7 +126,7 @@ def print_plan(cleaning: Cleaning) -> None:
     if cleaning.unrepaired:
         out.print()
         out.print(_by_reason(cleaning.unrepaired))
-    spent, budget = credits_text(cleaning.spent_nanocredits), credits_words(cleaning.budget_nanocredits)
+    spent, budget = rounded_text(cleaning.spent_nanocredits), credits_words(cleaning.budget_nanocredits)
     out.print(
         f"\nIt would {_planned(cleaning)} for about {spent} of {budget}.\n{_foreseen(cleaning.weighing)}"
         "Nothing was paid. Prices are those of now; with each purchase later ones may fall, or be refused."
@@ -156,7 +156,7 @@ def _by_level(cleaning: Cleaning) -> Table:
     for (attribute, level), found in sorted(_grouped(cleaning).items()):
         repairs = {id(r): r for purchase in found if (r := cleaning.repair_of.get(purchase.key)) is not None}
         changed = sum(len(repair.written) for repair in repairs.values())
-        spent = credits_text(sum(purchase.price for purchase in found))
+        spent = rounded_text(sum(purchase.price for purchase in found))
         table.add_row(printable(attribute), str(level), f"{len(found):,}", f"{changed:,}", spent)
     return table
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 from rich.text import Text
 
-from pacas.core.money import credits_text, in_credits
+from pacas.core.money import in_credits, rounded_text
 from pacas.errors import FileError
 from pacas.formats.requests_file import Asked, read_requests
 from pacas.protocol.messages import Answer, Offer, Quote, Refusal
@@ -57,4 +57,4 @@ def shown(told: Quote | Answer | Refusal) -> Text:
     """The price, or why there is none."""
     if isinstance(told, Refusal):
         return Text(told.reason.value, style="yellow")
-    return Text(credits_text(told.price))
+    return Text(rounded_text(told.price))

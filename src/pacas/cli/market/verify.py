@@ -12,7 +12,7 @@ from rich.text import Text
 
 from pacas.cli.options import CertKeyOption, CertOption, Json, certificate_of, out, print_json, printable
 from pacas.cli.plain_table import plain_table
-from pacas.core.money import credits_text, in_credits
+from pacas.core.money import in_credits, rounded_text
 from pacas.errors import FileError
 from pacas.protocol.receipt import SignedReceipt
 from pacas.wire.receipt_file import read_receipts
@@ -83,7 +83,7 @@ def _print(receipts: Sequence[SignedReceipt], hold: Sequence[bool], key: str) ->
             printable(sold.attribute),
             str(sold.level),
             printable(sold.answer),
-            credits_text(sold.price),
+            rounded_text(sold.price),
             str(sold.sequence),
             _verdict(signed, holds, key),
         )

@@ -24,7 +24,7 @@ from pacas.client.outcome.steps import BoughtValue, Repair, Unrepaired, looks
 from pacas.client.outcome.summary import Lines, html_table, rich_table
 from pacas.core.dependency import FunctionalDependency
 from pacas.core.hierarchy import Hierarchy
-from pacas.core.money import credits_text, credits_words, in_credits
+from pacas.core.money import credits_words, in_credits, rounded_text
 from pacas.core.relation import Relation
 from pacas.core.words import counted
 from pacas.engine.contract import Engine, Source, Table
@@ -148,7 +148,7 @@ class Cleaning:
             f"Cleaning({counted(len(self.purchases), 'purchase')}, "
             f"{counted(len(self.unrepaired), 'class', 'classes')} unrepaired, "
             f"{counted(self.violations_before, 'violation')} before and {self.violations_after:,} after, "
-            f"{credits_text(self.spent_nanocredits)} of {credits_words(self.budget_nanocredits)} spent)"
+            f"{rounded_text(self.spent_nanocredits)} of {credits_words(self.budget_nanocredits)} spent)"
         )
 
     def __rich__(self) -> RichTable:
@@ -162,7 +162,7 @@ class Cleaning:
         lines = [
             ("rows", f"{self.rows:,}"),
             ("violations", f"{self.violations_before:,} → {self.violations_after:,}"),
-            ("spent", f"{credits_text(self.spent_nanocredits)} of {credits_words(self.budget_nanocredits)}"),
+            ("spent", f"{rounded_text(self.spent_nanocredits)} of {credits_words(self.budget_nanocredits)}"),
             ("purchases", _listed(len(self.purchases), Counter(f"level {p.level}" for p in self.purchases))),
             ("cells written", _listed(self.written, self._written_by_attribute())),
             ("unrepaired classes", _listed(len(self.unrepaired), self.reasons)),
