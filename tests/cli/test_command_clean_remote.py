@@ -189,6 +189,19 @@ def test_a_server_that_is_gone_leaves_a_journal_if_something_was_paid(
     assert shop.totals() == {"ann": Total(2, 1_400_000_000)}
 
 
+def test_the_credit_is_shown_before_and_used_up_is_a_reason_of_its_own(pacas: Any, shop: Shop) -> None:
+    shop.accounts.set_credit("ann", 700_000_000)
+    told = pacas(*CLEAN, "--provider", shop.url, "--json")
+    short = f"pacas: ann at {shop.url} may spend 0.7 credits more, and the budget is 2 credits; what is more is refused"
+    assert told.err == f"{short} (credit_used_up)\n"
+    document = json.loads(told.out)
+    assert (document["credit"], document["spent"]) == (0.7, 0.7)
+    assert [left["reason"] for left in document["unrepaired"]] == ["credit_used_up"]
+    shop.accounts.set_credit("ann", 9 * 10**9)
+    told = pacas(*CLEAN, "--provider", shop.url, "--output", "again.csv")
+    assert told.err == f"pacas: ann at {shop.url} may spend 8.3 credits more\n"
+
+
 def test_the_token_is_given_or_in_the_environment(pacas: Any, shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
     wrong = "the token is missing, wrong or revoked; give it with --token or PACAS_TOKEN"
     assert wrong in pacas(*CLEAN, "--provider", shop.url, "--token", "wrong").complaint

@@ -10,7 +10,7 @@ import typer
 
 from pacas.cli.clean.job import Job, Options, make_job
 from pacas.cli.clean.review import Review, make_review, print_review
-from pacas.cli.clean.run import continuable, notes, run_clean, run_dry
+from pacas.cli.clean.run import continuable, credit_words, notes, run_clean, run_dry
 from pacas.cli.clean.summary import as_json, print_plan, print_summary
 from pacas.cli.data_options import EngineOption, KeyOption, MasterOption, MemoryOption, opened_engine
 from pacas.cli.market.named_provider import NamedProvider, check_receipts, opened_market
@@ -27,6 +27,7 @@ from pacas.cli.options import (
     print_json,
     progress,
 )
+from pacas.core.money import in_credits
 from pacas.engine.choosing import EngineChoice
 from pacas.formats.client_file import read_client_file
 
@@ -115,10 +116,11 @@ def command(
     A table in a folder, or of Spark's, needs a key. The engine is the client's; a provider's file names its own.
 
     JSON: budget, spent, violations_before, violations_after, rounds, purchases (attribute, rows, level, value, price,
-    written), unrepaired (attribute, rows, reason), repair_error, score, hindsight (null without --truth; vote, true:
-    spent, error, where it weighs), explanation (null without --explain), dry_run; output, journal, report (not in a
-    dry run); where it weighs, weighing (careful, free, paid, vote, expected: spent, error, knee: null or spent,
-    error, rates: fd, wrong, overwritten, misplaced, doubtful: row, attribute, value, guess, sure, written)
+    written), unrepaired (attribute, rows, reason; cheapest, where each answer was too expensive), credit (what the
+    account at a URL could spend before; null without a limit), repair_error, score, hindsight (null without --truth;
+    vote, true: spent, error, where it weighs), explanation (null without --explain), dry_run; output, journal, report
+    (not in a dry run); where it weighs, weighing (careful, free, paid, vote, expected: spent, error, knee: null or
+    spent, error, rates: fd, wrong, overwritten, misplaced, doubtful: row, attribute, value, guess, sure, written)
 
     Exit code 0: done; 3: done and written, but more than a tenth of the written cells are doubtful.
 
@@ -153,9 +155,11 @@ def command(
             tell(f"reading {client.name}")
             job = make_job(options, asked)
         market = opened_market(reach, None if dry_run else receipts, asked)
-        with continuable(), market as (marketplace, name):
+        with continuable(), market as (marketplace, name, credit):
             for note in notes(job, marketplace, resume and not dry_run):
                 print(f"pacas: {note}", file=sys.stderr)
+            if credit is not None and (not json or credit < job.cleaner.budget):
+                print(f"pacas: {credit_words(name, credit, job.cleaner.budget)}", file=sys.stderr)
             with progress() as tell:
                 tell("checking the dependencies")
                 if dry_run:
@@ -164,7 +168,8 @@ def command(
                     cleaning, was_done = run_clean(job, marketplace, name, resume, asked, tell)
         review = Review() if dry_run else make_review(job, cleaning, asked)
     if json:
-        print_json(as_json(cleaning, dry=dry_run) | review.as_json() | ({} if dry_run else _files(job)))
+        account = {"credit": None if credit is None else in_credits(credit)}
+        print_json(as_json(cleaning, dry=dry_run) | account | review.as_json() | ({} if dry_run else _files(job)))
     elif dry_run:
         print_plan(cleaning)
     else:

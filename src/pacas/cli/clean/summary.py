@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
+from operator import itemgetter
 from typing import Any
 
 from rich.table import Table
@@ -32,6 +33,7 @@ def as_json(cleaning: Cleaning, *, dry: bool = False) -> dict[str, Any]:
         "unrepaired": [
             {"attribute": left.attribute, "rows": left.rows.tolist(), "reason": left.reason}
             | ({"price": in_credits(left.price)} if left.price else {})
+            | ({} if left.cheapest is None else {"cheapest": in_credits(left.cheapest)})
             for left in cleaning.unrepaired
         ],
         "dry_run": dry,
@@ -172,9 +174,14 @@ def _by_reason(unrepaired: Sequence[Unrepaired]) -> Table:
     table = Table("unrepaired", "reason", box=None, pad_edge=False)
     for head in ("classes", "cells"):
         table.add_column(head, justify="right")
-    for (attribute, reason), found in sorted(_left(unrepaired)):
+    prices = any(left.cheapest is not None for left in unrepaired)
+    if prices:
+        table.add_column("from", justify="right")
+    for (attribute, reason), found in sorted(_left(unrepaired), key=itemgetter(0)):
         cells = sum(len(left.rows) for left in found)
-        table.add_row(printable(attribute), Text(reason, style="yellow"), f"{len(found):,}", f"{cells:,}")
+        cheapest = min((left.cheapest for left in found if left.cheapest is not None), default=None)
+        price = [("" if cheapest is None else credits_words(cheapest))] if prices else []
+        table.add_row(printable(attribute), Text(reason, style="yellow"), f"{len(found):,}", f"{cells:,}", *price)
     return table
 
 

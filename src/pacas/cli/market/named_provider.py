@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pacas
 from pacas.cli.options import certificate_of, is_url, progress
@@ -95,18 +95,26 @@ def opened_file(reach: NamedProvider, beside: Engine[Any] | None = None) -> Iter
         yield opened
 
 
+class Market(NamedTuple):
+    """A provider as its buyer sees it, who that buyer is, and what it may still spend; None where nothing limits it."""
+
+    marketplace: Marketplace
+    buyer: str
+    credit: int | None
+
+
 @contextmanager
-def opened_market(
-    reach: NamedProvider, receipts: Path | None, beside: Engine[Any] | None = None
-) -> Iterator[tuple[Marketplace, str]]:
-    """A provider, wherever it is, as its buyer sees it, and who that buyer is."""
+def opened_market(reach: NamedProvider, receipts: Path | None, beside: Engine[Any] | None = None) -> Iterator[Market]:
+    """A provider, wherever it is, as its buyer sees it."""
     if is_url(reach.provider):
         with opened_remote(reach) as remote:
-            yield keeping_receipts(remote, receipts), f"{remote.account_name()} at {remote.url}"
+            account = remote.balance()
+            name = f"{account.account} at {remote.url}"
+            yield Market(keeping_receipts(remote, receipts), name, account.remaining)
     else:
         name = buyer_name(reach.buyer)
         with opened_file(reach, beside) as opened:
-            yield OneCatalogue(opened.as_buyer(name)), name
+            yield Market(OneCatalogue(opened.as_buyer(name)), name, None)
 
 
 def _in_process() -> Any:

@@ -11,17 +11,26 @@ from pacas.client.outcome.cleaning import Cleaning
 from pacas.client.outcome.hindsight import Hindsight
 from pacas.client.outcome.judgement import Judgement
 from pacas.client.outcome.score import AttributeScore, Score, shares
-from pacas.client.outcome.steps import BUDGET_SPENT, IN_DOUBT, NOT_SOLD, NOT_WORTH_IT, TOO_EXPENSIVE
+from pacas.client.outcome.steps import (
+    BUDGET_SPENT,
+    CREDIT_USED_UP,
+    IN_DOUBT,
+    NOT_SOLD,
+    NOT_WORTH_IT,
+    TOO_EXPENSIVE,
+)
 from pacas.core.distance import Floats
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.money import credits_text, credits_words, nanocredits, rounded_text
 from pacas.core.words import counted
 from pacas.formats.report.html import Bar, Card, cards, pair, section, table
-from pacas.protocol.messages import ABSENT, Reason
+from pacas.protocol.messages import ABSENT, MAX_MATCHES, Reason
 
 REASONS = {
     NOT_SOLD: "nobody offers the attribute",
     TOO_EXPENSIVE: "there were quotes, and none was within the class's share of the budget",
+    MAX_MATCHES: "more of the provider's rows are like its tuples than are ever answered from",
+    CREDIT_USED_UP: "the provider's credit for this buyer is used up, whatever the budget",
     BUDGET_SPENT: "the money was gone before its turn came",
     IN_DOUBT: "what was bought did not settle it: its rows may not belong together",
     NOT_WORTH_IT: "own evidence did not suffice, and no answer was expected to remove enough error",
@@ -30,7 +39,6 @@ REASONS = {
     Reason.AMBIGUOUS.value: "the provider's rows for its tuples say more than one thing",
     Reason.UNSAFE.value: "an answer would have broken the provider's privacy policy",
     Reason.CEILING.value: "it had become dearer than it was quoted",
-    Reason.CREDIT.value: "the provider's credit for this buyer is used up",
     Reason.REFUSED.value: "the provider refused, and keeps its reasons to itself",
 }
 
@@ -175,8 +183,12 @@ def _unrepaired(cleaning: Cleaning) -> str:
     cells = Counter[str]()
     for left in cleaning.unrepaired:
         cells[left.reason] += len(left.rows)
+    cheapest = min((left.cheapest for left in cleaning.unrepaired if left.cheapest is not None), default=None)
+    means = dict(REASONS)
+    if cheapest is not None:
+        means[TOO_EXPENSIVE] += f"; the cheapest would have cost {credits_words(cheapest)}"
     most_first = sorted(cleaning.reasons.items(), key=lambda item: (-item[1], item[0]))
-    rows = [(reason, n, cells[reason], REASONS.get(reason, "")) for reason, n in most_first]
+    rows = [(reason, n, cells[reason], means.get(reason, "")) for reason, n in most_first]
     heads = ("Reason", "Classes", "Cells", "Which means")
     return section("What was not repaired", table(heads, rows, empty="Every class was repaired."))
 
