@@ -30,11 +30,13 @@ from pacas.provider.provider import Provider
 from pacas.provider.quoter.declared import DeclaredDependency, Sealing
 from pacas.provider.support.support_set import Generated
 from pacas.remote.remote_provider import RemoteProvider
+from pacas.remote.verifying import CheckedReceipts, verify
 
 __all__ = [
     "Anonymity",
     "Answer",
     "Check",
+    "CheckedReceipts",
     "Cleaning",
     "Closeness",
     "DeclaredDependency",
@@ -75,6 +77,7 @@ __all__ = [
     "scan_folder",
     "scan_relation",
     "semantic_distance",
+    "verify",
     "write_hierarchy",
     "write_relation",
     "write_report",
