@@ -86,7 +86,10 @@ class Cleaning:
 
     @property
     def frame(self) -> Any:
-        """The repaired frame of Spark's, where the relation was given as one: not computed yet, and not fetched."""
+        """The repaired frame, where the relation was given as one of a cluster's: not computed yet, and not fetched.
+
+        Any other relation is in `relation`.
+        """
         return self.engine.repaired(self.table, self._new_cells()).frame
 
     def write(self, path: str | PathLike[str], *, replace: bool = False) -> None:
