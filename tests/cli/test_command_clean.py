@@ -60,6 +60,7 @@ def test_the_json_has_the_promised_shape(pacas: Any, folder: Path) -> None:
         "score": None,
         "hindsight": None,
         "explanation": None,
+        "credit": None,
         "dry_run": False,
         "output": "out.csv",
         "journal": "out.csv.journal",

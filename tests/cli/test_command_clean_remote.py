@@ -197,9 +197,9 @@ def test_the_credit_is_shown_before_and_used_up_is_a_reason_of_its_own(pacas: An
     document = json.loads(told.out)
     assert (document["credit"], document["spent"]) == (0.7, 0.7)
     assert [left["reason"] for left in document["unrepaired"]] == ["credit_used_up"]
-    shop.accounts.set_credit("ann", 9 * 10**9)
-    told = pacas(*CLEAN, "--provider", shop.url, "--output", "again.csv")
-    assert told.err == f"pacas: ann at {shop.url} may spend 8.3 credits more\n"
+    rich = with_account(shop.accounts, "bob", credit=9 * 10**9)
+    told = pacas(*CLEAN, "--provider", shop.url, "--output", "again.csv", "--token", rich)
+    assert told.err == f"pacas: bob at {shop.url} may spend 9 credits more\n"
 
 
 def test_the_token_is_given_or_in_the_environment(pacas: Any, shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:

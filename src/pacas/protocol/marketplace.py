@@ -45,8 +45,10 @@ class Marketplace(Protocol):
 
 def with_cause(refusal: Refusal, request: Request, marketplace: Marketplace) -> Refusal:
     """The refusal of a request, with why its rows are ambiguous: the root's quote tells, which is free."""
+    if refusal.reason is not Reason.AMBIGUOUS:
+        return refusal
     offer = offer_of(request.attribute, marketplace.catalogue())
-    if refusal.reason is not Reason.AMBIGUOUS or offer.may_be_absent:
+    if offer.may_be_absent:
         return refusal
     at_root = marketplace.quote(Request(request.tuple, request.attribute, offer.hierarchy.height))
     return Refusal(refusal.reason, MAX_MATCHES if at_root == refusal else None)
