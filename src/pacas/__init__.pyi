@@ -24,6 +24,7 @@ from pacas.engine.questions import anonymity, answer, build_hierarchy, relation_
 from pacas.errors import InputError, PacasError, RemoteError
 from pacas.formats.hierarchies import read_hierarchy, write_hierarchy
 from pacas.formats.relations.relations import read_relation, scan_relation, write_relation
+from pacas.formats.report.changes_file import write_changes
 from pacas.formats.report.report import write_report
 from pacas.protocol.messages import Answer, Quote, Refusal, Request
 from pacas.provider.provider import Provider
@@ -78,6 +79,7 @@ __all__ = [
     "scan_relation",
     "semantic_distance",
     "verify",
+    "write_changes",
     "write_hierarchy",
     "write_relation",
     "write_report",

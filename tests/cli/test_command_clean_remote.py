@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
@@ -111,6 +112,14 @@ def test_values_of_an_attribute_without_a_hierarchy_repair_as_in_process(
     assert (folder / "out.csv").read_text() == table
     assert {key: told[key] for key in SAME} == {key: expected[key] for key in SAME}
     assert sorted(bought["value"] for bought in told["purchases"]) == ["Aachen", "Kiel", "Ulm"]
+
+
+def test_changes_name_the_receipts(pacas: Any, folder: Path, shop: Shop) -> None:
+    options = ("--receipts", "receipts", "--changes", "changes.csv")
+    assert pacas(*CLEAN, "--provider", shop.url, *options, "--json").code == 0
+    with (folder / "changes.csv").open(newline="") as file:
+        named = {line["receipt"] for line in csv.DictReader(file)}
+    assert named == {path.name for path in (folder / "receipts").iterdir()} and len(named) == 2
 
 
 def test_a_dry_run_pays_and_writes_nothing(pacas: Any, folder: Path, shop: Shop) -> None:

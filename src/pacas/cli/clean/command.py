@@ -13,7 +13,7 @@ from pacas.cli.clean.review import Review, make_review, print_review
 from pacas.cli.clean.run import continuable, credit_words, notes, run_clean, run_dry
 from pacas.cli.clean.summary import as_json, print_plan, print_summary
 from pacas.cli.data_options import EngineOption, KeyOption, MasterOption, MemoryOption, opened_engine
-from pacas.cli.market.named_provider import NamedProvider, check_receipts, opened_market
+from pacas.cli.market.named_provider import KeepingReceipts, NamedProvider, check_receipts, opened_market
 from pacas.cli.options import (
     BuyerOption,
     CaOption,
@@ -88,6 +88,9 @@ def command(
     doubtful: Annotated[
         Path | None, typer.Option(metavar="FILE.csv", help="Write the cells that somebody should look at.")
     ] = None,
+    changes: Annotated[
+        Path | None, typer.Option(metavar="FILE.csv", help="Write every changed cell, and those to look at, with why.")
+    ] = None,
     truth: Annotated[
         Path | None, typer.Option(metavar="FILE", help="The true table, row by row, to score the repairs by.")
     ] = None,
@@ -117,10 +120,11 @@ def command(
 
     JSON: budget, spent, violations_before, violations_after, rounds, purchases (attribute, rows, level, value, price,
     written), unrepaired (attribute, rows, reason; cheapest, where each answer was too expensive), credit (what the
-    account at a URL could spend before; null without a limit), repair_error, score, hindsight (null without --truth;
-    vote, true: spent, error, where it weighs), explanation (null without --explain), dry_run; output, journal, report
-    (not in a dry run); where it weighs, weighing (careful, free, paid, vote, expected: spent, error, knee: null or
-    spent, error, rates: fd, wrong, overwritten, misplaced, doubtful: row, attribute, value, guess, sure, written)
+    account at a URL could spend before; null without a limit), to_look_at (row, attribute, old, new, guess, look: why,
+    sure: where it weighs), repair_error, score, hindsight (null without --truth; vote, true: spent, error, where it
+    weighs), explanation (null without --explain), dry_run; output, journal, report, changes (not in a dry run); where
+    it weighs, weighing (careful, free, paid, vote, expected: spent, error, knee: null or spent, error, rates: fd,
+    wrong, overwritten, misplaced, doubtful: row, attribute, value, guess, sure, written)
 
     Exit code 0: done; 3: done and written, but more than a tenth of the written cells are doubtful.
 
@@ -144,6 +148,7 @@ def command(
             prefer=prefer,
             rounds=rounds,
             doubtful=doubtful,
+            changes=changes,
             cells=cells,
             output=output,
             truth=truth,
@@ -166,7 +171,8 @@ def command(
                     cleaning, was_done = run_dry(job, marketplace, asked, tell), False
                 else:
                     cleaning, was_done = run_clean(job, marketplace, name, resume, asked, tell)
-        review = Review() if dry_run else make_review(job, cleaning, asked)
+        kept = marketplace.kept if isinstance(marketplace, KeepingReceipts) else {}
+        review = Review() if dry_run else make_review(job, cleaning, asked, kept)
     if json:
         account = {"credit": None if credit is None else in_credits(credit)}
         print_json(as_json(cleaning, dry=dry_run) | account | review.as_json() | ({} if dry_run else _files(job)))
@@ -186,7 +192,8 @@ DOUBTFUL = 3
 
 def _files(job: Job) -> dict[str, str | None]:
     report = None if job.report is None else str(job.report)
-    return {"output": str(job.output), "journal": str(job.journal), "report": report}
+    lists = {} if job.changes is None else {"changes": str(job.changes)}
+    return {"output": str(job.output), "journal": str(job.journal), "report": report, **lists}
 
 
 def _print_end(job: Job, was_done: bool) -> None:

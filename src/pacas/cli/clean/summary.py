@@ -36,6 +36,7 @@ def as_json(cleaning: Cleaning, *, dry: bool = False) -> dict[str, Any]:
             | ({} if left.cheapest is None else {"cheapest": in_credits(left.cheapest)})
             for left in cleaning.unrepaired
         ],
+        "to_look_at": [] if dry else [asdict(cell) for cell in cleaning.to_look_at],
         "dry_run": dry,
     } | ({} if cleaning.weighing is None else {"weighing": _weighing(cleaning.weighing)})
 
@@ -83,7 +84,8 @@ def print_summary(cleaning: Cleaning) -> None:
         _add_weighed(table, cleaning.weighing)
     table.add_row("unrepaired", _classes(len(cleaning.unrepaired)))
     if cleaning.flagged and cleaning.weighing is None:
-        table.add_row("to look at", f"{_cells(cleaning.flagged)} changed whose class or value is doubtful")
+        doubtful = f"{_cells(cleaning.flagged)} changed whose class or value is doubtful"
+        table.add_row("to look at", f"{doubtful}; --changes lists them")
     if cleaning.rounds > 1:
         table.add_row("rounds", str(cleaning.rounds))
     out.print(table)

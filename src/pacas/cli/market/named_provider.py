@@ -167,13 +167,17 @@ class KeepingReceipts(Forwarding):
     def __init__(self, marketplace: Marketplace, folder: Path) -> None:
         super().__init__(marketplace)
         self._folder = folder
+        self.kept: dict[str, str] = {}
+        """The names of the files, by the purchase's key."""
 
     def pay(self, request: Request, ceiling: int, key: str) -> Answer | Refusal:
         told = super().pay(request, ceiling, key)
         if isinstance(told, Answer):
             if told.receipt is None:
                 raise RemoteError("the provider has signed nothing; without --receipts, none is needed")
-            with replacing(self._folder / file_name(told.receipt)) as partial:
+            name = file_name(told.receipt)
+            self.kept[key] = name
+            with replacing(self._folder / name) as partial:
                 partial.write_text(ReceiptDocument.of(told.receipt).model_dump_json(indent=2) + "\n", "utf-8")
         return told
 

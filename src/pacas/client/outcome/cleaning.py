@@ -22,6 +22,7 @@ from pacas.client.outcome.judgement import Judgement
 from pacas.client.outcome.score import Score, score
 from pacas.client.outcome.steps import BoughtValue, Repair, Unrepaired, looks
 from pacas.client.outcome.summary import Lines, html_table, rich_table
+from pacas.client.outcome.to_look_at import CellToLookAt, cells_to_look_at
 from pacas.core.dependency import FunctionalDependency
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.money import credits_words, in_credits, rounded_text
@@ -128,6 +129,11 @@ class Cleaning:
         if self.weighing is not None:
             return self.weighing.doubtful_written
         return sum(sum(map(bool, looks(r))) for r in self.repairs if any(len(p.differing) for p in r.purchases))
+
+    @cached_property
+    def to_look_at(self) -> tuple[CellToLookAt, ...]:
+        """The cells that somebody should look at: written without being sure, or left in doubt."""
+        return cells_to_look_at(self.repairs, self.weighing)
 
     @cached_property
     def repair_of(self) -> Mapping[str, Repair]:
