@@ -20,9 +20,9 @@ from pacas.engine.choosing import SparkEngine as SparkEngine  # not in `__all__`
 from pacas.engine.choosing import open_engine
 from pacas.engine.contract import KeyedFrame
 from pacas.engine.files.folder import scan_folder
+from pacas.engine.hierarchy_files import read_hierarchy, write_hierarchy
 from pacas.engine.questions import anonymity, answer, build_hierarchy, relation_distance, semantic_distance
 from pacas.errors import InputError, PacasError, RemoteError
-from pacas.formats.hierarchies import read_hierarchy, write_hierarchy
 from pacas.formats.relations.relations import read_relation, scan_relation, write_relation
 from pacas.formats.report.changes_file import write_changes
 from pacas.formats.report.report import write_report

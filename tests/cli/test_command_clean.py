@@ -38,7 +38,7 @@ def client(folder: Path, text: str = "", data: str = "client.csv", fds: str = '[
 
 TO_LOOK_AT = [
     (2, "addaprin", "ibuprofen", "own_quotes"),
-    (4, "tylenol", "naproxen", "evidence"),
+    (4, "tylenol", "naproxen", "own_quotes"),
 ]
 
 

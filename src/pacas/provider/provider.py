@@ -15,7 +15,8 @@ from pacas.core.anonymity import Policy
 from pacas.core.dependency import MatchingDependency
 from pacas.core.money import nanocredits
 from pacas.core.query import MAIN, GeneralizedQuery
-from pacas.engine.contract import Engine, Hierarchies, Source
+from pacas.engine.contract import Engine, Source
+from pacas.engine.hierarchy_files import GivenHierarchies, as_hierarchies
 from pacas.engine.questions import Data, as_source, engine_for
 from pacas.errors import InputError, LedgerBrokenError, LedgerChangedError, LedgerModeError, did_you_mean
 from pacas.protocol.marketplace import Columns
@@ -45,7 +46,8 @@ Credit = int | None | Callable[[], int | None]
 class Provider:
     """A curated relation, for sale cell by cell. It satisfies `Marketplace` for the buyer `local`.
 
-    `match` says what is sold and how a client's tuple finds it; `policies` what must stay hidden. Without a `ledger`
+    `match` says what is sold and how a client's tuple finds it; `policies` what must stay hidden; `hierarchies` may be
+    given as the files they are in. Without a `ledger`
     purchases are remembered as long as the process runs.
 
     Its quotes are sealed: what is free follows from public columns alone. With a `support` set, price `points`, a
@@ -58,7 +60,7 @@ class Provider:
         *,
         match: Mapping[str, str | MatchingDependency],
         policies: Sequence[Policy] = (),
-        hierarchies: Hierarchies | None = None,
+        hierarchies: GivenHierarchies | None = None,
         relations: Mapping[str, Data] | None = None,
         quotes: QuoteMode | str | None = None,
         support: Generated | GivenSupport | None = None,
@@ -83,7 +85,7 @@ class Provider:
         of_sealed = [*["sealing"] * (sealing is not None), *sealed_keys(policies)]
         mode = quote_mode(quotes, [name for name, is_given in only_paper.items() if is_given], of_sealed)
         terms = Terms(
-            hierarchies=dict(hierarchies or {}),
+            hierarchies=as_hierarchies(hierarchies),
             match={a: _dependency(text) for a, text in match.items()},
             policies=tuple(policies),
             support=Generated() if support is None else support,
