@@ -235,7 +235,8 @@ def test_changed_files_are_bad_input(pacas: Any, folder: Path) -> None:
     pacas(*BUY)
     edit(folder, "k = 3", "k = 2")
     assert pacas(*AUDIT).complaint == (
-        "changed since the ledger was opened: policies; restore it, or begin a new ledger"
+        "changed since the ledger was opened: policies ([[policy]] in provider.toml); values were sold by it: restore "
+        "it, or name another ledger in [ledger] url of provider.toml"
     )
 
 

@@ -63,7 +63,9 @@ def test_an_interrupted_start_keeps_a_ledger_that_another_process_may_be_using(
 
 
 def test_a_ledger_with_an_opening_is_never_removed(folder: Path) -> None:
-    opened(folder).ledger.close()
+    provider = opened(folder)
+    provider.pay(REQUEST, 10**9, "a")
+    provider.ledger.close()
     text = (folder / "provider.toml").read_text()
     (folder / "provider.toml").write_text(text.replace("k = 3", "k = 2"))
     with pytest.raises(LedgerChangedError):
@@ -73,5 +75,5 @@ def test_a_ledger_with_an_opening_is_never_removed(folder: Path) -> None:
         opened(folder)
     (folder / "provider.toml").write_text(text)
     provider = opened(folder)
-    assert provider.ledger.head().entries == 1
+    assert provider.ledger.head().entries == 2
     provider.ledger.close()

@@ -384,7 +384,7 @@ def test_what_is_worth_most_a_credit_is_bought_first(case: Case, seed: int, mone
     texts = {a: [row[a] for row in case.rows] for a in case.fds[0].lhs}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(wishes, "LEAST", 0.01)  # tiny tables have little to lose
-        wish = Wishes(model, offers, texts, market.quote, careful, set(), {}).best(money)
+        wish = Wishes(model, offers, texts, market.quote, careful, set(), {}, {}).best(money)
     risks = Risks(belief, np.arange(belief.side.count))
     ranks: dict[tuple[int, int], float] = {}
     for group, posterior in case.posteriors(0).items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -43,7 +44,7 @@ def open_provider(file: ProviderFile, engine: Engine[Any], tell: Tell = lambda w
         return opened[0]
 
     try:
-        return make_provider(file, engine, open_file, _sold_before(file), tell)
+        provider = make_provider(file, engine, open_file, _sold_before(file), tell)
     except BaseException as error:
         for unused in opened:
             for_nothing = isinstance(error, InputError) and makes_a_file and unused.opening() is None
@@ -51,6 +52,10 @@ def open_provider(file: ProviderFile, engine: Engine[Any], tell: Tell = lambda w
             if for_nothing:
                 _remove(file)
         raise
+    if provider.began_anew:
+        changed = ", ".join(provider.began_anew)
+        print(f"pacas: {changed} changed, and nothing had been sold: the ledger begins anew", file=sys.stderr)
+    return provider
 
 
 @contextmanager

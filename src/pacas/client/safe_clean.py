@@ -26,9 +26,9 @@ from pacas.client.paper.repair import REPAIRS
 from pacas.client.strategy import Strategy, Task
 from pacas.client.weighing.weigh_strategy import WeighStrategy
 from pacas.core.dependency import FunctionalDependency
-from pacas.core.hierarchy import Hierarchy
 from pacas.core.money import nanocredits
 from pacas.engine.contract import Engine, RelationFile, Source
+from pacas.engine.hierarchy_files import GivenHierarchies, as_hierarchies
 from pacas.engine.questions import Data, as_source, engine_for
 from pacas.errors import InputError, SchemaError
 from pacas.protocol.marketplace import Marketplace
@@ -46,7 +46,8 @@ CAREFUL = 0.9
 class SafeClean:
     """How to clean: the dependencies, the money, and the choices that the paper leaves open.
 
-    `budget` is in credits. `hierarchies` are the client's own; for other attributes those of the provider count.
+    `budget` is in credits. `hierarchies`, or the files they are in, are the client's own; for other attributes those of
+    the provider count.
     `max_level` is the coarsest level that may be bought, for all attributes or by attribute. `cells` are (row,
     attribute) pairs that another error detector has named. `columns` are those that the provider calls by other names:
     the client's name, and the provider's, or None for one that only looks like the provider's.
@@ -61,7 +62,7 @@ class SafeClean:
         fds: str | Iterable[str | FunctionalDependency],
         budget: int | float | str,
         *,
-        hierarchies: Mapping[str, Hierarchy] | None = None,
+        hierarchies: GivenHierarchies | None = None,
         max_level: MaxLevel = None,
         strategy: str | None = None,
         careful: float | None = None,
@@ -76,7 +77,7 @@ class SafeClean:
         self.fds = FunctionalDependency.parse_all([fds] if isinstance(fds, str) else fds)
         self.cells = tuple(cells or ())
         self.budget = nanocredits(budget, "the budget")
-        self.hierarchies = dict(hierarchies or {})
+        self.hierarchies = as_hierarchies(hierarchies)
         self.columns = dict(columns or {})
         check_own_names(self.columns)
         self.max_level = max_level

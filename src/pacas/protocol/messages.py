@@ -22,6 +22,8 @@ LARGEST = 2**63 - 1
 """The largest amount, level or other number in a message: every store keeps it exactly."""
 
 
+MAX_MATCHES = "max_matches"
+"""Why rows that are not answered from are ambiguous, where it is not for what they say: they are too many (D4)."""
 ABSENT = "absent"
 """What is answered at any level about a person who is in a provider's registry and not in its relation."""
 
@@ -62,6 +64,8 @@ class Refusal:
     """A request that is not answered at any price. An answer of the paper's ("infinite price"), not an error."""
 
     reason: Reason
+    because: str | None = field(default=None, compare=False)
+    """`MAX_MATCHES`, where somebody has looked and found that the rows are ambiguous for their number alone."""
 
 
 @dataclass(frozen=True, slots=True)

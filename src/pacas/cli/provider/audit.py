@@ -17,7 +17,7 @@ from pacas.cli.plain_table import plain_table
 from pacas.cli.provider.findings import COLOURS, finding_words, findings_of, leak_as_json, leak_warning, worst_leak
 from pacas.core.anonymity import Policy
 from pacas.core.criteria.distinct import DistinctValues
-from pacas.core.money import credits_text, in_credits, nanocredits
+from pacas.core.money import in_credits, nanocredits, rounded_text
 from pacas.core.words import counted
 from pacas.engine.choosing import EngineChoice
 from pacas.errors import InputError
@@ -300,4 +300,4 @@ def _verdict(holds: bool) -> tuple[str, str]:
 
 
 def _money(credits: float) -> str:
-    return credits_text(nanocredits(credits))
+    return rounded_text(nanocredits(credits))

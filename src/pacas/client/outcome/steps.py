@@ -17,6 +17,8 @@ NOT_SOLD = "not_sold"
 """Nobody offers the attribute."""
 TOO_EXPENSIVE = "too_expensive"
 """There are quotes, and none is within the class's allowance."""
+CREDIT_USED_UP = "credit_used_up"
+"""The account at the provider may not spend as much any more, whatever the budget."""
 BUDGET_SPENT = "budget_spent"
 """The money was gone before it was the class's turn."""
 IN_DOUBT = "in_doubt"
@@ -118,8 +120,8 @@ def differing_rows(repair: Repair) -> set[int]:
 class Unrepaired:
     """A class that stays as it is.
 
-    The reason is a provider's `Reason`, or not_sold, too_expensive, budget_spent, in_doubt, not_worth_it; or absent:
-    that was paid for.
+    The reason is a provider's `Reason`, or not_sold, too_expensive, max_matches, credit_used_up, budget_spent,
+    in_doubt, not_worth_it; or absent: that was paid for.
     """
 
     attribute: str
@@ -127,6 +129,8 @@ class Unrepaired:
     reason: str
     price: int = 0
     """In nanocredits."""
+    cheapest: int | None = None
+    """What the cheapest answer would have cost, where each was too expensive."""
 
 
 class Order(NamedTuple):

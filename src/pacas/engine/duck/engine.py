@@ -128,7 +128,10 @@ class DuckEngine:
             return DuckIndex(self._connection, self._one_at_a_time, name, table, by, columns, hierarchies)
 
     def repaired(self, table: DuckTable, cells: Mapping[str, NewCells]) -> KeyedFrame:
-        raise InputError(f"{table.name} is no frame of Spark's; read the repaired relation, or write it")
+        raise InputError(
+            f"{table.name} was not given as a frame of a cluster; take .relation, the repaired table, and of it "
+            ".to_pandas(), .to_polars() or .to_arrow()"
+        )
 
     def write(self, table: DuckTable, cells: Mapping[str, NewCells], path: Path, *, replace: bool = False) -> None:
         if not isinstance(table.source, RelationFolder):
