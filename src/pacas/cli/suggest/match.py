@@ -35,7 +35,7 @@ def command(
     attribute: Annotated[
         list[str] | None, typer.Option("--attribute", "-a", metavar="ATTR", help="What is sold; repeat. (default: all)")
     ] = None,
-    toml: Annotated[bool, typer.Option("--toml", help="Print a [match] section for provider.toml.")] = False,
+    toml: Annotated[bool, typer.Option("--toml", help="Print the lines of a section for provider.toml.")] = False,
     key: KeyOption = None,
     engine: EngineOption = None,
     master: MasterOption = None,
