@@ -229,6 +229,16 @@ class Provider:
     def ledger(self) -> Ledger:
         return self._ledger
 
+    def close(self) -> None:
+        """Let go of the ledger: nothing can be sold any more."""
+        self._ledger.close()
+
+    def __enter__(self) -> Provider:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     def __repr__(self) -> str:
         return f"Provider({self._shop.rows:,} rows, sells {', '.join(self._shop.offers)})"
 
