@@ -338,6 +338,9 @@ class BuyerView:
     def __init__(self, provider: Provider, name: str) -> None:
         self._provider, self._name = provider, name
 
+    def __repr__(self) -> str:
+        return f"{self._provider!r}.as_buyer({self._name!r})"
+
     def catalogue(self) -> Mapping[str, Offer]:
         return self._provider.catalogue()
 
