@@ -65,8 +65,7 @@ def _cards(found: Document) -> str:
 
 
 def _policy(number: int, policy: Document, lines: Sequence[str]) -> str:
-    most = max((margin["groups"] for margin in policy["margins"]), default=1)
-    rows = [(str(m["margin"]), m["groups"], Bar(m["groups"] / most)) for m in policy["margins"]]
+    rows = [(str(m["margin"]), m["groups"], Bar(m["groups"] / policy["groups"])) for m in policy["margins"]]
     needs = f"{policy['asks']}: {'holds' if policy['holds'] else 'does not hold'} in {policy['groups']:,} groups."
     unlinked = f" {policy['unlinked_rows']:,} rows have a null in X." if policy["unlinked_rows"] else ""
     told = _note(needs + unlinked) + "".join(map(_note, lines))
