@@ -26,6 +26,8 @@ from pacas.errors import InputError, PacasError, RemoteError
 from pacas.formats.relations.relations import read_relation, scan_relation, write_relation
 from pacas.formats.report.changes_file import write_changes
 from pacas.formats.report.report import write_report
+from pacas.opening.client import Client, open_client
+from pacas.opening.open_provider import open_provider
 from pacas.protocol.messages import Answer, Quote, Refusal, Request
 from pacas.provider.provider import Provider
 from pacas.provider.quoter.declared import DeclaredDependency, Sealing
@@ -43,6 +45,7 @@ __all__ = [
     "Check",
     "CheckedReceipts",
     "Cleaning",
+    "Client",
     "Closeness",
     "DeclaredDependency",
     "DistinctValues",
@@ -75,7 +78,9 @@ __all__ = [
     "build_hierarchy",
     "check",
     "explain",
+    "open_client",
     "open_engine",
+    "open_provider",
     "read_hierarchy",
     "read_relation",
     "relation_distance",

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from pacas.cli.opened_provider import open_provider
 from pacas.engine.duck.engine import DuckEngine
 from pacas.errors import InputError, LedgerChangedError
 from pacas.formats.provider.provider_file import read_provider_file
+from pacas.opening.described_provider import open_described
 from pacas.protocol.messages import Quote, Request
 from pacas.provider.ledger.ledger import MemoryLedger
 from pacas.provider.provider import Provider
@@ -24,7 +24,7 @@ def ledgers(folder: Path) -> list[str]:
 
 
 def opened(folder: Path, tell: Callable[[str], None] = lambda what: None) -> Provider:
-    return open_provider(read_provider_file(folder / "provider.toml"), DuckEngine(threads=1), tell)
+    return open_described(read_provider_file(folder / "provider.toml"), DuckEngine(threads=1), tell)
 
 
 def test_a_ledger_in_memory_makes_no_file(folder: Path) -> None:

@@ -26,7 +26,8 @@ from pacas.client.paper.repair import REPAIRS
 from pacas.client.strategy import Strategy, Task
 from pacas.client.weighing.weigh_strategy import WeighStrategy
 from pacas.core.dependency import FunctionalDependency
-from pacas.core.money import nanocredits
+from pacas.core.money import credits_words, nanocredits
+from pacas.core.words import counted
 from pacas.engine.contract import Engine, RelationFile, Source
 from pacas.engine.hierarchy_files import GivenHierarchies, as_hierarchies
 from pacas.engine.questions import Data, as_source, engine_for
@@ -108,6 +109,10 @@ class SafeClean:
             self.choices = {"strategy": WEIGH, "careful": check_careful(CAREFUL if careful is None else careful)}
             self.choices |= {"look_further": True} if look_further else {}
             self._strategy = WeighStrategy(self.choices["careful"], look_further=look_further)
+
+    def __repr__(self) -> str:
+        by = "; ".join(map(str, self.fds)) or f"{counted(len(self.cells), 'named cell')}"
+        return f"SafeClean({by}; {credits_words(self.budget)}, {self.strategy})"
 
     def clean(
         self,

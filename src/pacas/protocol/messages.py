@@ -115,7 +115,7 @@ class Offer:
     """Whether quotes tell nothing of values: where two differ, the rows may still hold the same."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Ladders:
     """The quotes of many tuples for one attribute, each at all levels from ground to root.
 
@@ -123,6 +123,9 @@ class Ladders:
     """
 
     prices: NDArray[np.int64]
+
+    def __repr__(self) -> str:
+        return f"Ladders({len(self):,} tuples, levels 0 to {self.prices.shape[1] - 1})"
 
     def __len__(self) -> int:
         return len(self.prices)

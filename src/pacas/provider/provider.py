@@ -229,6 +229,16 @@ class Provider:
     def ledger(self) -> Ledger:
         return self._ledger
 
+    def close(self) -> None:
+        """Let go of the ledger: nothing can be sold any more."""
+        self._ledger.close()
+
+    def __enter__(self) -> Provider:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     def __repr__(self) -> str:
         return f"Provider({self._shop.rows:,} rows, sells {', '.join(self._shop.offers)})"
 
@@ -327,6 +337,9 @@ class BuyerView:
 
     def __init__(self, provider: Provider, name: str) -> None:
         self._provider, self._name = provider, name
+
+    def __repr__(self) -> str:
+        return f"{self._provider!r}.as_buyer({self._name!r})"
 
     def catalogue(self) -> Mapping[str, Offer]:
         return self._provider.catalogue()

@@ -68,7 +68,9 @@ class NamedProvider:
 
     def files(self) -> list[Path]:
         """What a provider in this process reads, and its ledger and its key; at a URL it has nothing here."""
-        return [] if is_url(self.provider) else list(_in_process().files_of(self.file))
+        if is_url(self.provider):
+            return []
+        return list(import_module("pacas.opening.described_provider").files_of(self.file))
 
 
 @contextmanager

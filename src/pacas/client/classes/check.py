@@ -10,6 +10,7 @@ from typing import Any
 from pacas.client.classes.equivalence import EquivalenceClasses, find_classes
 from pacas.core.consistency import GroupedRows
 from pacas.core.dependency import FunctionalDependency
+from pacas.core.words import counted
 from pacas.engine.contract import Engine, Hierarchies, Table
 from pacas.engine.hierarchy_files import GivenHierarchies, as_hierarchies
 from pacas.engine.questions import Data, as_source, engine_for, open_data
@@ -36,6 +37,10 @@ class DependencyCheck:
     @property
     def groups(self) -> int:
         return len(self.violating)
+
+    def __repr__(self) -> str:
+        violations = counted(self.violations, "violation")
+        return f"DependencyCheck({self.fd}: {violations} in {counted(self.groups, 'group')})"
 
 
 @dataclass(frozen=True, eq=False, repr=False)

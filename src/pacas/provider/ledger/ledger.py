@@ -27,6 +27,7 @@ from operator import attrgetter
 from threading import RLock
 from typing import Protocol
 
+from pacas.core.words import counted
 from pacas.errors import KeyReusedError, LedgerBrokenError, LedgerChangedError, StorageError
 from pacas.protocol.messages import Request
 from pacas.protocol.names import check_buyer, check_key
@@ -300,6 +301,9 @@ class MemoryLedger(Ledger):
         self._clock = clock
         self._kept = _MemoryStore()
         self._in_transaction = False
+
+    def __repr__(self) -> str:
+        return f"MemoryLedger({counted(len(self._kept.records), 'entry', 'entries')})"
 
     def transaction(self) -> AbstractContextManager[None]:
         return _MemoryTransaction(self)
