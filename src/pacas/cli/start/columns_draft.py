@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+
+import numpy as np
 
 from pacas.cli.start.choices import Choices
 from pacas.cli.start.consulted import ConsultedProvider
 from pacas.core.dependency import FunctionalDependency
+from pacas.engine.grouping import combine
 from pacas.formats.starters.lines import StarterLine
 from pacas.suggest.coded_table import CodedTable
 from pacas.suggest.mapping.column_mapping import MappedColumn
@@ -20,6 +23,20 @@ class ChosenColumn:
     theirs: str | None
     why: str
     is_on: bool
+
+
+ASKED = 1_000
+"""Keys that a provider is asked about."""
+
+
+def shared_keys(table: CodedTable, columns: Sequence[str]) -> list[list[str]]:
+    """By column, values that several rows of a table share in all of the columns; of many, some."""
+    keys = combine([table[name].keys for name in columns])
+    rows = np.flatnonzero(keys.key >= 0)
+    _, first, sizes = np.unique(keys.key[rows], return_index=True, return_counts=True)
+    some = rows[first[sizes > 1]]
+    some = some[:: max(len(some) // ASKED, 1)]
+    return [[table[name].values[code] for code in table[name].codes[some]] for name in columns]
 
 
 class ColumnsDraft:
@@ -64,11 +81,18 @@ class ColumnsDraft:
                 yield FunctionalDependency(tuple(name for name in left if name is not None), right)
 
     def found_by(self) -> Iterable[FunctionalDependency]:
-        """What the provider's matches suggest: who has the same columns of a match is told the same."""
+        """What the provider's matches say: whoever shares the columns of one is told one value.
+
+        Where several of the client's rows share them, the provider is asked for prices: it has one for a value that is
+        sure, and says that it is ambiguous where it has several.
+        """
         for offer in () if self._provider is None else self._provider.marketplace.catalogue().values():
             left, right = [self.called(name) for name in offer.columns], self.called(offer.attribute)
-            if right is not None and None not in left and right not in left:
-                yield FunctionalDependency(tuple(name for name in left if name is not None), right)
+            if right is None or None in left or right in left:
+                continue
+            fd = FunctionalDependency(tuple(name for name in left if name is not None), right)
+            if self._provider is not None and self._provider.answers_for(offer, shared_keys(self._table, fd.lhs)):
+                yield fd
 
     def disown(self, needed: Iterable[str]) -> None:
         """What is sold, and cannot be found by the columns that the client has, is not the provider's to repair."""

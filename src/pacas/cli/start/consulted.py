@@ -13,11 +13,15 @@ from pacas.cli.options import is_url
 from pacas.core.dependency import FunctionalDependency
 from pacas.core.query import MAIN
 from pacas.protocol.marketplace import Marketplace, published_by
+from pacas.protocol.messages import Offer, Reason, refused
 from pacas.suggest.coded_table import CodedTable, ProfiledColumn
 from pacas.suggest.mapping.column_mapping import MappedColumn, map_columns, map_names
 
 if TYPE_CHECKING:
     from pacas.provider.provider import Provider
+
+FEWEST, SURE = 3, 0.9
+"""Keys that must be found, and the share of them that must have one value."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +42,16 @@ class ConsultedProvider:
         offers = self.marketplace.catalogue().values()
         sold = [name for offer in offers for name in (offer.attribute, *offer.columns)]
         return list(dict.fromkeys([*sold, *(name for fd in self.dependencies for name in fd.attributes)]))
+
+    def answers_for(self, offer: Offer, keys: Sequence[Sequence[str]]) -> bool:
+        """Whether those that are found by some keys have one value each, nearly always."""
+        if not keys or not keys[0]:
+            return False
+        asked = dict(zip(offer.columns, keys, strict=True))
+        finest = self.marketplace.quote_batch(offer.attribute, asked).prices[:, 0]
+        sure = int(((finest >= 0) | (finest == refused(Reason.UNSAFE))).sum())
+        unsure = int((finest == refused(Reason.AMBIGUOUS)).sum())
+        return sure >= FEWEST and sure >= SURE * (sure + unsure)
 
     def mapped(self, client: Mapping[str, ProfiledColumn]) -> list[MappedColumn]:
         """Which column of the client's is which of the provider's: by names alone, where nothing else is known."""

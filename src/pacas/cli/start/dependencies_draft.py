@@ -20,8 +20,8 @@ MENTIONED = 12
 SURE, CLEAN = 0.75, 0.9
 """The least score of a dependency that repairs cells without anybody having looked at it. In a table where none has a
 much better one, errors are so many that less will do."""
-SURE_BY_MATCH = 0.4
-"""The same of one that a provider's match suggests."""
+HALF = 0.5
+"""The share of rows that must agree where a provider has said that a dependency holds."""
 TWICE, MORE = 2, 0.005
 """What is wrong with a right side one left side tells: another with so many more exceptions is wrong itself."""
 EMPTY = 0.1
@@ -49,12 +49,12 @@ class DependenciesDraft:
         self._add_suggested(suggested)
 
     def _add_matches(self, found_by: Iterable[FunctionalDependency]) -> None:
-        """By what the provider finds an attribute, it tells it; where the table says so as well, that should hold."""
+        """By what the provider finds an attribute, it tells it, unless the table is of another mind."""
         told = {fd.rhs for fd in self.fds}
         for fd in found_by:
             one = judge_dependency(self._table, fd)
-            if fd.rhs not in told and one is not None and one.score >= SURE_BY_MATCH:
-                self._add(fd, f"the provider finds it so; {evidence_words(one)}", True)
+            if fd.rhs not in told and one is not None and one.agreement >= HALF:
+                self._add(fd, f"the provider has one value for each; {evidence_words(one)}", True)
 
     def _add_suggested(self, suggested: SuggestedDependencies) -> None:
         told = {fd.rhs for fd in self.fds}

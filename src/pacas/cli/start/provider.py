@@ -82,7 +82,7 @@ def _as_json(output: Path, files: Iterable[Path], draft: ProviderDraft) -> dict[
         "files": [str(path) for path in files if path != output],
         "sold": [_sold(line) for line in starter.sold],
         "unsold": [{"attribute": name, "why": why} for name, why in starter.unsold.items()],
-        "dependencies": [*declared, *map(str, starter.dictionaries)],
+        "dependencies": [*declared, *map(str, starter.declared)],
     }
 
 

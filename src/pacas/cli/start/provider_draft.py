@@ -90,28 +90,29 @@ class ProviderDraft:
             remedy = {}
         for section in remedy.get("dependency", []):
             (fd,) = FunctionalDependency.parse(section["fd"])
-            declared = self._with_dictionary(fd) if "dictionary" in section else None
+            declared = self._with_declared(fd, "dictionary" in section)
             if declared is not None:
                 return declared
         without = finding.remedy.partition("# without ")[2].strip()
         return self._without(without or finding.attribute, finding.says)
 
-    def _with_dictionary(self, fd: FunctionalDependency) -> ProviderDraft | None:
-        if fd in self.starter.dictionaries or len(_tuples(self.table, fd.attributes)) > MOST_PAIRS:
-            return None
+    def _with_declared(self, fd: FunctionalDependency, needs_pairs: bool) -> ProviderDraft | None:
+        """With a dependency declared, and the pairs that there are; None if that does not help."""
         starter = self.starter
-        taken = [str(one) for one in starter.dictionaries]
-        file = file_names([*taken, str(fd)], FOLDER)[str(fd)]
-        return replace(self, starter=replace(starter, dictionaries={**starter.dictionaries, fd: file}))
+        if fd in starter.declared or (needs_pairs and len(_tuples(self.table, fd.attributes)) > MOST_PAIRS):
+            return None
+        names = file_names([*map(str, starter.declared), str(fd)], FOLDER)
+        declared = {**starter.declared, fd: names[str(fd)] if needs_pairs else None}
+        return replace(self, starter=replace(starter, declared=declared))
 
     def _without(self, attribute: str, why: str) -> ProviderDraft:
         starter = self.starter
         left = [line for line in starter.sold if line.attribute != attribute]
         if len(left) == len(starter.sold):  # it is about nothing that is sold: the last one goes
             left, attribute = left[:-1], left[-1].attribute
-        kept = {fd: file for fd, file in starter.dictionaries.items() if attribute not in fd.attributes}
+        kept = {fd: file for fd, file in starter.declared.items() if attribute not in fd.attributes}
         unsold = {**starter.unsold, attribute: why}
-        return replace(self, starter=replace(starter, sold=left, dictionaries=kept, unsold=unsold))
+        return replace(self, starter=replace(starter, sold=left, declared=kept, unsold=unsold))
 
     def _named_in(self, message: str) -> str:
         """The sold attribute that an error is about."""
@@ -125,8 +126,9 @@ class ProviderDraft:
             output.parent / line.file: _hierarchy_bytes(self.trees[line.attribute], line.file)
             for line in self.starter.sold
         }
-        for fd, name in self.starter.dictionaries.items():
-            files[output.parent / name] = csv_text(fd.attributes, _tuples(self.table, fd.attributes)).encode()
+        for fd, name in self.starter.declared.items():
+            if name is not None:
+                files[output.parent / name] = csv_text(fd.attributes, _tuples(self.table, fd.attributes)).encode()
         return {**files, output: self.starter.text().encode()}
 
 

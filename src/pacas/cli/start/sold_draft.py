@@ -11,7 +11,7 @@ from pacas.suggest.coded_table import CodedTable, ProfiledColumn
 from pacas.suggest.hierarchies.suggesting import why_none
 from pacas.suggest.mapping.column_names import words_of
 from pacas.suggest.matches.answering import AskingRows, SuggestedMatch
-from pacas.suggest.matches.match_columns import ANSWERS, suggest_matches
+from pacas.suggest.matches.match_columns import ANSWERS, LAST, suggest_matches
 from pacas.suggest.roles.suggested import ColumnRole, SuggestedRole
 
 ALL_BUT = 0.9
@@ -53,7 +53,7 @@ def draft_sold(table: CodedTable, roles: Iterable[SuggestedRole], choices: Choic
     unsold |= {name: _untold(found[name]) for name, matches in sure.items() if not matches}
     chosen = {
         name: rows.judged(name, match.columns)
-        for name, match in _chosen({name: matches for name, matches in sure.items() if matches}).items()
+        for name, match in _chosen(table, {name: matches for name, matches in sure.items() if matches}).items()
     }
     for name, match in list(chosen.items()):
         if not choices.confirm(f"Sell {name}, found by {', '.join(match.columns)}?", True):
@@ -101,10 +101,25 @@ def _untold(found: Iterable[SuggestedMatch]) -> str:
     return "no three columns tell it"
 
 
-def _chosen(sure: Mapping[str, list[SuggestedMatch]]) -> dict[str, SuggestedMatch]:
-    """Greedily the columns to find by that tell most others; what is found by is not sold, nor the other way round."""
+def _chosen(table: CodedTable, sure: Mapping[str, list[SuggestedMatch]]) -> dict[str, SuggestedMatch]:
+    """Greedily the columns to find by that tell most others; what is found by is not sold, nor the other way round.
+
+    Columns that several rows share go first, and then those that single rows out.
+    """
     sold: dict[str, SuggestedMatch] = {}
     public: set[str] = set()
+    shared = {name: [one for one in matches if not one.identifies] for name, matches in sure.items()}
+    for matches in (shared, sure):
+        _choose(table, matches, sold, public)
+    return {name: sold[name] for name in sure if name in sold}
+
+
+def _choose(
+    table: CodedTable,
+    sure: Mapping[str, list[SuggestedMatch]],
+    sold: dict[str, SuggestedMatch],
+    public: set[str],
+) -> None:
     while True:
         open_to = {
             match.columns: match
@@ -113,16 +128,17 @@ def _chosen(sure: Mapping[str, list[SuggestedMatch]]) -> dict[str, SuggestedMatc
             if not sold.keys() & set(match.columns)
         }
         told = {columns: _told(columns, sure, {*sold, *public}) for columns in open_to}
-        best = max(open_to, key=lambda one: _rank(open_to[one], len(told[one])), default=None)
+        best = max(open_to, key=lambda one: _rank(table, open_to[one], len(told[one])), default=None)
         if best is None or not told[best]:
-            return {name: sold[name] for name in sure if name in sold}
+            return
         sold |= told[best]
         public |= set(best)
 
 
-def _rank(one: SuggestedMatch, told: int) -> tuple[object, ...]:
-    """What tells most attributes to most rows; of equal ones what is shared, and by the fewest columns."""
-    return round(told * (one.alone if one.identifies else one.answers), 1), not one.identifies, -len(one.columns)
+def _rank(table: CodedTable, one: SuggestedMatch, told: int) -> tuple[object, ...]:
+    """What tells most attributes to most rows; of equal ones short values before long ones, and the fewest columns."""
+    awkward = sum(table[column].kind in LAST for column in one.columns)
+    return round(told * (one.alone if one.identifies else one.answers), 1), -awkward, -len(one.columns)
 
 
 def _told(

@@ -45,8 +45,8 @@ class ProviderStarter:
     sold: Sequence[SoldLine]
     total: float
     unsold: Mapping[str, str]
-    dictionaries: Mapping[FunctionalDependency, str] = field(default_factory=dict)
-    """Dependencies between sold columns, and the files of the pairs that there are."""
+    declared: Mapping[FunctionalDependency, str | None] = field(default_factory=dict)
+    """Further dependencies; between sold columns with the files of the pairs that there are."""
     exact: Sequence[FunctionalDependency] = ()
     """Those that hold in every row, which may be published."""
     notes: Sequence[str] = ()
@@ -118,8 +118,9 @@ class ProviderStarter:
         declared = [line.match for line in self.sold if line.is_declared]
         for match in declared:
             yield ["[[dependency]]", f"fd = {toml_text(str(match.fd))}"]
-        for fd, file in self.dictionaries.items():
-            yield ["[[dependency]]", f"fd = {toml_text(str(fd))}", f"dictionary = {toml_text(file)}"]
+        for fd, file in self.declared.items():
+            pairs = [] if file is None else [f"dictionary = {toml_text(file)}"]
+            yield ["[[dependency]]", f"fd = {toml_text(str(fd))}", *pairs]
 
     def _service(self) -> Iterator[str]:
         if self.exact:
