@@ -60,3 +60,19 @@ def test_a_client_cleans_with_a_provider_or_the_file_of_one(folder: Path) -> Non
     again = client.clean(folder / "provider.toml", budget=2, strategy="paper")
     assert again.spent == 0, "the ledger knows"
     assert again.relation.table.equals(result.relation.table)
+
+
+def test_a_clients_file_names_its_provider_its_budget_and_its_columns(folder: Path) -> None:
+    table = (folder / "client.csv").read_text().replace("MED", "DRUG", 1)
+    (folder / "other.csv").write_text(table)
+    names = 'data = "other.csv"\nfds = ["GEN, DIAG -> DRUG"]\nprovider = "provider.toml"\nbudget = 2\n'
+    (folder / "other.toml").write_text(names + '[columns]\nDRUG = "MED"\n')
+    result = pacas.open_client(folder / "other.toml").clean(strategy="paper")
+    assert (result.budget, result.spent, result.violations_after) == (2.0, 1.4, 0)
+
+
+def test_without_a_provider_own_evidence_repairs_for_nothing(folder: Path) -> None:
+    client = pacas.open_client(folder / "client.toml")
+    assert client.clean().spent == 0
+    with pytest.raises(pacas.InputError, match="say what all values together may cost"):
+        client.clean(folder / "provider.toml")

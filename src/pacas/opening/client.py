@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -15,9 +15,10 @@ from pacas.client.safe_clean import SafeClean
 from pacas.core.dependency import FunctionalDependency
 from pacas.core.hierarchy import Hierarchy
 from pacas.engine.contract import Engine, Source
+from pacas.errors import InputError
 from pacas.formats.client_file import read_client_file
 from pacas.opening.open_provider import open_provider
-from pacas.protocol.marketplace import Marketplace
+from pacas.protocol.marketplace import Marketplace, NobodySells
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -29,6 +30,12 @@ class Client:
     fds: tuple[FunctionalDependency, ...]
     hierarchies: Mapping[str, Hierarchy]
     engine: Engine[Any]
+    columns: Mapping[str, str | None] = field(default_factory=dict)
+    """Those that the provider calls by other names."""
+    provider: str | None = None
+    """Whom the client's file names to buy from."""
+    budget: float | None = None
+    """The credits that it names."""
 
     def check(self) -> Check:
         """Count the violations of each dependency and find the classes that need a repair."""
@@ -36,17 +43,24 @@ class Client:
 
     def clean(
         self,
-        provider: Marketplace | str | PathLike[str],
-        budget: int | float | str,
+        provider: Marketplace | str | PathLike[str] | None = None,
+        budget: int | float | str | None = None,
         *,
         dry_run: bool = False,
         **how: Any,
     ) -> Cleaning:
         """Repair the table with values bought from a provider, or from the one that a provider.toml describes.
 
-        `how` are the choices of `SafeClean`: strategy, careful, max_level, …. Nothing is written; the result is.
+        Without one, here or in the client's file, own evidence alone repairs, for nothing. `how` are the choices of
+        `SafeClean`: strategy, careful, max_level, …. Nothing is written; the result is.
         """
-        cleaner = SafeClean(self.fds, budget, hierarchies=self.hierarchies, **how)
+        provider = provider if provider is not None else self.provider
+        if provider is None:
+            provider, budget = NobodySells(), budget or 0
+        budget = self.budget if budget is None else budget
+        if budget is None:
+            raise InputError("say what all values together may cost: budget=2, or budget = 2 in the client's file")
+        cleaner = SafeClean(self.fds, budget, hierarchies=self.hierarchies, columns=self.columns, **how)
         if not isinstance(provider, str | PathLike):
             return cleaner.clean(self.data, provider, engine=self.engine, dry_run=dry_run)
         with closing(open_provider(provider)) as opened:
@@ -61,4 +75,12 @@ def open_client(path: str | PathLike[str], *, engine: Engine[Any] | None = None)
     file = read_client_file(Path(path))
     asked = file.engine_choice.open() if engine is None else engine
     data = file.scan(asked)
-    return Client(data, file.dependencies(), file.read_hierarchies(data, asked), asked)
+    return Client(
+        data,
+        file.dependencies(),
+        file.read_hierarchies(data, asked),
+        asked,
+        file.own_columns,
+        file.provider_named,
+        file.budget,
+    )
