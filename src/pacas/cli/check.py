@@ -126,8 +126,8 @@ def _print(found: Check, document: dict[str, Any]) -> None:
         out.print(Text.assemble("\n", ("consistent", "green"), f": {found.rows:,} rows"))
         return
     cells = sum(len(c.rows) for c in found.classes.cells.values())
-    classes = counted(len(found.classes), "class", "classes")
-    out.print(f"\n{classes} to repair: {counted(cells, 'cell')} in {counted(found.rows, 'row')}; most errors first:")
+    number = counted(len(found.classes), "class", "classes")
+    out.print(f"\n{number} to repair: {counted(cells, 'cell')} in {counted(found.rows, 'row')}; most errors first:")
     classes = plain_table("attribute", "errors", "cells", "rows", numbers=("errors", "cells"))
     for c in list(found.classes[i] for i in range(min(SHOWN, len(found.classes)))):
         some = ", ".join(map(str, c.rows[:8].tolist())) + (", …" if len(c.rows) > 8 else "")
