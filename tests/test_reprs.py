@@ -82,6 +82,12 @@ def offered() -> dict[str, Any]:
         "Score": cleaning.score(dirty()),
         "Sealing": pacas.Sealing(),
         "SemanticDistance": pacas.semantic_distance(curated(), "V", TREE),
+        "suggested dependencies": pacas.suggest_dependencies(curated()),
+        "a suggested hierarchy": next(
+            iter(pacas.suggest_hierarchies({k: v * 3 for k, v in curated().items()}).values())
+        ),
+        "a suggested role": pacas.suggest_roles(curated())[0],
+        "a suggested policy": pacas.suggest_policy(curated(), "V", TREE, ["K"]),
         "an engine": pacas.open_engine(),
         "a ledger": provider.ledger,
     }

@@ -23,9 +23,7 @@ from pacas.core.relation import Relation
 from pacas.engine.contract import Engine
 from pacas.engine.duck.engine import DuckEngine
 from pacas.errors import InputError, PacasError
-from pacas.protocol.messages import Request
 from pacas.provider.audit import audit
-from pacas.provider.ledger.entry import Purchase
 from pacas.provider.ledger.ledger import Ledger, MemoryLedger
 from pacas.provider.matching import index_matcher, row_lookup
 from pacas.provider.quoter.declared import DeclaredDependency, EarlierSales, Sealing
@@ -393,8 +391,8 @@ def test_a_registry_that_has_changed_is_another_provider(engine: Engine[Any]) ->
     ledger = MemoryLedger()
     world = simple(absent=[("p9", "bob", "30", "x", "z")])
     opened(world, engine, ledger)
-    opened(world, engine, ledger)
-    ledger.append(Purchase("ann", "key", Request({}, "MED", 1), 0, "sold"))
+    sold = opened(world, engine, ledger).pay(pacas.Request({"ID": "p1"}, "A", 0), 10**15, "a key")
+    assert isinstance(sold, pacas.Answer)
     with pytest.raises(PacasError, match="registry"):
         opened(world._replace(absent=[]), engine, ledger)
 

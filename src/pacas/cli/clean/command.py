@@ -238,6 +238,8 @@ def _budget(given: str | None, file: ClientFile, reach: NamedProvider | None) ->
 def _print_end(job: Job, was_done: bool, *, alone: bool) -> None:
     record = "" if alone else f"; {job.journal.name} is the record of what was bought"
     out.print(f"\n{job.output} written{record}.")
+    if job.changes is not None:
+        out.print(f"{job.changes} written: every changed cell, and those to look at.")
     if job.report is not None:
         out.print(f"{job.report} written; open it in a browser.")
     if was_done:

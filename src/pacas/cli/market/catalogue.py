@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -130,15 +131,18 @@ def _print_prices(offer: Offer, listed: ListedPrices) -> None:
     out.print("\n" + printable(f"{offer.attribute}: {keys}; credits for who has bought nothing{more}"))
     heads = [f"level {level}" for level in range(offer.hierarchy.height + 1)]
     table = plain_table("keys", *heads, numbers=("keys", *heads))
-    for ladder in listed.ladders[:SHOWN]:
-        table.add_row(f"{ladder.keys:,}", *_ladder(ladder))
+    having = Counter[tuple[str, ...]]()  # some differ by less than people are shown
+    for ladder in listed.ladders:
+        having[_ladder(ladder)] += ladder.keys
+    for prices, number in having.most_common(SHOWN):
+        table.add_row(f"{number:,}", *prices)
     out.print(table)
-    if len(listed.ladders) > SHOWN:
-        out.print(f"… and {len(listed.ladders) - SHOWN:,} more prices (with --json)")
+    if len(having) > SHOWN:
+        out.print(f"… and {len(having) - SHOWN:,} more prices (with --json)")
     if offer.may_be_absent:
         out.print("an answer may be that the person is absent")
 
 
-def _ladder(ladder: ListedLadder) -> list[str]:
+def _ladder(ladder: ListedLadder) -> tuple[str, ...]:
     """A price a level; none below the floor, where it is not sold."""
-    return ["–" if level < ladder.floor else rounded_text(price) for level, price in enumerate(ladder.prices)]
+    return tuple("–" if level < ladder.floor else rounded_text(price) for level, price in enumerate(ladder.prices))
