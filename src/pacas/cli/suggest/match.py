@@ -50,7 +50,7 @@ def command(
     JSON: columns (client, provider, score, name, values, shape, written_alike), matches (attribute, match, columns,
     tells, answers, groups, identifies: whether most groups are one row)
 
-    Example: pacas suggest match client.csv --provider-table sold.csv
+    Example: pacas suggest match client.csv --provider-table sp.csv
     """
     with opened_engine(EngineChoice(engine, master, memory)) as asked, progress() as tell:
         tell(f"reading {data}")
