@@ -37,6 +37,7 @@ CHAPTERS = {
     "timing": timing.chapter,
     "experiments": experiments.chapter,
     "scale": scale.chapter,
+    "scale-weighed": scale.weighing,
     "suggest": suggest.chapter,
     "start": start.chapter,
 }
