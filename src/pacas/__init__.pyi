@@ -20,16 +20,20 @@ from pacas.engine.choosing import SparkEngine as SparkEngine  # not in `__all__`
 from pacas.engine.choosing import open_engine
 from pacas.engine.contract import KeyedFrame
 from pacas.engine.files.folder import scan_folder
+from pacas.engine.hierarchy_files import read_hierarchy, write_hierarchy
 from pacas.engine.questions import anonymity, answer, build_hierarchy, relation_distance, semantic_distance
 from pacas.errors import InputError, PacasError, RemoteError
-from pacas.formats.hierarchies import read_hierarchy, write_hierarchy
 from pacas.formats.relations.relations import read_relation, scan_relation, write_relation
+from pacas.formats.report.changes_file import write_changes
 from pacas.formats.report.report import write_report
+from pacas.opening.client import Client, open_client
+from pacas.opening.open_provider import open_provider
 from pacas.protocol.messages import Answer, Quote, Refusal, Request
 from pacas.provider.provider import Provider
 from pacas.provider.quoter.declared import DeclaredDependency, Sealing
 from pacas.provider.support.support_set import Generated
 from pacas.remote.remote_provider import RemoteProvider
+from pacas.remote.verifying import CheckedReceipts, verify
 from pacas.suggest.dependencies.search import suggest_dependencies
 from pacas.suggest.hierarchies.suggesting import suggest_hierarchies
 from pacas.suggest.policies.suggesting import suggest_policy
@@ -39,7 +43,9 @@ __all__ = [
     "Anonymity",
     "Answer",
     "Check",
+    "CheckedReceipts",
     "Cleaning",
+    "Client",
     "Closeness",
     "DeclaredDependency",
     "DistinctValues",
@@ -72,7 +78,9 @@ __all__ = [
     "build_hierarchy",
     "check",
     "explain",
+    "open_client",
     "open_engine",
+    "open_provider",
     "read_hierarchy",
     "read_relation",
     "relation_distance",
@@ -83,6 +91,8 @@ __all__ = [
     "suggest_hierarchies",
     "suggest_policy",
     "suggest_roles",
+    "verify",
+    "write_changes",
     "write_hierarchy",
     "write_relation",
     "write_report",

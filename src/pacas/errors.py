@@ -21,7 +21,7 @@ provider's relation; attributes, levels, row numbers and counts are fine.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from difflib import get_close_matches
 
 
@@ -98,16 +98,24 @@ class StorageError(PacasError):
 
 
 class LedgerChangedError(StorageError):
-    """A provider whose data or rules are not those that its ledger was opened with."""
+    """A provider whose data or rules are not those that its ledger was opened with; `places` say where each part is."""
 
-    def __init__(self, parts: Iterable[str]) -> None:
+    def __init__(
+        self,
+        parts: Iterable[str],
+        places: Mapping[str, str] | None = None,
+        remedy: str = "restore it, or begin a new ledger",
+    ) -> None:
         self.parts = tuple(parts)
-        changed = ", ".join(self.parts)
-        super().__init__(f"changed since the ledger was opened: {changed}; restore it, or begin a new ledger")
+        where = {} if places is None else places
+        changed = ", ".join(f"{part} ({where[part]})" if part in where else part for part in self.parts)
+        super().__init__(f"changed since the ledger was opened: {changed}; {remedy}")
 
 
 class LedgerModeError(StorageError):
     """A ledger that was kept with sealed quotes and is opened with the paper's, or the other way round."""
+
+    parts = ("quotes",)
 
     def __init__(self, kept: str, now: str) -> None:
         super().__init__(

@@ -6,6 +6,7 @@ Every value of the provider's relation and hierarchy is recognisable; only the a
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing
@@ -212,8 +213,26 @@ def test_changed_files_under_an_old_ledger(
     before = dump(folder)
     world(request={**REQUEST, "tuple": {**REQUEST["tuple"], "AGES": "x"}}, **changes)  # type: ignore[dict-item]
     for complaint in complaints(pacas):
-        assert complaint == f"changed since the ledger was opened: {parts}; restore it, or begin a new ledger"
+        said = re.fullmatch(r"changed since the ledger was opened: (.*); values were sold by it: (.*)", complaint)
+        assert said is not None
+        assert re.sub(r" \([^)]*p\.toml\)", "", said[1]) == parts, "each with its key in the file"
+        counting = ", and this one in [ledger] sold_before" if "quotes" in changes else ""
+        assert said[2] == f"restore it, or name another ledger in [ledger] url of p.toml{counting}"
     assert dump(folder) == before
+
+
+@pytest.mark.parametrize(("changes", "parts"), CHANGES.values(), ids=CHANGES)
+def test_until_the_first_sale_files_may_change(
+    pacas: Any, world: Any, folder: Path, changes: dict[str, Any], parts: str
+) -> None:
+    request = {"tuple": {"SEX": f"{MARK}-m", "AGE": f"{MARK}-young", "AGES": f"{MARK}-young"}, "attribute": "MED"}
+    world(request=request, quotes=changes.get("quotes", "paper"))
+    assert pacas(*COMMANDS[0]).err == ""
+    world(request=request, **changes)
+    told = pacas(*COMMANDS[0], "--json")
+    assert told.err == f"pacas: {parts} changed, and nothing had been sold: the ledger begins anew\n"
+    assert pacas(*COMMANDS[0], "--json").document == json.loads(told.out), "it has begun anew for good"
+    assert pacas(*AUDIT, "--json").document["ledger"]["entries"] == 1
 
 
 def test_a_hierarchy_that_changed_is_named(pacas: Any, world: Any, folder: Path) -> None:
@@ -221,7 +240,8 @@ def test_a_hierarchy_that_changed_is_named(pacas: Any, world: Any, folder: Path)
     with (folder / "tree.csv").open("a") as tree:
         tree.write(f"{MARK}-b4;{MARK}-b;*\n")
     for complaint in complaints(pacas):
-        assert complaint.startswith("changed since the ledger was opened: hierarchy of MED;")
+        named = "changed since the ledger was opened: hierarchy of MED (tree.csv, hierarchies.MED in p.toml);"
+        assert complaint.startswith(named)
 
 
 BAD_REQUESTS: dict[str, tuple[dict[str, Any], str]] = {

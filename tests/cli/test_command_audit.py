@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -231,11 +232,42 @@ def test_a_payment_that_is_not_what_was_due_does_not_hold(pacas: Any, folder: Pa
     assert pacas(*AUDIT).code == 1
 
 
+def test_a_report_is_a_page_that_says_what_the_terminal_says(pacas: Any, folder: Path) -> None:
+    pacas(*BUY)
+    told = pacas(*AUDIT, "--report", "audit.html", "--json")
+    assert told.code == 0
+    page = (folder / "audit.html").read_text("utf-8")
+    assert page.startswith("<!doctype html>")
+    assert "Content-Security-Policy" in page and "<script" not in page
+    for section in ("Warnings", "Policy 1", "Sales", "Buyers", "To mend", "Ledger"):
+        assert f">{section}</h2>" in page
+    ledger = told.document["ledger"]
+    for said in ("All that was checked holds.", f"{ledger['entries']}:{ledger['head']}", '<th scope="row">local</th>'):
+        assert said in page
+    for warning in told.document["warnings"]:
+        assert escape(warning) in page
+    assert not any(value in page for value in ("ibuprofen", "naproxen", "dolex", "NSAID", "migraine", "P0T2T0"))
+    assert pacas(*AUDIT, "--report", "audit.html").lines[-1] == "audit.html written; open it in a browser."
+
+
+def test_a_report_on_a_broken_ledger_says_so(pacas: Any, folder: Path) -> None:
+    pacas(*BUY)
+    tamper(folder, "UPDATE entry SET price = price + 1 WHERE sequence = 1")
+    assert pacas(*AUDIT, "--report", "audit.html").code == 1
+    page = (folder / "audit.html").read_text("utf-8")
+    assert "Not all that was checked holds." in page and "It does not hold: entry 1" in page
+
+
+def test_a_report_that_is_no_page_is_bad_input(pacas: Any) -> None:
+    assert "sp.csv: a report is a page of HTML" in pacas(*AUDIT, "--report", "sp.csv").complaint
+
+
 def test_changed_files_are_bad_input(pacas: Any, folder: Path) -> None:
     pacas(*BUY)
     edit(folder, "k = 3", "k = 2")
     assert pacas(*AUDIT).complaint == (
-        "changed since the ledger was opened: policies; restore it, or begin a new ledger"
+        "changed since the ledger was opened: policies ([[policy]] in provider.toml); values were sold by it: restore "
+        "it, or name another ledger in [ledger] url of provider.toml"
     )
 
 

@@ -50,6 +50,7 @@ def test_groups_lists_those_with_most_violations_first_with_their_key(pacas: Any
     assert group == {
         "x": {"GEN": "male", "DIAG": "osteoarthritis"},
         "violations": 3,
+        "values": [{"value": value, "rows": 1} for value in ("ibuprofen", "intropes", "addaprin")],
         "rows": [
             {"row": 0, "key": "t1", "value": "ibuprofen"},
             {"row": 1, "key": "t2", "value": "intropes"},
@@ -66,12 +67,14 @@ def test_for_people_it_prints_the_same(pacas: Any) -> None:
         "GEN, DIAG -> MED           4       2",
         "",
         "GEN = male, DIAG = osteoarthritis: 3 violations of GEN, DIAG -> MED",
+        "ibuprofen × 1, intropes × 1, addaprin × 1",
         "row  key  value",
         "0    t1   ibuprofen",
         "1    t2   intropes",
         "2    t3   addaprin",
         "",
         "GEN = female, DIAG = ulcer: 1 violation of GEN, DIAG -> MED",
+        "naproxen × 1, tylenol × 1",
         "row  key  value",
         "3    t4   naproxen",
         "4    t5   tylenol",
@@ -106,10 +109,30 @@ def test_values_are_printed_as_they_are(pacas: Any, folder: Path) -> None:
     assert "\x1b" not in result.out
 
 
-def test_a_wide_value_is_not_wrapped_in_a_pipe(pacas: Any, folder: Path) -> None:
+def test_a_group_shows_its_values_with_counts_and_the_rare_ones_first(pacas: Any, folder: Path) -> None:
+    cities = ["florence"] * 20 + ["flxrence", "", "florence", "flxrence", "florence"]
+    (folder / "c.csv").write_text("ZIP,CITY\n" + "".join(f"35630,{city}\n" for city in cities))
+    told = pacas("check", "c.csv", "--fd", "ZIP -> CITY", "--groups", "1")
+    assert told.lines[4] == "florence × 22, flxrence × 2, (empty) × 1"
+    assert [line.split() for line in told.lines[6:10]] == [
+        ["21"],
+        ["20", "flxrence"],
+        ["23", "flxrence"],
+        ["0", "florence"],
+    ]
+    document = pacas("check", "c.csv", "--fd", "ZIP -> CITY", "--groups", "1", "--json").document
+    (group,) = document["dependencies"][0]["violating_groups"]
+    assert group["values"][1:] == [{"value": "flxrence", "rows": 2}, {"value": None, "rows": 1}]
+    assert [row["row"] for row in group["rows"]] == list(range(25))
+
+
+def test_a_long_value_is_cut_for_people_and_whole_in_json(pacas: Any, folder: Path) -> None:
     (folder / "wide.csv").write_text(f"A,B\n1,{'word ' * 60}end\n1,y\n")
     lines = pacas("check", "wide.csv", "--fd", "A -> B", "--groups", "1").lines
-    assert f"0    {'word ' * 60}end" in lines
+    assert f"0    {('word ' * 60)[:59]}…" in lines
+    assert f"{('word ' * 60)[:59]}… × 1, y × 1" in lines
+    document = pacas("check", "wide.csv", "--fd", "A -> B", "--groups", "1", "--json").document
+    assert document["dependencies"][0]["violating_groups"][0]["rows"][0]["value"] == f"{'word ' * 60}end"
 
 
 CASES = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import json
 from pathlib import Path
@@ -35,6 +36,12 @@ def client(folder: Path, text: str = "", data: str = "client.csv", fds: str = '[
     (folder / "client.toml").write_text(f'data = "{data}"\nfds = {fds}\n{text}\n[hierarchies]\nMED = "med.csv"\n')
 
 
+TO_LOOK_AT = [
+    (2, "addaprin", "ibuprofen", "own_quotes"),
+    (4, "tylenol", "naproxen", "own_quotes"),
+]
+
+
 def test_the_json_has_the_promised_shape(pacas: Any, folder: Path) -> None:
     result = pacas(*CLEAN, "--output", "out.csv", "--json")
     assert result.code == 0
@@ -60,6 +67,19 @@ def test_the_json_has_the_promised_shape(pacas: Any, folder: Path) -> None:
         "score": None,
         "hindsight": None,
         "explanation": None,
+        "credit": None,
+        "to_look_at": [
+            {
+                "row": row,
+                "attribute": "MED",
+                "old": old,
+                "new": new,
+                "guess": new,
+                "look": look,
+                "sure": None,
+            }
+            for row, old, new, look in TO_LOOK_AT
+        ],
         "dry_run": False,
         "output": "out.csv",
         "journal": "out.csv.journal",
@@ -76,7 +96,7 @@ def test_for_people_it_prints_a_summary(pacas: Any, folder: Path) -> None:
         "spent       1.4 of 2 credits",
         "repaired    2 classes, 3 cells changed",
         "unrepaired  1 class",
-        "to look at  2 cells changed whose class or value is doubtful",
+        "to look at  2 cells changed whose class or value is doubtful; --changes lists them",
         "",
         "attribute  level  classes  cells changed  spent",
         "MED            1        2              3    1.4",
@@ -217,10 +237,32 @@ def test_a_report_is_written(pacas: Any, folder: Path) -> None:
 def test_the_terminal_and_the_report_count_the_same_cells_to_look_at(pacas: Any, folder: Path) -> None:
     """Row 4 is the one asked about, and was given the value of row 3, whose own quotes were others."""
     lines = pacas(*CLEAN, "--budget", "0.9", "--explain", "4", "MED", "--report", "r.html").lines
-    assert "to look at  2 cells changed whose class or value is doubtful" in lines
+    assert "to look at  2 cells changed whose class or value is doubtful; --changes lists them" in lines
     assert any(line.startswith("look at it: the value stood only in rows whose quotes") for line in lines)
     page = (folder / "r.html").read_text("utf-8")
     assert "To be looked at</dt><dd>2<small>cells whose class or value is doubtful" in page
+
+
+def test_every_change_is_listed_with_why_its_price_and_whether_to_look_at_it(pacas: Any, folder: Path) -> None:
+    found = pacas(*CLEAN, "--changes", "changes.csv", "--key", "ID", "--json").document
+    assert found["changes"] == "changes.csv"
+    with (folder / "changes.csv").open(newline="") as file:
+        lines = list(csv.DictReader(file))
+    assert [list(line.values())[:7] for line in lines] == [
+        ["1", "t2", "MED", "intropes", "ibuprofen", "evidence", "0.7"],
+        ["2", "t3", "MED", "addaprin", "ibuprofen", "evidence", "0.7"],
+        ["4", "t5", "MED", "tylenol", "naproxen", "evidence", "0.7"],
+    ]
+    looked_at = {(c["row"], c["attribute"]): c["look"] for c in found["to_look_at"]}
+    assert {(int(line["row"]), line["attribute"]): line["look"] for line in lines if line["look"]} == looked_at
+    with (folder / "client.csv").open(newline="") as before, (folder / "client.clean.csv").open(newline="") as after:
+        cells = {
+            (str(row), name, old[name], new[name])
+            for row, (old, new) in enumerate(zip(csv.DictReader(before), csv.DictReader(after), strict=True))
+            for name in old
+            if old[name] != new[name]
+        }
+    assert {(line["row"], line["attribute"], line["old"], line["new"]) for line in lines} == cells
 
 
 def test_a_report_that_fails_after_all_is_paid_says_how_to_get_it(
@@ -395,7 +437,7 @@ def test_counts_of_one_are_in_the_singular(pacas: Any, folder: Path) -> None:
         "spent       0.7 of 1 credit",
         "repaired    1 class, 1 cell changed",
         "unrepaired  0 classes",
-        "to look at  1 cell changed whose class or value is doubtful",
+        "to look at  1 cell changed whose class or value is doubtful; --changes lists them",
     ]
     page = (folder / "r.html").read_text("utf-8")
     assert ">1 class repaired<" in page and ">of 1 credit<" in page and ">1 violation<" in page

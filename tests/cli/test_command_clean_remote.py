@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
@@ -113,6 +114,14 @@ def test_values_of_an_attribute_without_a_hierarchy_repair_as_in_process(
     assert sorted(bought["value"] for bought in told["purchases"]) == ["Aachen", "Kiel", "Ulm"]
 
 
+def test_changes_name_the_receipts(pacas: Any, folder: Path, shop: Shop) -> None:
+    options = ("--receipts", "receipts", "--changes", "changes.csv")
+    assert pacas(*CLEAN, "--provider", shop.url, *options, "--json").code == 0
+    with (folder / "changes.csv").open(newline="") as file:
+        named = {line["receipt"] for line in csv.DictReader(file)}
+    assert named == {path.name for path in (folder / "receipts").iterdir()} and len(named) == 2
+
+
 def test_a_dry_run_pays_and_writes_nothing(pacas: Any, folder: Path, shop: Shop) -> None:
     told = pacas(*CLEAN, "--provider", shop.url, "--dry-run", "--receipts", "receipts", "--json").document
     assert len(told["purchases"]) == 2
@@ -187,6 +196,19 @@ def test_a_server_that_is_gone_leaves_a_journal_if_something_was_paid(
     shop.start(port=port)
     assert pacas(*CLEAN, *options, "--resume", "--json").document["spent"] == 1.4
     assert shop.totals() == {"ann": Total(2, 1_400_000_000)}
+
+
+def test_the_credit_is_shown_before_and_used_up_is_a_reason_of_its_own(pacas: Any, shop: Shop) -> None:
+    shop.accounts.set_credit("ann", 700_000_000)
+    told = pacas(*CLEAN, "--provider", shop.url, "--json")
+    short = f"pacas: ann at {shop.url} may spend 0.7 credits more, and the budget is 2 credits; what is more is refused"
+    assert told.err == f"{short} (credit_used_up)\n"
+    document = json.loads(told.out)
+    assert (document["credit"], document["spent"]) == (0.7, 0.7)
+    assert [left["reason"] for left in document["unrepaired"]] == ["credit_used_up"]
+    rich = with_account(shop.accounts, "bob", credit=9 * 10**9)
+    told = pacas(*CLEAN, "--provider", shop.url, "--output", "again.csv", "--token", rich)
+    assert told.err == f"pacas: bob at {shop.url} may spend 9 credits more\n"
 
 
 def test_the_token_is_given_or_in_the_environment(pacas: Any, shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -142,6 +142,21 @@ def test_doubtful_cells_are_listed_the_most_doubtful_first(pacas: Any, folder: P
     assert [c["sure"] for c in found] == sorted(c["sure"] for c in found)
 
 
+def test_changes_and_json_have_the_cells_to_look_at_written_or_left(pacas: Any, folder: Path) -> None:
+    found = pacas(*CLEAN, "--careful", "0.6", "--changes", "changes.csv", "--json").document
+    doubtful, look = found["weighing"]["doubtful"], found["to_look_at"]
+    assert [(c["row"], c["guess"], c["look"] == "unsure") for c in look] == [
+        (c["row"], c["guess"], c["written"]) for c in doubtful
+    ]
+    listed = cells(folder / "changes.csv")
+    assert {(int(c["row"]), c["attribute"]) for c in listed if c["look"]} == {(c["row"], c["attribute"]) for c in look}
+    assert all((c["old"] == c["new"]) == (c["look"] == "left") for c in listed)
+    assert [int(c["row"]) for c in listed] == sorted(int(c["row"]) for c in listed)
+    paid_for = [c for c in listed if c["price"]]
+    assert paid_for and {c["why"] for c in paid_for} <= {"bought", "weighed"}
+    assert {c["why"] for c in listed if not c["price"]} <= {"own_evidence", ""}
+
+
 def test_the_list_of_doubts_can_be_asked_for_of_a_run_that_is_done(pacas: Any, folder: Path) -> None:
     first = pacas(*CLEAN, "--json").document
     before = paid(folder)
@@ -232,6 +247,9 @@ def test_the_report_has_the_doubtful_cells_and_what_was_weighed(pacas: Any, fold
         (("--report", "r.html", "--doubtful", "r.html"), "r.html is written by this run"),
         (("--output", "o.csv", "--doubtful", "o.csv.journal"), "o.csv.journal is written by this run"),
         (("--doubtful", "nowhere/d.csv"), "nowhere/d.csv"),
+        (("--doubtful", "d.csv", "--changes", "d.csv"), "d.csv is written by this run; give another --changes"),
+        (("--changes", "sp.csv"), "sp.csv is read by this run; give another --changes"),
+        (("--dry-run", "--changes", "d.csv"), "--changes lists what was written, and a dry run writes nothing"),
     ],
 )
 def test_what_does_not_go_together_is_said_in_a_line(

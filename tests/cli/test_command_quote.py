@@ -39,6 +39,27 @@ def test_the_json_has_the_promised_shape(pacas: Any, folder: Path) -> None:
     }
 
 
+def test_too_many_rows_are_told_from_rows_that_say_several_things(pacas: Any, folder: Path) -> None:
+    paper = (folder / "provider.toml").read_text().replace('"GEN = GEN, AGE = AGE"', '"GEN = GEN"')
+    asked = ask(folder, {"tuple": {"GEN": "male"}, "attribute": "MED", "level": 0})
+    (folder / "provider.toml").write_text(paper)
+    assert pacas(*QUOTE, *asked, "--json").document["quotes"] == [{"refused": "ambiguous"}]
+    (folder / "provider.toml").write_text(f"max_matches = 1\n{paper}")
+    too_many = {"refused": "ambiguous", "because": "max_matches"}
+    assert pacas(*QUOTE, *asked, "--json").document["quotes"] == [too_many]
+    assert pacas("buy", "provider.toml", *asked, "--json").document["purchases"] == [too_many]
+    assert pacas(*QUOTE, *asked).lines[1].split() == ["1", "MED", "0", "max_matches"]
+
+
+def test_prices_are_rounded_for_people_and_exact_in_json(pacas: Any, folder: Path) -> None:
+    paper = (folder / "provider.toml").read_text()
+    (folder / "provider.toml").write_text(paper.replace("total = 6.0", "total = 1234.567891234"))
+    asked = ask(folder, med("male", "51", level=1))
+    (quote,) = pacas(*QUOTE, *asked, "--json").document["quotes"]
+    assert quote["price"] == 144.032920647
+    assert pacas(*QUOTE, *asked).lines[1].split() == ["1", "MED", "1", "144.03"]
+
+
 def test_for_people_it_prints_a_row_a_request(pacas: Any) -> None:
     assert pacas(*QUOTE, "--requests", "requests.jsonl").lines == [
         "request  attribute  level     price",

@@ -42,6 +42,7 @@ def test_the_json_has_the_promised_shape(pacas: Any) -> None:
         "receipts": [
             {
                 "holds": True,
+                "file": "receipt.json",
                 "account": "ann",
                 "attribute": "MED",
                 "tuple": {"GEN": "male", "AGE": None},
@@ -54,6 +55,7 @@ def test_the_json_has_the_promised_shape(pacas: Any) -> None:
                 "key_id": KEY.key_id,
             }
         ],
+        "unreadable": [],
     }
 
 
@@ -61,8 +63,49 @@ def test_for_people_it_prints_what_was_sold_and_that_it_holds(pacas: Any) -> Non
     assert pacas(*VERIFY).lines == [
         "receipt  account  attribute  level  answer  price  entry  signature",
         "      1  ann      MED            1  NSAID     0.7      3  holds",
-        f"all as the provider signed them, with the key {KEY.key_id}",
+        f"1 receipt: all as the provider signed them, with the key {KEY.key_id}",
     ]
+
+
+@pytest.fixture
+def receipts(folder: Path) -> Path:
+    """Hundreds of them, a file each."""
+    (folder / "receipts").mkdir()
+    for number in range(300):
+        name = f"receipt-{number:08}.json"
+        (folder / "receipts" / name).write_text(json.dumps(document(f"answer {number}")))
+    (folder / "receipts" / "notes.txt").write_text("no receipt, and not read as one")
+    return folder / "receipts"
+
+
+@pytest.mark.parametrize("named", [("receipts",), ("receipts/*.json",), ("receipts/r*0.json", "receipts/r*[1-9].json")])
+def test_hundreds_are_verified_in_one_start(pacas: Any, receipts: Path, named: tuple[str, ...]) -> None:
+    told = pacas("verify", *named, "--key", "key.pem")
+    assert told.code == 0
+    assert told.lines == [f"300 receipts: all as the provider signed them, with the key {KEY.key_id}"]
+    assert len(pacas("verify", *named, "--key", "key.pem", "--json").document["receipts"]) == 300
+
+
+def test_of_hundreds_those_that_do_not_hold_are_named(pacas: Any, receipts: Path) -> None:
+    (receipts / "receipt-00000007.json").write_text(json.dumps(document() | {"price": 1}))
+    (receipts / "receipt-00000123.json").write_text("{")
+    told = pacas("verify", "receipts", "--key", "key.pem")
+    assert told.code == 1
+    bad = ["receipts/receipt-00000007.json", "receipts/receipt-00000123.json"]
+    assert told.lines[-2:] == [
+        f"not what the provider signed: {', '.join(bad)}",
+        "299 receipts: 298 hold, 1 not",
+    ]
+    assert [line.split()[0] for line in told.lines[:-3]] == ["receipt", "8"], "and no other is listed"
+    document_ = pacas("verify", "receipts", "--key", "key.pem", "--json").document
+    assert [one["file"] for one in document_["receipts"] if not one["holds"]] == bad[:1]
+    assert [one["file"] for one in document_["unreadable"]] == bad[1:]
+
+
+@pytest.mark.parametrize("named", ["empty", "receipts/*.json"])
+def test_a_folder_or_pattern_without_receipts_is_bad_input(pacas: Any, folder: Path, named: str) -> None:
+    (folder / "empty").mkdir()
+    assert pacas("verify", named, "--key", "key.pem").complaint.startswith(f"{named}: no receipt there; give")
 
 
 def test_of_several_it_says_which_does_not_hold(pacas: Any, folder: Path) -> None:

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from pacas.cli.opened_provider import open_provider
 from pacas.engine.duck.engine import DuckEngine
 from pacas.errors import InputError, LedgerChangedError
 from pacas.formats.provider.provider_file import read_provider_file
+from pacas.opening.described_provider import open_described
 from pacas.protocol.messages import Quote, Request
 from pacas.provider.ledger.ledger import MemoryLedger
 from pacas.provider.provider import Provider
@@ -24,7 +24,7 @@ def ledgers(folder: Path) -> list[str]:
 
 
 def opened(folder: Path, tell: Callable[[str], None] = lambda what: None) -> Provider:
-    return open_provider(read_provider_file(folder / "provider.toml"), DuckEngine(threads=1), tell)
+    return open_described(read_provider_file(folder / "provider.toml"), DuckEngine(threads=1), tell)
 
 
 def test_a_ledger_in_memory_makes_no_file(folder: Path) -> None:
@@ -63,7 +63,9 @@ def test_an_interrupted_start_keeps_a_ledger_that_another_process_may_be_using(
 
 
 def test_a_ledger_with_an_opening_is_never_removed(folder: Path) -> None:
-    opened(folder).ledger.close()
+    provider = opened(folder)
+    provider.pay(REQUEST, 10**9, "a")
+    provider.ledger.close()
     text = (folder / "provider.toml").read_text()
     (folder / "provider.toml").write_text(text.replace("k = 3", "k = 2"))
     with pytest.raises(LedgerChangedError):
@@ -73,5 +75,5 @@ def test_a_ledger_with_an_opening_is_never_removed(folder: Path) -> None:
         opened(folder)
     (folder / "provider.toml").write_text(text)
     provider = opened(folder)
-    assert provider.ledger.head().entries == 1
+    assert provider.ledger.head().entries == 2
     provider.ledger.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -79,10 +80,22 @@ def test_sealed_quotes_do_not_go_on_with_a_ledger_of_the_papers(pacas: Any, old:
         assert complaint.startswith("ledger.sold_before: ") and "ledger.url" not in complaint
 
 
+def test_until_the_first_sale_the_quotes_may_be_others(pacas: Any, folder: Path) -> None:
+    (folder / "old.toml").write_text(PROVIDER)
+    sealed = pacas(*QUOTE).document
+    (folder / "old.toml").write_text(PROVIDER + 'quotes = "paper"')
+    told = pacas(*QUOTE)
+    assert told.err == "pacas: quotes changed, and nothing had been sold: the ledger begins anew\n"
+    assert json.loads(told.out) != sealed
+    assert pacas(*QUOTE).document == json.loads(told.out), "it has begun anew for good"
+
+
 @pytest.mark.parametrize("pricing", ['quotes = "paper"', "seed = 7"])
 def test_the_papers_quotes_do_not_go_on_with_a_sealed_ledger(pacas: Any, folder: Path, pricing: str) -> None:
     (folder / "old.toml").write_text(PROVIDER)
-    assert pacas(*BUY).code == 0
+    at_root = (folder / "requests.jsonl").read_text().replace('"level": 1', '"level": 3')
+    (folder / "requests.jsonl").write_text(at_root)
+    assert pacas(*BUY).document["purchases"][0]["answer"] == "*"
     (folder / "old.toml").write_text(PROVIDER + pricing)
     for command in (QUOTE, BUY, ("audit", "old.toml")):
         assert pacas(*command).complaint == REFUSED.format(kept="sealed", now="paper")

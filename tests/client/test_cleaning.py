@@ -23,7 +23,7 @@ from pacas.core.money import nanocredits
 from pacas.core.relation import Relation
 from pacas.engine.codes import CodedColumn
 from pacas.engine.duck.engine import DuckEngine
-from pacas.errors import SchemaError
+from pacas.errors import InputError, SchemaError
 from pacas.provider.provider import Provider
 
 ENGINE = DuckEngine(threads=1)
@@ -72,6 +72,12 @@ def test_the_score_compares_the_table_before_and_after() -> None:
     assert (counts.wrong, counts.changed, counts.correct, counts.wrong_after) == (2, 3, 2, 1)
     assert score.total.repair_error_before is not None
     assert score.repair_error < score.total.repair_error_before
+
+
+def test_a_frame_on_duckdb_is_told_where_the_table_is() -> None:
+    with pytest.raises(InputError, match=r"take \.relation, .*\.to_pandas\(\)") as error:
+        _ = cleaned().frame
+    assert "Spark" not in str(error.value)
 
 
 def test_the_given_relation_is_kept_beside_the_repaired_one() -> None:

@@ -171,7 +171,9 @@ def test_a_class_left_as_it_is_says_why() -> None:
     table = {"K": ["k", "m"], "A": ["a", "a"], "B": ["x", "y"]}
     found = why(1, "B", clean(table, Shop({"k": "x", "m": "y"}, {"k": 5, "m": 5}), budget="0.000000001"))
     assert found.unrepaired is not None
-    assert in_words(found)[1:] == ["its class of 2 cells was left as it is: too_expensive"]
+    assert in_words(found)[1:] == [
+        "its class of 2 cells was left as it is: too_expensive; the cheapest answer would cost 0.000000005 credits"
+    ]
     assert as_dict(found)["unrepaired"] == {"rows": [0, 1], "reason": "too_expensive"}
 
 

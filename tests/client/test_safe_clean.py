@@ -349,12 +349,30 @@ def test_the_input_is_not_changed() -> None:
 # ---- what is left ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("reason", [Reason.NO_MATCH, Reason.AMBIGUOUS, Reason.UNSAFE, Reason.REFUSED])
-def test_a_refusal_is_the_reason_that_is_told(reason: Reason) -> None:
-    result = clean(TABLE, Shop(TRUTH, {k: [reason] * 3 for k in TRUTH}))
-    assert left(result) == [("B", [0, 1, 2], reason.value), ("B", [3, 4], reason.value)]
+@pytest.mark.parametrize(
+    ("refusal", "reason"),
+    [
+        (Reason.NO_MATCH, "no_match"),
+        (Reason.AMBIGUOUS, "max_matches"),  # few rows agree at the root, at least
+        (Reason.UNSAFE, "unsafe"),
+        (Reason.REFUSED, "refused"),
+    ],
+)
+def test_a_refusal_is_the_reason_that_is_told(refusal: Reason, reason: str) -> None:
+    result = clean(TABLE, Shop(TRUTH, {k: [refusal] * 3 for k in TRUTH}))
+    assert left(result) == [("B", [0, 1, 2], reason), ("B", [3, 4], reason)]
     assert (result.spent, result.violations_after, column(result)) == (0, 4, TABLE["B"])
-    assert result.reasons == {reason.value: 2}
+    assert result.reasons == {reason: 2}
+
+
+def test_rows_that_say_several_things_are_told_from_too_many_rows() -> None:
+    ladder: list[int | Reason] = [Reason.AMBIGUOUS, Reason.AMBIGUOUS, 0]
+    assert left(clean(TABLE, Shop({"k0": "x"}, {"k0": ladder})))[0][2] == "ambiguous"
+
+
+def test_what_is_too_expensive_names_the_cheapest_price() -> None:
+    result = clean(TABLE, Shop(TRUTH, {k: [90_000_000, 70_000_000, 0] for k in TRUTH}), budget=50_000_000)
+    assert {(u.reason, u.cheapest) for u in result.unrepaired} == {("too_expensive", 70_000_000)}
 
 
 def test_of_several_reasons_the_one_nearest_to_a_sale_is_told() -> None:
@@ -365,7 +383,7 @@ def test_of_several_reasons_the_one_nearest_to_a_sale_is_told() -> None:
 
 def test_a_refusal_at_the_counter_is_told_and_the_loop_goes_on() -> None:
     result = clean(TABLE, Shop(TRUTH, charge=Reason.CREDIT))
-    assert left(result) == [("B", [0, 1, 2], "credit"), ("B", [3, 4], "credit")]
+    assert left(result) == [("B", [0, 1, 2], "credit_used_up"), ("B", [3, 4], "credit_used_up")]
 
 
 def test_that_somebody_is_absent_is_paid_for_and_nothing_is_written() -> None:

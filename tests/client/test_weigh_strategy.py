@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import pacas
 from pacas.client.outcome.changes import Changes
 from pacas.client.outcome.cleaning import Cleaning
 from pacas.client.outcome.judgement import DoubtfulCell, Judgement
@@ -354,3 +355,26 @@ def test_hindsight_is_what_the_money_has_truly_brought_from_nothing_to_all() -> 
 def test_who_did_as_the_paper_does_has_no_hindsight() -> None:
     data = table(("a", ["x0", "x0", "z1"]))
     assert clean(data, NOBODY, strategy="paper").hindsight(data) is None
+
+
+# ---- why a class stays ----------------------------------------------------------------------------------------------
+
+
+def _torn(**options: Any) -> Cleaning:
+    """Groups that two values share half and half, so that own evidence settles none; a provider finds rows by K."""
+    keys = [f"k{n // 4}" for n in range(24)]
+    torn = [f"{'xy'[n % 2]}{n // 4}" for n in range(24)]
+    tree = Hierarchy.from_rows([(value, "*") for value in sorted(set(torn))])
+    sold = {"K": [*keys, *keys], "V": [f"x{n // 4}" for n in range(24)] * 2}
+    provider = pacas.Provider(sold, hierarchies={"V": tree}, match={"V": "K = K"}, total=48, **options)
+    return SafeClean(["K -> V"], "0.1", hierarchies={"V": tree}).clean({"K": keys, "V": torn}, provider, engine=ENGINE)
+
+
+def test_too_many_rows_are_a_reason_of_their_own() -> None:
+    assert {left.reason for left in _torn(max_matches=7).unrepaired} == {"max_matches"}
+
+
+def test_what_is_beyond_the_money_names_the_cheapest_price() -> None:
+    left = _torn(quotes="paper").unrepaired
+    assert {one.reason for one in left} == {"too_expensive"}
+    assert all(one.cheapest is not None and one.cheapest > 100_000_000 for one in left)

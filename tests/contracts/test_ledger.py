@@ -235,6 +235,25 @@ def test_what_changed_since_the_opening_is_named(
     assert ledger.head().entries == 5
 
 
+def test_until_the_first_purchase_a_ledger_may_begin_anew(place: Place, ledger: Ledger) -> None:
+    other = {**FINGERPRINT, "policies": "ff"}
+    again = place.open()
+    with pytest.raises(RuntimeError), again.transaction():
+        again.begin_anew(other, b"undone")
+        raise RuntimeError
+    assert place.open().opening() == Opening(FINGERPRINT, SEED)
+    assert again.begin_anew(other, b"anew") == place.open().opening() == Opening(other, b"anew")
+    assert again.verify().holds and again.head().entries == 1
+    for late in () if again is ledger else (lambda: ledger.append(purchase()), lambda: list(ledger.entries(1))):
+        with pytest.raises(LedgerChangedError) as caught:
+            late()
+        assert caught.value.parts == ("policies", "seed")
+    again.append(purchase())
+    with pytest.raises(StorageError, match="values were sold"):
+        again.begin_anew(FINGERPRINT, SEED)
+    assert again.verify().holds and place.open().head().entries == 2
+
+
 def test_two_that_begin_a_ledger_together_agree_on_one_seed(place: Place) -> None:
     seeds: list[bytes] = []
 

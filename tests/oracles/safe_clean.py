@@ -54,7 +54,7 @@ class Result(NamedTuple):
     remaining: int
 
 
-NEAREST_TO_A_SALE = ["refused", "credit", "ceiling", "unsafe", "ambiguous", "no_match"]
+NEAREST_TO_A_SALE = ["refused", "credit", "ceiling", "unsafe", "ambiguous", "max_matches", "no_match"]
 
 
 def safe_clean(
@@ -95,7 +95,7 @@ def safe_clean(
             row, level, price = found
             paid = market.buy(request(rows, row, attribute, level, offers), buyer, price)
             if isinstance(paid, str):
-                unrepaired.append((attribute, members, paid))
+                unrepaired.append((attribute, members, "credit_used_up" if paid == "credit" else paid))
                 continue
             remaining -= paid.price
             new = repair_value(rows, attribute, members, paid.answer, trees, settings.repair)
@@ -153,7 +153,9 @@ def generate_request(
     reasons: set[str] = set()
     for c in members:
         ladder = {at: market.quote(request(rows, c, attribute, at, offers), buyer) for at in range(l_max + 1)}
-        reasons |= {q if isinstance(q, str) else "too_expensive" for q in ladder.values()}
+        too_many = market.quote(request(rows, c, attribute, height, offers), buyer) == "ambiguous"
+        told = {q if isinstance(q, str) else "too_expensive" for q in ladder.values()}
+        reasons |= {"max_matches" if q == "ambiguous" and too_many else q for q in told}
         affordable = {at: p for at, p in ladder.items() if not isinstance(p, str) and p <= allowance}
         if not affordable:
             continue

@@ -452,10 +452,11 @@ def decide(
         if camp > Fraction(0.3) and held < Fraction(0.97):
             gain = NONE
     least_gain = max(MARGIN * keep, TIE)
-    written = gain > least_gain and (paid or sure >= Fraction(careful))
+    enough = NONE if paid and astray < Fraction(0.2) else Fraction(careful)
+    written = gain > least_gain and sure >= enough
     doubted = Fraction(min(1 - careful, 0.5))
     in_doubt = not written and miss > doubted
-    thresholds += [gain - least_gain, sure - Fraction(careful), miss - doubted]
+    thresholds += [gain - least_gain, sure - Fraction(careful), miss - doubted, astray - Fraction(0.2)]
     return Decision(keep, gain, sure, written, in_doubt, min(map(abs, thresholds)))
 
 

@@ -288,6 +288,30 @@ def test_right_hand_cells_are_decided_alike(case: Case, careful: float, data: st
                     assert bool(found.in_doubt[at]) == (literal.in_doubt and row not in moved)
 
 
+@examples(120)
+@given(cases([[Dependency(("A",), "C"), Dependency(("C",), "D")]]), st.sampled_from([0.5, 0.9]), st.data())
+def test_no_cell_is_written_that_the_rest_of_its_row_speaks_for(
+    case: Case, careful: float, data: st.DataObject
+) -> None:
+    told(data.draw, case)
+    assume(len(case.model.beliefs) == 2)
+    label = case.model.columns["C"].tree.label
+    found, by_key = decision.decide(case.model, careful)["C"], {p.key: p for p in case.posteriors(1).values()}
+    answered = {row for row, attribute in case.model.answered if attribute == "C"}
+    for row, node, sure in zip(
+        *(part[found.written].tolist() for part in (found.rows, found.node, found.sure)), strict=True
+    ):
+        here, there = (by_key.get((value,)) for value in (case.rows[row]["C"], label(node)))
+        if row in answered or here is None or there is None:
+            continue
+        shown = here.column.cells[row]
+        as_error = here.rates.wrong * here.rates.confusion[shown]
+        now = as_error if here.chance(shown) < Fraction(0.95) else 1 - here.rates.wrong
+        then = there.chance(shown) * (1 - there.rates.wrong) + (1 - there.chance(shown)) * as_error
+        odds = float(then / now) * sure / max(1 - sure, 1e-9)
+        assert then >= now * (1 - Fraction(NEAR)) or odds / (1 + odds) >= careful - NEAR
+
+
 @examples(80)
 @given(cases())
 def test_a_row_fits_its_group_as_the_groups_explanations_say(case: Case) -> None:
@@ -360,7 +384,7 @@ def test_what_is_worth_most_a_credit_is_bought_first(case: Case, seed: int, mone
     texts = {a: [row[a] for row in case.rows] for a in case.fds[0].lhs}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(wishes, "LEAST", 0.01)  # tiny tables have little to lose
-        wish = Wishes(model, offers, texts, market.quote, careful, set(), {}).best(money)
+        wish = Wishes(model, offers, texts, market.quote, careful, set(), {}, {}).best(money)
     risks = Risks(belief, np.arange(belief.side.count))
     ranks: dict[tuple[int, int], float] = {}
     for group, posterior in case.posteriors(0).items():

@@ -452,7 +452,8 @@ def test_unusable_cells_are_counted_and_not_shown(values: list[str | None]) -> N
 
 def test_other_terms_are_another_fingerprint() -> None:
     ledger = MemoryLedger()
-    broker(ROOMLESS, ledger=ledger)
+    root = Request({"GEN": "male", "AGE": "51"}, "MED", 3)
+    assert isinstance(broker(ROOMLESS, ledger=ledger).pay(root, 0, "a"), Answer)
     with pytest.raises(LedgerChangedError, match="support set"):
         broker(ROOMLESS, ledger=ledger, support=Generated(per_cell=3))
     with pytest.raises(LedgerChangedError, match="weights"):

@@ -224,11 +224,50 @@ def test_a_provider_whose_files_have_changed_refuses_to_start_and_says_which(
     tmp_path: Path, options: dict[str, Any], part: str
 ) -> None:
     path = tmp_path / "ledger.db"
-    broker(ledger=SqliteLedger(path), seed=7).ledger.close()
+    with closing(SqliteLedger(path)) as ledger:
+        assert isinstance(broker(ledger=ledger, seed=7).pay(FIRST, CREDIT, "a"), Answer)
     with pytest.raises(LedgerChangedError) as caught:
         broker(**({"ledger": SqliteLedger(path), "seed": 7} | options))
     assert part in caught.value.parts
     broker(ledger=SqliteLedger(path)).ledger.close()
+
+
+def test_until_the_first_sale_a_provider_with_other_terms_begins_anew(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.db"
+    with closing(SqliteLedger(path)) as one, closing(SqliteLedger(path)) as other:
+        stale = broker(ledger=one)
+        secret = one.opening()
+        anew = broker(ledger=other, total=2)
+        assert (stale.began_anew, anew.began_anew) == ((), ("weights",))
+        opening = other.opening()
+        assert opening is not None and secret is not None and opening.seed != secret.seed, "a secret of its own"
+        with pytest.raises(LedgerChangedError, match="weights"):
+            stale.pay(FIRST, CREDIT, "first of all")
+        assert isinstance(anew.pay(FIRST, CREDIT, "a"), Answer)
+        for sale in (lambda: stale.pay(FIRST, CREDIT, "b"), stale.refresh):
+            with pytest.raises(LedgerChangedError, match="weights"):
+                sale()
+        assert other.verify().holds and other.head().entries == 2
+    with closing(SqliteLedger(path)) as again:
+        assert broker(ledger=again, total=2).began_anew == ()
+
+
+def test_of_two_that_begin_anew_together_the_second_takes_the_opening_of_the_first(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.db"
+    with closing(SqliteLedger(path)) as ledger:
+        broker(ledger=ledger)
+    made: list[Provider] = []
+
+    def tell(what: str) -> None:
+        if what == "reading the relation" and not made:
+            made.append(broker(ledger=SqliteLedger(path), total=2))
+
+    with closing(SqliteLedger(path)) as ledger:
+        late = broker(ledger=ledger, total=2, tell=tell)
+        assert made[0].began_anew and not late.began_anew
+        assert ledger.opening() == made[0].ledger.opening()
+        assert late.quote(FIRST) == made[0].quote(FIRST)
+        made[0].ledger.close()
 
 
 def test_a_neighbour_with_another_text_is_another_support_set(tmp_path: Path) -> None:
@@ -236,7 +275,8 @@ def test_a_neighbour_with_another_text_is_another_support_set(tmp_path: Path) ->
     for number, text in enumerate(("foo", "foo", "bar")):
         options = {"policies": [], "support": GivenSupport([Neighbour({0: {"MED": text}})]), "seed": 7}
         if number < 2:
-            broker(ledger=SqliteLedger(path), **options).ledger.close()
+            with closing(SqliteLedger(path)) as ledger:
+                broker(ledger=ledger, **options).pay(medication("male", "51", 3), CREDIT, "a")
         else:
             with pytest.raises(LedgerChangedError) as caught:
                 broker(ledger=SqliteLedger(path), **options)

@@ -391,7 +391,8 @@ def test_a_registry_that_has_changed_is_another_provider(engine: Engine[Any]) ->
     ledger = MemoryLedger()
     world = simple(absent=[("p9", "bob", "30", "x", "z")])
     opened(world, engine, ledger)
-    opened(world, engine, ledger)
+    sold = opened(world, engine, ledger).pay(pacas.Request({"ID": "p1"}, "A", 0), 10**15, "a key")
+    assert isinstance(sold, pacas.Answer)
     with pytest.raises(PacasError, match="registry"):
         opened(world._replace(absent=[]), engine, ledger)
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from flaky_proxy import ANSWER, REQUEST, flaky
 from remote_shop import CREDIT, FIRST, SECRET, Before, free_port, nothing, passing, shop
-from running_service import app_of, served, service
+from running_service import app_of, served, service, with_account
 
 from pacas import example
 from pacas.client.outcome.steps import Observer, Progress
@@ -201,6 +201,14 @@ def test_a_purchase_has_a_receipt_that_the_published_key_verifies() -> None:
     assert (receipt.sequence, receipt.hash) == (1, next(iter(ledger.entries(1))).hash)
 
 
+def test_a_credit_that_is_used_up_is_known_without_reasons_too() -> None:
+    accounts = MemoryAccounts()
+    token = with_account(accounts, "ann", credit=1)
+    with served(app_of(shop(), accounts, reasons=False)) as url, RemoteProvider(url, token) as remote:
+        assert remote.pay(FIRST, CREDIT, "a") == Refusal(Reason.CREDIT)
+        assert remote.balance().remaining == 1
+
+
 def test_without_reasons_a_refusal_says_nothing_else() -> None:
     with service(shop(), reasons=False) as (url, token), RemoteProvider(url, token) as remote:
         nobody = Request({"GEN": "nobody", "AGE": "51"}, "MED", 0)
@@ -216,7 +224,7 @@ def test_the_account_tells_all_that_was_bought_however_many_pages(accounts: Memo
         for i in range(1, 103):
             remote.pay(FIRST, 0, f"key {i}")
         account = remote.account()
-        assert remote.account_name() == "ann"
+        assert remote.balance().account == "ann"
     assert isinstance(first, Answer)
     assert (account.account, account.role, account.credit) == ("ann", "client", 7 * CREDIT)
     assert (account.spent, account.remaining) == (first.price, 7 * CREDIT - first.price)

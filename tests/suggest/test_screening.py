@@ -35,11 +35,11 @@ def exactly(left: ProfiledColumn, right: ProfiledColumn) -> float:
 def test_neighbours_score_as_all_pairs_of_a_group_do() -> None:
     columns = table(20_000)
     sample = RowSamples(columns, 20_000).of(0, MOST_ROWS)
-    scores = sample.scores(sample.codes[0])
+    scores = sample.scores(sample.codes[0], 0.1)
     assert scores is not None
-    assert scores.score[1] == pytest.approx(exactly(columns[0], columns[1]), abs=0.02)
-    assert scores.score[2] == 1.0  # nulls are no exceptions
-    assert scores.support > 0.99
+    assert scores[1] == pytest.approx(exactly(columns[0], columns[1]), abs=0.02)
+    assert scores[2] == 1.0  # nulls are no exceptions
+    assert sample.scores(sample.codes[0], 1.01) is None
 
 
 def test_a_sample_of_small_groups_has_them_whole() -> None:
@@ -48,9 +48,9 @@ def test_a_sample_of_small_groups_has_them_whole() -> None:
     assert len(sample.rows) == pytest.approx(5_000, rel=0.1)
     sizes = np.bincount(sample.codes[0], minlength=len(columns[0].values))
     assert set(sizes[sizes > 0] - columns[0].counts[sizes > 0]) == {0}
-    scores = sample.scores(sample.codes[0])
+    scores = sample.scores(sample.codes[0], 0.1)
     assert scores is not None
-    assert scores.score[1] == pytest.approx(exactly(columns[0], columns[1]), abs=0.03)
+    assert scores[1] == pytest.approx(exactly(columns[0], columns[1]), abs=0.03)
 
 
 def test_a_sample_of_large_groups_has_rows_of_all() -> None:
@@ -64,7 +64,7 @@ def test_few_rows_that_share_a_group_say_nothing() -> None:
     codes = np.arange(100)
     codes[:6] = 0
     sample = RowSamples([column("a", codes, 100)], 100).of(0, MOST_ROWS)
-    assert sample.scores(sample.codes[0]) is None
+    assert sample.scores(sample.codes[0], 0.1) is None
 
 
 def test_wide_tables_are_screened_by_fewer_rows() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -19,7 +20,7 @@ from pacas.cli.data_options import (
     opened_engine,
     read_hierarchies,
 )
-from pacas.cli.options import Json, out, print_json, printable, progress
+from pacas.cli.options import Json, cut, out, print_json, printable, progress
 from pacas.cli.plain_table import plain_table
 from pacas.client.classes.check import Check, DependencyCheck, check
 from pacas.core.words import counted
@@ -51,7 +52,8 @@ def command(
 
     Exit code 0: all dependencies hold; 1: some do not.
 
-    JSON: rows, consistent, dependencies (fd, violations, groups, violating_groups), classes (attribute, rows, errors)
+    JSON: rows, consistent, dependencies (fd, violations, groups, violating_groups: x, violations, values:
+    value, rows, rows: row, key, value), classes (attribute, rows, errors)
 
     Example: pacas check client.csv --fd "GEN, DIAG -> MED" --hierarchy MED=med.csv --groups 3 --key ID
     """
@@ -106,6 +108,7 @@ class _Listing:
         return {
             "x": {attribute: values[attribute][0] for attribute in found.fd.lhs},
             "violations": int(found.violating.violations[number]),
+            "values": [{"value": value, "rows": count} for value, count in Counter(values[found.fd.rhs]).most_common()],
             "rows": [dict(zip(listed, row, strict=True)) for row in zip(*listed.values(), strict=True)],
         }
 
@@ -123,7 +126,8 @@ def _print(found: Check, document: dict[str, Any]) -> None:
         out.print(Text.assemble("\n", ("consistent", "green"), f": {found.rows:,} rows"))
         return
     cells = sum(len(c.rows) for c in found.classes.cells.values())
-    out.print(f"\n{len(found.classes):,} classes to repair: {cells:,} cells in {found.rows:,} rows; most errors first:")
+    number = counted(len(found.classes), "class", "classes")
+    out.print(f"\n{number} to repair: {counted(cells, 'cell')} in {counted(found.rows, 'row')}; most errors first:")
     classes = plain_table("attribute", "errors", "cells", "rows", numbers=("errors", "cells"))
     for c in list(found.classes[i] for i in range(min(SHOWN, len(found.classes)))):
         some = ", ".join(map(str, c.rows[:8].tolist())) + (", …" if len(c.rows) > 8 else "")
@@ -137,16 +141,22 @@ def _print_group(fd: str, group: dict[str, Any]) -> None:
     x = ", ".join(f"{attribute} = {value}" for attribute, value in group["x"].items())
     count = counted(group["violations"], "violation")
     out.print("\n" + printable(f"{x}: {count} of {fd}"))
+    often = {value["value"]: value["rows"] for value in group["values"]}
+    told = [f"{_shown(value) or '(empty)'} × {rows:,}" for value, rows in often.items()]
+    out.print(", ".join(told[:SHOWN]) + (f", … and {len(told) - SHOWN:,} more values" if len(told) > SHOWN else ""))
     table = plain_table(*group["rows"][0])
-    for row in group["rows"][:SHOWN]:
+    listed = group["rows"]
+    if len(listed) > SHOWN:  # those with rare values first: they are the ones to look at
+        listed = sorted(listed, key=lambda row: often[row["value"]])
+    for row in listed[:SHOWN]:
         table.add_row(*(_shown(value) for value in row.values()))
     out.print(table)
-    if len(group["rows"]) > SHOWN:
-        out.print(f"… and {len(group['rows']) - SHOWN:,} more rows")
+    if len(listed) > SHOWN:
+        out.print(f"… and {len(listed) - SHOWN:,} more rows")
 
 
 def _shown(value: int | str | tuple[str | None, ...] | None) -> str:
-    """A row's number, key (of one column, or several) or value."""
+    """A row's number, key (of one column, or several) or value, cut where it is long."""
     if isinstance(value, tuple):
-        return ", ".join(map(printable, value))
-    return str(value) if isinstance(value, int) else printable(value)
+        return ", ".join(map(_shown, value))
+    return str(value) if isinstance(value, int) else cut(printable(value))

@@ -39,6 +39,11 @@ COMMANDS = {
         "pacas.cli.provider.query",
         "Answer a generalized query over the provider's relations: the provider's own tool.",
     ),
+    "catalogue": (
+        "pacas.cli.market.catalogue",
+        "Say what a provider sells, which columns a request needs, at which levels, and the prices where they are "
+        "public.",
+    ),
     "quote": (
         "pacas.cli.market.quote",
         "Say what requests would cost now, or why they are refused. Nothing is sold.",

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 from pacas.cli.data_options import opened_engine
-from pacas.cli.options import Tell, is_url, progress
+from pacas.cli.options import is_url, progress
 from pacas.engine.choosing import EngineChoice
 from pacas.engine.contract import Engine
-from pacas.errors import ConfigError, InputError
+from pacas.errors import InputError
 from pacas.formats.provider.make_provider import make_provider
 from pacas.formats.provider.provider_file import ProviderFile, read_provider_file
-from pacas.formats.provider.sections import RegistrySection
-from pacas.provider.ledger.ledger import Ledger, MemoryLedger
+from pacas.opening.described_provider import open_described
+from pacas.opening.open_provider import anew_words
+from pacas.provider.ledger.ledger import MemoryLedger
 from pacas.provider.provider import Provider
-from pacas.provider.quoter.declared import EarlierSales
-from pacas.storage.url import ledger_path, open_ledger
 
 
 def read_provider(named: str) -> ProviderFile:
@@ -26,31 +26,6 @@ def read_provider(named: str) -> ProviderFile:
     if is_url(named):
         raise InputError("this is for the provider's owner, where its data is; give its provider.toml, not a URL")
     return read_provider_file(Path(named))
-
-
-def open_provider(file: ProviderFile, engine: Engine[Any], tell: Tell = lambda what: None) -> Provider:
-    """The provider that a file describes, with the ledger that it names.
-
-    Where a mistake keeps the provider from opening a ledger whose file was not there before, none is left behind; a
-    schema of a database is left as it is, with nothing in it.
-    """
-    opened: list[Ledger] = []
-    files = _ledger_files(file)
-    makes_a_file = bool(files) and not any(name.exists() for name in files)
-
-    def open_file() -> Ledger:
-        opened.append(open_ledger(file.ledger_url, file.folder))
-        return opened[0]
-
-    try:
-        return make_provider(file, engine, open_file, _sold_before(file), tell)
-    except BaseException as error:
-        for unused in opened:
-            for_nothing = isinstance(error, InputError) and makes_a_file and unused.opening() is None
-            unused.close()
-            if for_nothing:
-                _remove(file)
-        raise
 
 
 @contextmanager
@@ -74,7 +49,9 @@ def opened_with_engine(
     with opened_engine(choice, beside) as engine:
         with progress() as tell:
             tell(f"reading {file.path.name}")
-            provider = open_provider(file, engine, tell)
+            provider = open_described(file, engine, tell)
+        if provider.began_anew:
+            print(f"pacas: {anew_words(provider)}", file=sys.stderr)
         with closing(provider.ledger):
             yield provider, engine
 
@@ -87,50 +64,3 @@ def opened_unsold(file: ProviderFile, given: EngineChoice) -> Iterator[tuple[Pro
             tell(f"reading {file.path.name}")
             provider = make_provider(file, engine, MemoryLedger, [], tell)
         yield provider, engine
-
-
-def files_of(file: ProviderFile) -> Iterator[Path]:
-    """What a provider reads, and its ledger and its key."""
-    yield file.path
-    yield from (file.folder / relation.data for relation in (file.relation, *file.relations.values()))
-    yield from (file.folder / source for source in file.hierarchies.values() if isinstance(source, str))
-    if file.pricing.support.file is not None:
-        yield file.folder / file.pricing.support.file
-    if isinstance(file.pricing.prior, str) and file.pricing.prior != "uniform":
-        yield file.folder / file.pricing.prior
-    if isinstance(file.pricing.members, RegistrySection):
-        yield file.folder / file.pricing.members.registry
-    yield from (file.folder / section.dictionary for section in file.dependency if section.dictionary is not None)
-    yield file.signing_key
-    yield from _ledger_files(file)
-
-
-def _sold_before(file: ProviderFile) -> list[EarlierSales]:
-    """What was sold from the earlier ledgers that a file names."""
-    try:
-        return [_earlier_sales(file, url) for url in file.ledger.sold_before]
-    except InputError as error:
-        raise ConfigError(f"ledger.sold_before: {str(error).removeprefix('ledger.url: ')}") from None
-
-
-def _earlier_sales(file: ProviderFile, url: str) -> EarlierSales:
-    path = ledger_path(url, file.folder)
-    if url == file.ledger_url or (path is not None and not path.exists()):
-        raise InputError("there is no earlier ledger of that name; give another, or none")
-    with closing(open_ledger(url, file.folder)) as before:
-        opening = before.opening()
-        if opening is None:
-            raise InputError("nothing was sold from the ledger; leave it out")
-        return EarlierSales(before.requests(), opening.fingerprint)
-
-
-def _ledger_files(file: ProviderFile) -> list[Path]:
-    """The names of the files of a ledger that is on this disk."""
-    path = ledger_path(file.ledger_url, file.folder)
-    return [] if path is None else [path, *(path.with_name(path.name + more) for more in ("-wal", "-shm"))]
-
-
-def _remove(file: ProviderFile) -> None:
-    """Take away a ledger that was made for nothing: who else reads the file finds the same mistake, too."""
-    for name in _ledger_files(file):
-        name.unlink(missing_ok=True)

@@ -79,6 +79,15 @@ def printable(value: str | None) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in value or "")
 
 
+def cut(text: str, most: int = 60) -> str:
+    """A text that leaves room for others beside it; JSON has all of it.
+
+    >>> cut("a long story", 7), cut("short", 7)
+    ('a long…', 'short')
+    """
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
 def print_json(document: Mapping[str, Any]) -> None:
     unicode = (sys.stdout.encoding or "").lower().startswith("utf")
     json.dump(document, sys.stdout, ensure_ascii=not unicode)

@@ -26,9 +26,10 @@ from pacas.client.paper.repair import REPAIRS
 from pacas.client.strategy import Strategy, Task
 from pacas.client.weighing.weigh_strategy import WeighStrategy
 from pacas.core.dependency import FunctionalDependency
-from pacas.core.hierarchy import Hierarchy
-from pacas.core.money import nanocredits
+from pacas.core.money import credits_words, nanocredits
+from pacas.core.words import counted
 from pacas.engine.contract import Engine, RelationFile, Source
+from pacas.engine.hierarchy_files import GivenHierarchies, as_hierarchies
 from pacas.engine.questions import Data, as_source, engine_for
 from pacas.errors import InputError, SchemaError
 from pacas.protocol.marketplace import Marketplace
@@ -46,7 +47,8 @@ CAREFUL = 0.9
 class SafeClean:
     """How to clean: the dependencies, the money, and the choices that the paper leaves open.
 
-    `budget` is in credits. `hierarchies` are the client's own; for other attributes those of the provider count.
+    `budget` is in credits. `hierarchies`, or the files they are in, are the client's own; for other attributes those of
+    the provider count.
     `max_level` is the coarsest level that may be bought, for all attributes or by attribute. `cells` are (row,
     attribute) pairs that another error detector has named. `columns` are those that the provider calls by other names:
     the client's name, and the provider's, or None for one that only looks like the provider's.
@@ -61,7 +63,7 @@ class SafeClean:
         fds: str | Iterable[str | FunctionalDependency],
         budget: int | float | str,
         *,
-        hierarchies: Mapping[str, Hierarchy] | None = None,
+        hierarchies: GivenHierarchies | None = None,
         max_level: MaxLevel = None,
         strategy: str | None = None,
         careful: float | None = None,
@@ -76,7 +78,7 @@ class SafeClean:
         self.fds = FunctionalDependency.parse_all([fds] if isinstance(fds, str) else fds)
         self.cells = tuple(cells or ())
         self.budget = nanocredits(budget, "the budget")
-        self.hierarchies = dict(hierarchies or {})
+        self.hierarchies = as_hierarchies(hierarchies)
         self.columns = dict(columns or {})
         check_own_names(self.columns)
         self.max_level = max_level
@@ -107,6 +109,10 @@ class SafeClean:
             self.choices = {"strategy": WEIGH, "careful": check_careful(CAREFUL if careful is None else careful)}
             self.choices |= {"look_further": True} if look_further else {}
             self._strategy = WeighStrategy(self.choices["careful"], look_further=look_further)
+
+    def __repr__(self) -> str:
+        by = "; ".join(map(str, self.fds)) or f"{counted(len(self.cells), 'named cell')}"
+        return f"SafeClean({by}; {credits_words(self.budget)}, {self.strategy})"
 
     def clean(
         self,

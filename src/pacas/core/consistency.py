@@ -18,7 +18,7 @@ from pacas.core.hierarchy import Codes, Hierarchy
 from pacas.core.histogram import Ints, sum_by
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class GroupedRows:
     """Rows that belong together, group by group, with each row's value in one attribute.
 
@@ -30,6 +30,9 @@ class GroupedRows:
     offsets: Ints
     codes: Codes
     hierarchy: Hierarchy
+
+    def __repr__(self) -> str:
+        return f"GroupedRows({len(self):,} groups, {len(self.rows):,} rows)"
 
     def __len__(self) -> int:
         return len(self.offsets) - 1

@@ -16,7 +16,7 @@ from pacas.core.hierarchy import Codes, Hierarchy
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SemanticDistance:
     """E and δ for one attribute, as its values are distributed in one ground column.
 
@@ -32,6 +32,9 @@ class SemanticDistance:
     """E per code of the hierarchy."""
     left_out: int = 0
     """How many cells of the column did not count: nulls and general values."""
+
+    def __repr__(self) -> str:
+        return f"SemanticDistance({self.hierarchy!r}, {self.left_out:,} cells left out)"
 
     @classmethod
     def of(

@@ -57,10 +57,26 @@ def credits_text(nanocredits: int) -> str:
     return f"{credits}.{rest:09d}".rstrip("0").rstrip(".")
 
 
-def credits_words(nanocredits: int) -> str:
-    """An amount in credits, with its unit.
+def rounded_text(nanocredits: int) -> str:
+    """Nanocredits as credits, for people: four digits that count, and no fewer than two decimals.
 
-    >>> credits_words(10**9), credits_words(700_000_000)
+    Nothing but nothing reads as 0.
+
+    >>> [rounded_text(n) for n in (345_678_912, 12_345_678_912, 1_234_567_891_234, 399_999_999, 1, 0)]
+    ['0.3457', '12.35', '1,234.57', '0.4', '0.000000001', '0']
+    """
+    decimals = 9 - max(min(len(str(abs(nanocredits))) - 4, 7), 0)
+    unit = 10 ** (9 - decimals)
+    credits = Decimal((nanocredits + unit // 2) // unit).scaleb(-decimals)
+    text = f"{credits:,.{decimals}f}"
+    return text.rstrip("0").rstrip(".")
+
+
+def credits_words(nanocredits: int) -> str:
+    """An amount in credits for people, with its unit.
+
+    >>> credits_words(10**9), credits_words(700_000_001)
     ('1 credit', '0.7 credits')
     """
-    return f"{credits_text(nanocredits)} credit{'' if nanocredits == CREDIT else 's'}"
+    text = rounded_text(nanocredits)
+    return f"{text} credit{'' if text == '1' else 's'}"

@@ -14,12 +14,15 @@ from pacas.core.hierarchy import ROOT, Codes, Hierarchy
 from pacas.engine.grouping import FEW, Array, Keys
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class CodedColumn:
     """A column as one code per row; code i stands for values[i]. A null, if there is one, is the last value."""
 
     codes: Array
     values: list[str | None]
+
+    def __repr__(self) -> str:  # no values: they may be a provider's
+        return f"CodedColumn({len(self.codes):,} rows, {len(self.values):,} values)"
 
     def recoded(self, codes: Array, space: int) -> Keys:
         """The column under another code for each of its values, −1 for none."""

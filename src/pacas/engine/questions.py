@@ -18,6 +18,7 @@ from pacas.core.relation import ArrowTabular, Relation
 from pacas.engine.choosing import spark_engine
 from pacas.engine.contract import Engine, Hierarchies, KeyedFrame, RelationFile, RelationFolder, Source, T
 from pacas.engine.duck.engine import DuckEngine
+from pacas.engine.hierarchy_files import GivenHierarchies, GivenHierarchy, as_hierarchies
 from pacas.errors import InputError, SchemaError
 
 Data = RelationFile | RelationFolder | KeyedFrame | Relation | ArrowTabular | Mapping[str, Sequence[Any]]
@@ -55,10 +56,10 @@ def as_source(data: Data) -> Source:
 
 
 def anonymity(
-    data: Data, policy: Policy, hierarchies: Hierarchies | None = None, *, engine: Engine[Any] | None = None
+    data: Data, policy: Policy, hierarchies: GivenHierarchies | None = None, *, engine: Engine[Any] | None = None
 ) -> Anonymity:
     """Whether a relation keeps a policy, and the largest k that it keeps."""
-    return check_anonymity(group_histogram(data, policy, hierarchies, engine=engine), policy)
+    return check_anonymity(group_histogram(data, policy, as_hierarchies(hierarchies), engine=engine), policy)
 
 
 def group_histogram(
@@ -70,20 +71,21 @@ def group_histogram(
 
 
 def semantic_distance(
-    data: Data, attribute: str, hierarchy: Hierarchy | None = None, *, engine: Engine[Any] | None = None
+    data: Data, attribute: str, hierarchy: GivenHierarchy | None = None, *, engine: Engine[Any] | None = None
 ) -> SemanticDistance:
     """E and δ for an attribute, as it is distributed in a relation."""
     engine = engine_for(data, engine)
-    hierarchies = {attribute: hierarchy} if hierarchy else {}
+    hierarchies = as_hierarchies(None if hierarchy is None else {attribute: hierarchy})
     table = open_data(engine, data, [attribute], hierarchies)
     column = engine.histogram(table, [attribute], hierarchies)
-    return SemanticDistance.of(hierarchy or Hierarchy.flat(()), column.column(attribute), column.counts)
+    tree = hierarchies.get(attribute) or Hierarchy.flat(())
+    return SemanticDistance.of(tree, column.column(attribute), column.counts)
 
 
 def relation_distance(
     relation: Data,
     truth: Data,
-    hierarchies: Hierarchies | None = None,
+    hierarchies: GivenHierarchies | None = None,
     *,
     attributes: Iterable[str] | None = None,
     engine: Engine[Any] | None = None,
@@ -98,7 +100,7 @@ def relation_distance(
     table, true_table = engine.open(source, compared), engine.open(true_source, compared)
     if len(table) != len(true_table):
         raise InputError(f"{source.name} has {len(table):,} rows and {true_source.name} has {len(true_table):,}")
-    trees = hierarchies or {}
+    trees = as_hierarchies(hierarchies)
     return {a: _column_distance(engine, table, true_table, a, trees.get(a)) for a in compared}
 
 
@@ -115,14 +117,14 @@ def _column_distance(engine: Engine[T], table: T, truth: T, attribute: str, hier
 def answer(
     query: GeneralizedQuery,
     relations: Mapping[str, Data],
-    hierarchies: Hierarchies | None = None,
+    hierarchies: GivenHierarchies | None = None,
     *,
     engine: Engine[Any] | None = None,
 ) -> list[list[str | None]]:
     """The answers of a generalized query over relations by name (the main one is `relation`), each once, sorted."""
     engine = engine_for({}, engine, *relations.values())
     resolved, tables = open_for(engine, query, {name: as_source(data) for name, data in relations.items()})
-    answers = engine.answer(resolved, tables, hierarchies or {})
+    answers = engine.answer(resolved, tables, as_hierarchies(hierarchies))
     return [list(row) for row in zip(*(column.to_pylist() for column in answers.columns), strict=True)]
 
 

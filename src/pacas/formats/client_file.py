@@ -5,7 +5,7 @@ Reading checks the form of everything; nothing but the file itself is looked at 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -18,7 +18,7 @@ from pacas.engine.contract import Engine, Source
 from pacas.errors import ConfigError, FileError, SchemaError, did_you_mean
 from pacas.formats.hierarchies.hierarchy_source import HIERARCHY, hierarchy_at
 from pacas.formats.relations.relations import locate, read_relation
-from pacas.formats.toml_sections import EngineName, Key, Memory, Section, named, read_toml
+from pacas.formats.toml_sections import EngineName, Key, Memory, Section, named, read_toml, unknown_key
 
 TOP_KEYS = ("data", "key", "engine", "master", "memory", "fds", "provider", "budget")
 """Keys that stand before the first section."""
@@ -34,6 +34,10 @@ _EXAMPLES = {
     "columns": 'give a section, [columns] with your_column = "the provider\'s column", or false for none',
     "hierarchies": 'give a section, [hierarchies] with MED = "med.csv"',
 }
+
+
+_KNOWN = dict.fromkeys((*TOP_KEYS, "hierarchies"), "") | {"hierarchies": '[hierarchies] with MED = "med.csv"'}
+"""Each key, and how a section is written."""
 
 
 class ClientFile(Section):
@@ -109,14 +113,18 @@ def read_client_file(path: Path) -> ClientFile:
     try:
         file = ClientFile.model_validate(document)
     except ValidationError as error:
-        raise ConfigError(f"{path.name}: {_first_problem(error)}") from None
+        raise ConfigError(f"{path.name}: {_first_problem(error, document)}") from None
     file._path = path
     file.dependencies()
     return file
 
 
-def _first_problem(error: ValidationError) -> str:
+def _first_problem(error: ValidationError, document: Mapping[str, Any]) -> str:
     """pydantic's first complaint in one line, with the nearest known key where one is unknown."""
+    if "relation" in document and "data" not in document:
+        return (
+            "a [relation] is a provider's, and this is read as a client's file, which begins with data = \"client.csv\""
+        )
     problems = error.errors()
     places = [problem["loc"] for problem in problems]
     for place in places:
@@ -126,7 +134,7 @@ def _first_problem(error: ValidationError) -> str:
     key = str(problem["loc"][0])
     match problem["type"]:
         case "extra_forbidden":
-            return f"unknown key {key!r}; {did_you_mean(key, ClientFile.model_fields)}"
+            return unknown_key(key, _KNOWN, {})
         case "missing":
             return f"{key!r} is missing; {_EXAMPLES[key]}"
         case "engine" | "memory":

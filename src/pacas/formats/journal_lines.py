@@ -104,9 +104,11 @@ class SettledUnrepaired(JournalLine):
     rows: list[int]
     reason: str
     price: int = Field(default=0, ge=0)
+    cheapest: int | None = Field(default=None, ge=0)
 
     def unrepaired(self) -> Unrepaired:
-        return Unrepaired(self.attribute, np.array(self.rows, dtype=np.int64), self.reason, self.price)
+        rows = np.array(self.rows, dtype=np.int64)
+        return Unrepaired(self.attribute, rows, self.reason, self.price, self.cheapest)
 
 
 class Done(JournalLine):
@@ -123,7 +125,12 @@ def settled_line(step: int, outcome: Outcome) -> SettledPurchase | SettledUnrepa
     if isinstance(outcome, BoughtValue):
         return SettledPurchase(settled=step, rows=rows, level=outcome.level, value=outcome.value, price=outcome.price)
     return SettledUnrepaired(
-        settled=step, attribute=outcome.attribute, rows=rows, reason=outcome.reason, price=outcome.price
+        settled=step,
+        attribute=outcome.attribute,
+        rows=rows,
+        reason=outcome.reason,
+        price=outcome.price,
+        cheapest=outcome.cheapest,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from decimal import Decimal
 from pathlib import Path
@@ -15,16 +15,31 @@ from pydantic_core import PydanticCustomError
 from pacas.engine.choosing import ENGINES
 from pacas.engine.contract import memory_bytes
 from pacas.errors import ConfigError, FileError, InputError, did_you_mean
+from pacas.formats.toml_mistakes import mistake
 
 
 def read_toml(path: Path, what: str, *, exact: bool = False) -> dict[str, Any]:
     """A file as TOML has it; `exact` reads 0.1 as a tenth."""
     try:
-        return tomllib.loads(path.read_text("utf-8"), parse_float=Decimal if exact else float)
+        text = path.read_text("utf-8")
     except OSError as error:
         raise FileError(f"{path} cannot be read ({error.strerror}); give {what}") from None
-    except (ValueError, RecursionError) as error:  # TOMLDecodeError and UnicodeDecodeError are ValueErrors
+    except UnicodeDecodeError as error:
         raise ConfigError(f"{path.name} is not TOML: {error}") from None
+    try:
+        return tomllib.loads(text, parse_float=Decimal if exact else float)
+    except (ValueError, RecursionError) as error:  # a TOMLDecodeError is a ValueError
+        raise ConfigError(f"{path.name} is not TOML: {mistake(text, str(error))}") from None
+
+
+def unknown_key(key: str, known: Mapping[str, str], meant: Mapping[str, str]) -> str:
+    """A key or section that is none; `known` says how sections are written, `meant` what others are called here."""
+    name = meant.get(key, key)
+    if " " in name:
+        return f"unknown key {key!r}; {name}"
+    near = did_you_mean(name, known)
+    written = next((form for one, form in known.items() if form and repr(one) in near), None)
+    return f"unknown key {key!r}; {near}" + (f" it is written {written}" if written else "")
 
 
 @contextmanager

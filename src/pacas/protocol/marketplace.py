@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NoReturn, Protocol, TypeAlias, runtime_checkable
 
 from pacas.errors import InputError, did_you_mean
-from pacas.protocol.messages import Answer, Ladders, Offer, Quote, Refusal, Request
+from pacas.protocol.messages import MAX_MATCHES, Answer, Ladders, Offer, Quote, Reason, Refusal, Request
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -57,6 +57,17 @@ class Publishing(Protocol):
 def published_by(marketplace: object) -> Sequence[FunctionalDependency]:
     """The dependencies that a provider publishes; most publish none."""
     return marketplace.dependencies() if isinstance(marketplace, Publishing) else ()
+
+
+def with_cause(refusal: Refusal, request: Request, marketplace: Marketplace) -> Refusal:
+    """The refusal of a request, with why its rows are ambiguous: the root's quote tells, which is free."""
+    if refusal.reason is not Reason.AMBIGUOUS:
+        return refusal
+    offer = offer_of(request.attribute, marketplace.catalogue())
+    if offer.may_be_absent:
+        return refusal
+    at_root = marketplace.quote(Request(request.tuple, request.attribute, offer.hierarchy.height))
+    return Refusal(refusal.reason, MAX_MATCHES if at_root == refusal else None)
 
 
 def check_request(request: Request, offers: Mapping[str, Offer]) -> Offer:

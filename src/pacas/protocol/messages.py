@@ -22,6 +22,8 @@ LARGEST = 2**63 - 1
 """The largest amount, level or other number in a message: every store keeps it exactly."""
 
 
+MAX_MATCHES = "max_matches"
+"""Why rows that are not answered from are ambiguous, where it is not for what they say: they are too many (D4)."""
 ABSENT = "absent"
 """What is answered at any level about a person who is in a provider's registry and not in its relation."""
 
@@ -62,6 +64,8 @@ class Refusal:
     """A request that is not answered at any price. An answer of the paper's ("infinite price"), not an error."""
 
     reason: Reason
+    because: str | None = field(default=None, compare=False)
+    """`MAX_MATCHES`, where somebody has looked and found that the rows are ambiguous for their number alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +115,7 @@ class Offer:
     """Whether quotes tell nothing of values: where two differ, the rows may still hold the same."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Ladders:
     """The quotes of many tuples for one attribute, each at all levels from ground to root.
 
@@ -119,6 +123,9 @@ class Ladders:
     """
 
     prices: NDArray[np.int64]
+
+    def __repr__(self) -> str:
+        return f"Ladders({len(self):,} tuples, levels 0 to {self.prices.shape[1] - 1})"
 
     def __len__(self) -> int:
         return len(self.prices)

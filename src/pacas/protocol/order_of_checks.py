@@ -7,12 +7,13 @@ is here alone.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pacas.protocol.messages import Reason, refused
+from pacas.protocol.messages import Offer, Reason, refused
 
 Numbers = NDArray[np.integer[Any]]
 
@@ -37,6 +38,14 @@ def judged(prices: NDArray[np.int64], matches: Numbers, never_below: Numbers, sa
     prices[level < never_below[:, None]] = AMBIGUOUS
     prices[matches == 0] = NO_MATCH
     return prices
+
+
+def is_too_many(ladder: Sequence[int], offer: Offer) -> bool:
+    """Is it for their number that the rows found are not answered from? Few rows agree at the root, where all do.
+
+    Of people who may be absent even the root's answer would say that they are there; there it cannot be told.
+    """
+    return not offer.may_be_absent and ladder[-1] == AMBIGUOUS
 
 
 def judged_at(level: int, matches: int, never_below: int, safe_from: int, price: int) -> int:

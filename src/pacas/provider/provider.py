@@ -15,21 +15,23 @@ from pacas.core.anonymity import Policy
 from pacas.core.dependency import FunctionalDependency, MatchingDependency
 from pacas.core.money import nanocredits
 from pacas.core.query import MAIN, GeneralizedQuery
-from pacas.engine.contract import Engine, Hierarchies, Source
+from pacas.engine.contract import Engine, Source
+from pacas.engine.hierarchy_files import GivenHierarchies, as_hierarchies
 from pacas.engine.questions import Data, as_source, engine_for
-from pacas.errors import InputError, LedgerBrokenError, LedgerModeError, did_you_mean
+from pacas.errors import InputError, LedgerBrokenError, LedgerChangedError, LedgerModeError, did_you_mean
 from pacas.protocol.marketplace import Columns
 from pacas.protocol.messages import Answer, Ladders, Offer, Quote, Reason, Refusal, Request
 from pacas.protocol.names import LOCAL, check_buyer
 from pacas.provider.in_memory.shop import InMemoryShop
 from pacas.provider.in_memory.stock import Stock, take_stock
-from pacas.provider.ledger.entry import Entry, Purchase
+from pacas.provider.ledger.entry import Entry, Opening, Purchase
 from pacas.provider.ledger.ledger import Ledger, MemoryLedger
 from pacas.provider.on_engine.memory_limit import too_large
 from pacas.provider.on_engine.shop import EngineShop
 from pacas.provider.published import check_published
 from pacas.provider.quote_mode import QuoteMode, quote_mode, sealed_keys
 from pacas.provider.quoter.declared import Sealing
+from pacas.provider.sealed.earlier_sales import PART as EARLIER
 from pacas.provider.sealed.noisy_prior import with_prior
 from pacas.provider.sealed.opening import open_sealed
 from pacas.provider.shop.contract import Shop, Tell
@@ -45,9 +47,9 @@ Credit = int | None | Callable[[], int | None]
 class Provider:
     """A curated relation, for sale cell by cell. It satisfies `Marketplace` for the buyer `local`.
 
-    `match` says what is sold and how a client's tuple finds it; `policies` what must stay hidden. Without a `ledger`
-    purchases are remembered as long as the process runs. `published` are dependencies that hold exactly, and that
-    buyers are told of.
+    `match` says what is sold and how a client's tuple finds it; `policies` what must stay hidden; `hierarchies` may be
+    given as the files they are in. Without a `ledger` purchases are remembered as long as the process runs. `published`
+    are dependencies that hold exactly, and that buyers are told of.
 
     Its quotes are sealed: what is free follows from public columns alone. With a `support` set, price `points`, a
     `seed` (for reproducible experiments only) or `history = "per_buyer"` they are the paper's; `quotes` says which.
@@ -59,7 +61,7 @@ class Provider:
         *,
         match: Mapping[str, str | MatchingDependency],
         policies: Sequence[Policy] = (),
-        hierarchies: Hierarchies | None = None,
+        hierarchies: GivenHierarchies | None = None,
         relations: Mapping[str, Data] | None = None,
         quotes: QuoteMode | str | None = None,
         support: Generated | GivenSupport | None = None,
@@ -85,7 +87,7 @@ class Provider:
         of_sealed = [*["sealing"] * (sealing is not None), *sealed_keys(policies)]
         mode = quote_mode(quotes, [name for name, is_given in only_paper.items() if is_given], of_sealed)
         terms = Terms(
-            hierarchies=dict(hierarchies or {}),
+            hierarchies=as_hierarchies(hierarchies),
             match={a: _dependency(text) for a, text in match.items()},
             policies=tuple(policies),
             support=Generated() if support is None else support,
@@ -129,6 +131,8 @@ class Provider:
         self._ledger = ledger
         self.seed_is_given = seed is not None
         """Whether the support set's secret can be guessed."""
+        self.began_anew: tuple[str, ...] = ()
+        """What had changed of its terms since the ledger was opened: nothing had been sold, so it was opened anew."""
         self._selling, self._state = Lock(), Lock()
         chosen = engine_for(sources[MAIN], engine, *sources.values())
         check_published(chosen, sources[MAIN], terms.published)
@@ -163,22 +167,50 @@ class Provider:
         ready: Callable[[bytes], Shop[Any]],
         seed: int | None,
     ) -> Shop[Any]:
-        """Take stock, and open the ledger. Only while a ledger is new are other writers held off meanwhile."""
-        if self._ledger.opening() is None:
-            with self._ledger.transaction():
-                if self._ledger.opening() is None:
-                    return self._compared(engine, sources, ready(secret := _secret(seed)), secret)
-        opening = self._ledger.opening()
-        if opening and (kept := ledger_mode(opening.fingerprint)) is not mode:
-            raise LedgerModeError(kept.value, mode.value)
-        secret = opening.seed if opening and seed is None else _secret(seed)
-        return self._compared(engine, sources, ready(secret), secret)
+        """Take stock, and open the ledger, anew if its terms have changed and nothing was sold.
 
-    def _compared(
-        self, engine: Engine[Any], sources: Mapping[str, Source], shop: Shop[Any], secret: bytes
+        Only while a ledger is new are other writers held off meanwhile.
+        """
+        ledger, seen = self._ledger, self._ledger.opening()
+        changed: tuple[str, ...] = ()
+
+        def digests(shop: Shop[Any]) -> dict[str, str]:
+            return relation_digests(engine, sources) | shop.fingerprint()
+
+        if seen is not None:
+            try:
+                return self._opened_again(seen, mode, ready, seed, digests)
+            except (LedgerChangedError, LedgerModeError) as error:
+                if self._counts_sales(seen):
+                    raise
+                changed = error.parts
+        with ledger.transaction():
+            stored = ledger.opening()
+            if stored is not None and (stored != seen or self._counts_sales(stored)):  # another process was faster
+                return self._opened_again(stored, mode, ready, seed, digests)
+            shop = ready(secret := _secret(seed))
+            begin = ledger.open if stored is None else ledger.begin_anew
+            begin(digests(shop), secret)
+        self.began_anew = changed
+        return shop
+
+    def _counts_sales(self, opening: Opening) -> bool:
+        """Whether anything was sold, from this ledger or from earlier ones that it counts."""
+        return self._ledger.has_sales or EARLIER in opening.fingerprint
+
+    def _opened_again(
+        self,
+        opening: Opening,
+        mode: QuoteMode,
+        ready: Callable[[bytes], Shop[Any]],
+        seed: int | None,
+        digests: Callable[[Shop[Any]], dict[str, str]],
     ) -> Shop[Any]:
         """What is sold from, if the ledger was opened with its like."""
-        self._ledger.open(relation_digests(engine, sources) | shop.fingerprint(), secret)
+        if (kept := ledger_mode(opening.fingerprint)) is not mode:
+            raise LedgerModeError(kept.value, mode.value)
+        shop = ready(secret := opening.seed if seed is None else _secret(seed))
+        self._ledger.open(digests(shop), secret)
         return shop
 
     @property
@@ -196,6 +228,16 @@ class Provider:
     @property
     def ledger(self) -> Ledger:
         return self._ledger
+
+    def close(self) -> None:
+        """Let go of the ledger: nothing can be sold any more."""
+        self._ledger.close()
+
+    def __enter__(self) -> Provider:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def __repr__(self) -> str:
         return f"Provider({self._shop.rows:,} rows, sells {', '.join(self._shop.offers)})"
@@ -295,6 +337,9 @@ class BuyerView:
 
     def __init__(self, provider: Provider, name: str) -> None:
         self._provider, self._name = provider, name
+
+    def __repr__(self) -> str:
+        return f"{self._provider!r}.as_buyer({self._name!r})"
 
     def catalogue(self) -> Mapping[str, Offer]:
         return self._provider.catalogue()

@@ -171,14 +171,17 @@ class RemoteProvider:
         body = _json(wire.PurchaseBody(request=asked, ceiling=_amount(ceiling)))
         told = self._ask(wire.PurchaseAnswer, "POST", "/v1/purchases", body, {"Idempotency-Key": key}).purchase
         if isinstance(told, wire.Refused):
-            return Refusal(Reason(told.refused))
+            reason = Reason(told.refused)
+            is_credit = reason is Reason.REFUSED and self._is_beyond_credit(request)
+            return Refusal(Reason.CREDIT if is_credit else reason)
         self._check_bought(told, asked, key)
         self._prices.learn(request)
         return _answer(told)
 
-    def account_name(self) -> str:
-        """The name of the account that the token opens."""
-        return self._ask(wire.AccountAnswer, "GET", "/v1/account?limit=1").account
+    def balance(self) -> Statement:
+        """The account that the token opens: what it may spend and has spent, without its purchases."""
+        now = self._ask(wire.AccountAnswer, "GET", "/v1/account?limit=1")
+        return Statement(now.account, now.role, now.credit, now.spent, now.remaining, ())
 
     def account(self) -> Statement:
         """The account that the token opens: what it may spend, has spent, and has bought, however much that is."""
@@ -186,6 +189,11 @@ class RemoteProvider:
         now = pages[-1]
         purchases = (StatementLine(one.id, one.request.request(), _answer(one)) for p in pages for one in p.purchases)
         return Statement(now.account, now.role, now.credit, now.spent, now.remaining, tuple(purchases))
+
+    def _is_beyond_credit(self, request: Request) -> bool:
+        """Is a request priced, at more than the account may spend? A provider that keeps its reasons does not say."""
+        remaining, told = self.balance().remaining, self.quote(request)
+        return isinstance(told, Quote) and remaining is not None and told.price > remaining
 
     # ---- quoting by the provider's own prices -----------------------------------------------------------------
 

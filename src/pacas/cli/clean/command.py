@@ -11,10 +11,10 @@ import typer
 
 from pacas.cli.clean.job import Job, Options, check_budget, make_job
 from pacas.cli.clean.review import Review, make_review, print_review
-from pacas.cli.clean.run import continuable, notes, run_clean, run_dry
+from pacas.cli.clean.run import continuable, credit_words, notes, run_clean, run_dry
 from pacas.cli.clean.summary import as_json, print_plan, print_summary, print_unbought
 from pacas.cli.data_options import EngineOption, KeyOption, MasterOption, MemoryOption, opened_engine
-from pacas.cli.market.named_provider import NamedProvider, check_receipts, opened_market
+from pacas.cli.market.named_provider import KeepingReceipts, NamedProvider, check_receipts, opened_market
 from pacas.cli.options import (
     BuyerOption,
     CaOption,
@@ -28,7 +28,7 @@ from pacas.cli.options import (
     print_json,
     progress,
 )
-from pacas.core.money import nanocredits
+from pacas.core.money import in_credits, nanocredits
 from pacas.engine.choosing import EngineChoice
 from pacas.errors import InputError
 from pacas.formats.client_file import ClientFile, read_client_file
@@ -95,6 +95,9 @@ def command(
     doubtful: Annotated[
         Path | None, typer.Option(metavar="FILE.csv", help="Write the cells that somebody should look at.")
     ] = None,
+    changes: Annotated[
+        Path | None, typer.Option(metavar="FILE.csv", help="Write every changed cell, and those to look at, with why.")
+    ] = None,
     truth: Annotated[
         Path | None, typer.Option(metavar="FILE", help="The true table, row by row, to score the repairs by.")
     ] = None,
@@ -125,10 +128,12 @@ def command(
     Without a provider, by --provider or in the client's file, own evidence alone repairs, for nothing.
 
     JSON: budget, spent, violations_before, violations_after, rounds, purchases (attribute, rows, level, value, price,
-    written), unrepaired (attribute, rows, reason), repair_error, score, hindsight (null without --truth; vote, true:
-    spent, error, where it weighs), explanation (null without --explain), dry_run; output, journal, report (not in a
-    dry run); where it weighs, weighing (careful, free, paid, vote, expected: spent, error, knee: null or spent,
-    error, rates: fd, wrong, overwritten, misplaced, doubtful: row, attribute, value, guess, sure, written)
+    written), unrepaired (attribute, rows, reason; cheapest, where each answer was too expensive), credit (what the
+    account at a URL could spend before; null without a limit), to_look_at (row, attribute, old, new, guess, look: why,
+    sure: where it weighs), repair_error, score, hindsight (null without --truth; vote, true: spent, error, where it
+    weighs), explanation (null without --explain), dry_run; output, journal, report, changes (not in a dry run); where
+    it weighs, weighing (careful, free, paid, vote, expected: spent, error, knee: null or spent, error, rates: fd,
+    wrong, overwritten, misplaced, doubtful: row, attribute, value, guess, sure, written)
 
     Exit code 0: done; 3: done and written, but more than a tenth of the written cells are doubtful.
 
@@ -157,6 +162,7 @@ def command(
             prefer=prefer,
             rounds=rounds,
             doubtful=doubtful,
+            changes=changes,
             cells=cells,
             output=output,
             truth=truth,
@@ -168,18 +174,22 @@ def command(
             tell(f"reading {client.name}")
             job = make_job(options, asked)
         market = opened_market(reach, None if dry_run else receipts, asked)
-        with continuable(), market as (marketplace, name):
+        with continuable(), market as (marketplace, name, credit):
             for note in notes(job, marketplace, resume and not dry_run):
                 print(f"pacas: {note}", file=sys.stderr)
+            if credit is not None and (not json or credit < job.cleaner.budget):
+                print(f"pacas: {credit_words(name, credit, job.cleaner.budget)}", file=sys.stderr)
             with progress() as tell:
                 tell("checking the dependencies")
                 if dry_run:
                     cleaning, was_done = run_dry(job, marketplace, asked, tell), False
                 else:
                     cleaning, was_done = run_clean(job, marketplace, name, resume, asked, tell)
-        review = Review() if dry_run else make_review(job, cleaning, asked)
+        kept = marketplace.kept if isinstance(marketplace, KeepingReceipts) else {}
+        review = Review() if dry_run else make_review(job, cleaning, asked, kept)
     if json:
-        print_json(as_json(cleaning, dry=dry_run) | review.as_json() | ({} if dry_run else _files(job)))
+        account = {"credit": None if credit is None else in_credits(credit)}
+        print_json(as_json(cleaning, dry=dry_run) | account | review.as_json() | ({} if dry_run else _files(job)))
     elif dry_run:
         print_plan(cleaning)
     else:
@@ -198,7 +208,8 @@ DOUBTFUL = 3
 
 def _files(job: Job) -> dict[str, str | None]:
     report = None if job.report is None else str(job.report)
-    return {"output": str(job.output), "journal": str(job.journal), "report": report}
+    lists = {} if job.changes is None else {"changes": str(job.changes)}
+    return {"output": str(job.output), "journal": str(job.journal), "report": report, **lists}
 
 
 def _check_alone(given: Mapping[str, object]) -> None:
@@ -227,6 +238,8 @@ def _budget(given: str | None, file: ClientFile, reach: NamedProvider | None) ->
 def _print_end(job: Job, was_done: bool, *, alone: bool) -> None:
     record = "" if alone else f"; {job.journal.name} is the record of what was bought"
     out.print(f"\n{job.output} written{record}.")
+    if job.changes is not None:
+        out.print(f"{job.changes} written: every changed cell, and those to look at.")
     if job.report is not None:
         out.print(f"{job.report} written; open it in a browser.")
     if was_done:

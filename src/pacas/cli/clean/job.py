@@ -44,6 +44,7 @@ class Options:
     truth: Path | None
     report: Path | None
     doubtful: Path | None
+    changes: Path | None
     explain: tuple[str, str] | None
     dry_run: bool
 
@@ -60,6 +61,9 @@ class Job:
     truth: RelationFile | None
     report: Path | None
     doubtful: Path | None
+    changes: Path | None
+    key: Sequence[str]
+    """The columns that name rows."""
     cell: tuple[int, str] | None
     """The row and attribute to explain."""
 
@@ -101,11 +105,16 @@ def make_job(options: Options, engine: Engine[Any]) -> Job:
         read = [*client_files(client, options.cells), *bought_from]
         check_written(output, options.report, source, options.truth, read)
         written = [output, journal_of(output), *([] if options.report is None else [options.report])]
-        check_doubtful(options.doubtful, written, [*read, *([] if options.truth is None else [options.truth])], source)
+        read += [] if options.truth is None else [options.truth]
+        for option, path in {"--doubtful": options.doubtful, "--changes": options.changes}.items():
+            if path is not None:
+                check_list(path, option, written, read, source)
+                written.append(path)
     truth = None if options.truth is None else _truth(options.truth, source, engine)
     cell = None if options.explain is None else explained_cell(options.explain, source, engine)
     choices = {"max_level": max_level, **cleaner.choices}
-    return Job(source, cleaner, choices, output, truth, options.report, options.doubtful, cell)
+    key = options.key or client.key
+    return Job(source, cleaner, choices, output, truth, options.report, options.doubtful, options.changes, key, cell)
 
 
 def _check_dry(options: Options) -> None:
@@ -114,6 +123,7 @@ def _check_dry(options: Options) -> None:
         "--explain tells why a value was written": options.explain,
         "--report tells what was written": options.report,
         "--doubtful lists what was written": options.doubtful,
+        "--changes lists what was written": options.changes,
         "--truth scores what was written": options.truth,
     }
     for what, given in asked.items():
@@ -204,15 +214,13 @@ def check_written(output: Path, report: Path | None, file: Source, truth: Path |
         _check_unread(report, "--report", read)
 
 
-def check_doubtful(path: Path | None, written: list[Path], read: list[Path], source: Source) -> None:
-    """Raise if the list of doubtful cells could not be written, or would take the place of anything else."""
-    if path is None:
-        return
+def check_list(path: Path, option: str, written: list[Path], read: list[Path], source: Source) -> None:
+    """Raise if a list of cells could not be written, or would take the place of anything else."""
     check_writable(path)
     if any(_is_same(path, other) for other in written):
-        raise FileError(f"{path} is written by this run; give another --doubtful")
+        raise FileError(f"{path} is written by this run; give another {option}")
     data = [source.path] if isinstance(source, RelationFile | RelationFolder) else []
-    _check_unread(path, "--doubtful", [*read, *data])
+    _check_unread(path, option, [*read, *data])
 
 
 def client_files(client: ClientFile, cells: Path | None) -> list[Path]:

@@ -18,6 +18,7 @@ from pacas.client.outcome.score import AttributeScore, CellCounts, Score
 from pacas.core.money import in_credits
 from pacas.engine.contract import Engine
 from pacas.errors import FileError
+from pacas.formats.report.changes_file import write_changes
 from pacas.formats.report.doubtful import write_doubtful
 from pacas.formats.report.report import write_report
 
@@ -47,13 +48,15 @@ def _hindsight(hindsight: Hindsight) -> dict[str, Any]:
     return {"vote": hindsight.vote.total.as_dict(), "true": errors}
 
 
-def make_review(job: Job, cleaning: Cleaning, engine: Engine[Any]) -> Review:
+def make_review(job: Job, cleaning: Cleaning, engine: Engine[Any], receipts: Mapping[str, str]) -> Review:
     """Score and explain, as asked for, and write the report. The table is written already, and the journal closed."""
     score = None if job.truth is None else cleaning.score(job.truth, engine=engine)
     hindsight = None if job.truth is None else cleaning.hindsight(job.truth, engine=engine)
     explanation = None if job.cell is None else explain(cleaning, *job.cell, engine=engine)
     if job.doubtful is not None and cleaning.weighing is not None:
         write_doubtful(job.doubtful, cleaning.weighing)
+    if job.changes is not None:
+        write_changes(job.changes, cleaning, key=job.key, receipts=receipts)
     if job.report is not None:
         try:
             write_report(job.report, cleaning, score=score, hindsight=hindsight, subject=job.source.name)

@@ -45,6 +45,12 @@ def notes(job: Job, marketplace: Marketplace, resume: bool) -> Iterator[str]:
             )
 
 
+def credit_words(buyer: str, credit: int, budget: int) -> str:
+    """What an account may still spend, before anything is bought."""
+    short = f", and the budget is {credits_words(budget)}; what is more is refused (credit_used_up)"
+    return f"{printable(buyer)} may spend {credits_words(credit)} more{short if credit < budget else ''}"
+
+
 def run_dry(job: Job, marketplace: Marketplace, engine: Engine[Any], tell: Tell) -> Cleaning:
     """Say what a cleaning would buy: nothing is paid, and nothing is written."""
     watched = Watched(Observer(), tell)

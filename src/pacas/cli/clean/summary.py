@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
+from operator import itemgetter
 from typing import Any
 
 from rich.table import Table
@@ -13,7 +14,7 @@ from pacas.cli.options import out, printable
 from pacas.client.outcome.cleaning import Cleaning
 from pacas.client.outcome.judgement import Judgement
 from pacas.client.outcome.steps import BoughtValue, Repair, Unrepaired
-from pacas.core.money import credits_text, credits_words, in_credits
+from pacas.core.money import credits_words, in_credits, rounded_text
 from pacas.core.words import counted
 
 LITTLE = 0.05
@@ -34,8 +35,10 @@ def as_json(cleaning: Cleaning, *, dry: bool = False) -> dict[str, Any]:
         "unrepaired": [
             {"attribute": left.attribute, "rows": left.rows.tolist(), "reason": left.reason}
             | ({"price": in_credits(left.price)} if left.price else {})
+            | ({} if left.cheapest is None else {"cheapest": in_credits(left.cheapest)})
             for left in cleaning.unrepaired
         ],
+        "to_look_at": [] if dry else [asdict(cell) for cell in cleaning.to_look_at],
         "dry_run": dry,
     } | ({} if cleaning.weighing is None else {"weighing": _weighing(cleaning.weighing)})
 
@@ -76,7 +79,7 @@ def print_summary(cleaning: Cleaning) -> None:
     table.add_row("violations", Text.assemble(f"{before:,} → ", left))
     if cleaning.budget_nanocredits or cleaning.weighing is None:
         table.add_row(
-            "spent", f"{credits_text(cleaning.spent_nanocredits)} of {credits_words(cleaning.budget_nanocredits)}"
+            "spent", f"{rounded_text(cleaning.spent_nanocredits)} of {credits_words(cleaning.budget_nanocredits)}"
         )
     if cleaning.weighing is None:
         table.add_row("repaired", f"{_classes(len(cleaning.repairs))}, {_cells(cleaning.written)} changed")
@@ -84,7 +87,8 @@ def print_summary(cleaning: Cleaning) -> None:
         _add_weighed(table, cleaning.weighing)
     table.add_row("unrepaired", _classes(len(cleaning.unrepaired)))
     if cleaning.flagged and cleaning.weighing is None:
-        table.add_row("to look at", f"{_cells(cleaning.flagged)} changed whose class or value is doubtful")
+        doubtful = f"{_cells(cleaning.flagged)} changed whose class or value is doubtful"
+        table.add_row("to look at", f"{doubtful}; --changes lists them")
     if cleaning.rounds > 1:
         table.add_row("rounds", str(cleaning.rounds))
     out.print(table)
@@ -131,7 +135,7 @@ def print_plan(cleaning: Cleaning) -> None:
         table.add_row(
             printable(purchase.attribute),
             str(purchase.level),
-            credits_text(purchase.price),
+            rounded_text(purchase.price),
             f"{len(purchase.rows):,}",
             _some(purchase.rows.tolist()),
         )
@@ -142,7 +146,7 @@ def print_plan(cleaning: Cleaning) -> None:
     if cleaning.unrepaired:
         out.print()
         out.print(_by_reason(cleaning.unrepaired))
-    spent, budget = credits_text(cleaning.spent_nanocredits), credits_words(cleaning.budget_nanocredits)
+    spent, budget = rounded_text(cleaning.spent_nanocredits), credits_words(cleaning.budget_nanocredits)
     out.print(
         f"\nIt would {_planned(cleaning)} for about {spent} of {budget}.\n{_foreseen(cleaning.weighing)}"
         "Nothing was paid. Prices are those of now; with each purchase later ones may fall, or be refused."
@@ -172,7 +176,7 @@ def _by_level(cleaning: Cleaning) -> Table:
     for (attribute, level), found in sorted(_grouped(cleaning).items()):
         repairs = {id(r): r for purchase in found if (r := cleaning.repair_of.get(purchase.key)) is not None}
         changed = sum(len(repair.written) for repair in repairs.values())
-        spent = credits_text(sum(purchase.price for purchase in found))
+        spent = rounded_text(sum(purchase.price for purchase in found))
         table.add_row(printable(attribute), str(level), f"{len(found):,}", f"{changed:,}", spent)
     return table
 
@@ -188,9 +192,14 @@ def _by_reason(unrepaired: Sequence[Unrepaired]) -> Table:
     table = Table("unrepaired", "reason", box=None, pad_edge=False)
     for head in ("classes", "cells"):
         table.add_column(head, justify="right")
-    for (attribute, reason), found in sorted(_left(unrepaired)):
+    prices = any(left.cheapest is not None for left in unrepaired)
+    if prices:
+        table.add_column("from", justify="right")
+    for (attribute, reason), found in sorted(_left(unrepaired), key=itemgetter(0)):
         cells = sum(len(left.rows) for left in found)
-        table.add_row(printable(attribute), Text(reason, style="yellow"), f"{len(found):,}", f"{cells:,}")
+        cheapest = min((left.cheapest for left in found if left.cheapest is not None), default=None)
+        price = [("" if cheapest is None else credits_words(cheapest))] if prices else []
+        table.add_row(printable(attribute), Text(reason, style="yellow"), f"{len(found):,}", f"{cells:,}", *price)
     return table
 
 

@@ -22,7 +22,7 @@ from pacas.client.outcome.cleaning import Cleaning
 from pacas.client.outcome.explain import BECAUSE, explain
 from pacas.client.safe_clean import SafeClean
 from pacas.core.anonymity import Policy
-from pacas.core.money import credits_text
+from pacas.core.money import rounded_text
 from pacas.core.relation import Relation
 from pacas.engine.duck.engine import DuckEngine
 from pacas.protocol.messages import Quote, Refusal
@@ -111,11 +111,11 @@ def _refusal() -> None:
 def tell_purchases(cleaning: Cleaning) -> None:
     for purchase in cleaning.purchases:
         repair = cleaning.repair_of[purchase.key]
-        price = credits_text(purchase.price)
+        price = rounded_text(purchase.price)
         out.print(f"{purchase.attribute} of {tuples(purchase.rows.tolist())}, by asking about t{purchase.row + 1}:")
         out.print(f"  bought   {purchase.value} (level {purchase.level}) for {price}")
         out.print(f"  written  {repair.new}: {BECAUSE[repair.why]}")
-    out.print(f"{credits_text(cleaning.spent_nanocredits)} of {BUDGET} credits spent.\n")
+    out.print(f"{rounded_text(cleaning.spent_nanocredits)} of {BUDGET} credits spent.\n")
 
 
 def _repaired(cleaning: Cleaning, engine: DuckEngine) -> None:

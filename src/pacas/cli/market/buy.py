@@ -38,7 +38,7 @@ from pacas.core.money import credits_words, in_credits, nanocredits
 from pacas.engine.choosing import EngineChoice
 from pacas.errors import InputError, KeyReusedError, PacasError
 from pacas.formats.requests_file import Asked
-from pacas.protocol.marketplace import Marketplace
+from pacas.protocol.marketplace import Marketplace, with_cause
 from pacas.protocol.messages import LARGEST, Answer, Refusal
 
 if TYPE_CHECKING:
@@ -72,7 +72,8 @@ def command(
     All requests are checked before the first is paid for. What was bought before costs nothing again. A request that
     has a "key" is charged once, however often it is sent.
 
-    JSON: purchases (price and answer, or refused: the reason; from a URL with the provider's receipt), spent
+    JSON: purchases (price and answer, or refused: the reason, and because: max_matches, where it is that; from a URL
+    with the provider's receipt), spent
 
     Example: pacas buy provider.toml --requests requests.jsonl --as ann
     """
@@ -133,7 +134,8 @@ def _buy(marketplace: Marketplace, given: Requests, asked: Sequence[Asked], ceil
     told: list[Told] = []
     for one in asked:
         try:
-            told.append(marketplace.pay(one.request, ceiling, one.key or f"{run} {one.line}"))
+            got = marketplace.pay(one.request, ceiling, one.key or f"{run} {one.line}")
+            told.append(got if isinstance(got, Answer) else with_cause(got, one.request, marketplace))
         except PacasError as error:
             bought = sum(isinstance(before, Answer) for before in told)
             again = f"; {bought:,} before it were bought, and cost nothing if asked again" if bought else ""

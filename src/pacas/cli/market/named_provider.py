@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pacas
 from pacas.cli.options import certificate_of, is_url, progress
@@ -68,7 +68,9 @@ class NamedProvider:
 
     def files(self) -> list[Path]:
         """What a provider in this process reads, and its ledger and its key; at a URL it has nothing here."""
-        return [] if is_url(self.provider) else list(_in_process().files_of(self.file))
+        if is_url(self.provider):
+            return []
+        return list(import_module("pacas.opening.described_provider").files_of(self.file))
 
 
 @contextmanager
@@ -95,20 +97,30 @@ def opened_file(reach: NamedProvider, beside: Engine[Any] | None = None) -> Iter
         yield opened
 
 
+class Market(NamedTuple):
+    """A provider as its buyer sees it, who that buyer is, and what it may still spend; None where nothing limits it."""
+
+    marketplace: Marketplace
+    buyer: str
+    credit: int | None
+
+
 @contextmanager
 def opened_market(
     reach: NamedProvider | None, receipts: Path | None, beside: Engine[Any] | None = None
-) -> Iterator[tuple[Marketplace, str]]:
-    """A provider, wherever it is, as its buyer sees it, and who that buyer is; None is a market without one."""
+) -> Iterator[Market]:
+    """A provider, wherever it is, as its buyer sees it; None is a market without one."""
     if reach is None:
-        yield NobodySells(), LOCAL
+        yield Market(NobodySells(), LOCAL, None)
     elif is_url(reach.provider):
         with opened_remote(reach) as remote:
-            yield keeping_receipts(remote, receipts), f"{remote.account_name()} at {remote.url}"
+            account = remote.balance()
+            name = f"{account.account} at {remote.url}"
+            yield Market(keeping_receipts(remote, receipts), name, account.remaining)
     else:
         name = buyer_name(reach.buyer)
         with opened_file(reach, beside) as opened:
-            yield OneCatalogue(opened.as_buyer(name)), name
+            yield Market(OneCatalogue(opened.as_buyer(name)), name, None)
 
 
 def _in_process() -> Any:
@@ -161,13 +173,17 @@ class KeepingReceipts(Forwarding):
     def __init__(self, marketplace: Marketplace, folder: Path) -> None:
         super().__init__(marketplace)
         self._folder = folder
+        self.kept: dict[str, str] = {}
+        """The names of the files, by the purchase's key."""
 
     def pay(self, request: Request, ceiling: int, key: str) -> Answer | Refusal:
         told = super().pay(request, ceiling, key)
         if isinstance(told, Answer):
             if told.receipt is None:
                 raise RemoteError("the provider has signed nothing; without --receipts, none is needed")
-            with replacing(self._folder / file_name(told.receipt)) as partial:
+            name = file_name(told.receipt)
+            self.kept[key] = name
+            with replacing(self._folder / name) as partial:
                 partial.write_text(ReceiptDocument.of(told.receipt).model_dump_json(indent=2) + "\n", "utf-8")
         return told
 

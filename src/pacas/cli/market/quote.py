@@ -31,7 +31,8 @@ from pacas.engine.choosing import EngineChoice
 from pacas.errors import InputError
 from pacas.formats.requests_file import Asked
 from pacas.protocol.marketplace import Marketplace
-from pacas.protocol.messages import Offer, Quote, Refusal
+from pacas.protocol.messages import MAX_MATCHES, Ladders, Offer, Quote, Reason, Refusal
+from pacas.protocol.order_of_checks import is_too_many
 
 Told = Quote | Refusal | list[Quote | Refusal]
 """A quote, or one for each level from ground to root."""
@@ -63,7 +64,8 @@ def command(
     A request without a level is quoted at every level, from ground to root. With --select, any generalized query is
     priced instead: joins, selections, several columns.
 
-    JSON: quotes (price, or refused: the reason; levels, a list of these, where a request names no level)
+    JSON: quotes (price, or refused: the reason, and because: max_matches, where it is that; levels, a list of these,
+    where a request names no level)
 
     Example: pacas quote provider.toml --requests requests.jsonl
     """
@@ -102,9 +104,16 @@ def quotes(marketplace: Marketplace, catalogue: Mapping[str, Offer], asked: Sequ
         tuples = {column: [asked[number].tuple[column] for number in mine] for column in offer.columns}
         ladders = marketplace.quote_batch(attribute, tuples)
         for place, number in enumerate(mine):
-            ladder, level = ladders[place], asked[number].level
+            ladder, level = _with_cause(ladders, place, offer), asked[number].level
             told[number] = ladder if level is None else ladder[level]
     return [told[number] for number in range(len(asked))]
+
+
+def _with_cause(ladders: Ladders, place: int, offer: Offer) -> list[Quote | Refusal]:
+    """A tuple's quotes; where its rows are ambiguous for their number alone, they say so."""
+    if not is_too_many(ladders.prices[place].tolist(), offer):
+        return ladders[place]
+    return [Refusal(Reason.AMBIGUOUS, MAX_MATCHES)] * len(ladders[place])
 
 
 def _question(requests: str | None, select: str | None, where: str, from_: str) -> GeneralizedQuery | Requests:

@@ -10,7 +10,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 from rich.text import Text
 
-from pacas.core.money import credits_text, in_credits
+from pacas.core.money import in_credits, rounded_text
 from pacas.errors import FileError
 from pacas.formats.requests_file import Asked, read_requests
 from pacas.protocol.messages import Answer, Offer, Quote, Refusal
@@ -49,12 +49,12 @@ def as_json(told: Quote | Answer | Refusal) -> dict[str, Any]:
         case Answer(value, _, price, receipt):
             signed = {} if receipt is None else {"receipt": ReceiptDocument.of(receipt).model_dump()}
             return {"price": in_credits(price), "answer": value, **signed}
-        case Refusal(reason):
-            return {"refused": reason.value}
+        case Refusal(reason, because):
+            return {"refused": reason.value} | ({} if because is None else {"because": because})
 
 
 def shown(told: Quote | Answer | Refusal) -> Text:
     """The price, or why there is none."""
     if isinstance(told, Refusal):
-        return Text(told.reason.value, style="yellow")
-    return Text(credits_text(told.price))
+        return Text(told.because or told.reason.value, style="yellow")
+    return Text(rounded_text(told.price))

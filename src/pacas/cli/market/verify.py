@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.text import Text
 
-from pacas.cli.options import CertKeyOption, CertOption, Json, certificate_of, out, print_json, printable
+from pacas.cli.options import CertKeyOption, CertOption, Json, certificate_of, out, print_json, printable, progress
 from pacas.cli.plain_table import plain_table
-from pacas.core.money import credits_text, in_credits
-from pacas.errors import FileError
-from pacas.protocol.receipt import SignedReceipt
-from pacas.wire.receipt_file import read_receipts
-from pacas.wire.signatures import key_id, read_key_file, verify
+from pacas.core.money import in_credits, rounded_text
+from pacas.core.words import counted
+from pacas.remote.verifying import CheckedReceipt, CheckedReceipts, verify
+
+SHOWN = 20
+"""Receipts that are listed; of more, only those that do not hold."""
 
 
 def command(
-    receipt: Annotated[
-        Path, typer.Argument(metavar="RECEIPT.json", help="A receipt, or purchases that have receipts, as JSON.")
+    receipts: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="RECEIPT.json…",
+            help="Receipts, or purchases that have receipts, as JSON: files, folders, patterns such as 'r/*.json'.",
+        ),
     ],
     key: Annotated[
         str, typer.Option("--key", metavar="KEY", help="The provider's public key: a PEM file, or https://…/v1/key.")
@@ -35,68 +38,77 @@ def command(
 ) -> None:
     """Verify receipts: that the provider has sold just this, at this level, for this price, by its own ledger.
 
-    A receipt that was altered in any detail, or signed with another key, does not hold.
+    A receipt that was altered in any detail, or signed with another key, does not hold. Of several files, one that
+    cannot be read as a receipt does not hold either.
 
     Exit code 0: all receipts hold; 1: some do not.
 
-    JSON: holds, receipts (holds, account, attribute, tuple, level, answer, price, idempotency_key, sequence, hash)
+    JSON: holds, receipts (holds, file, account, attribute, tuple, level, answer, price, idempotency_key, sequence,
+    hash), unreadable (file, problem)
 
-    Example: pacas verify receipt.json --key provider.pem
+    Example: pacas verify receipts/ --key provider.pem
     """
-    try:
-        content = receipt.read_bytes()
-    except OSError as error:
-        raise FileError(f"{receipt} cannot be read ({error.strerror}); give a receipt as JSON") from None
-    receipts = read_receipts(content, receipt.name)
-    pem = _public_key(key, ca, certificate_of(cert, cert_key))
-    hold = [verify(one, pem) for one in receipts]
+    with progress() as tell:
+        found = verify(receipts, key, ca=ca, client_certificate=certificate_of(cert, cert_key), progress=tell)
     if json:
-        found = [_as_json(one, holds) for one, holds in zip(receipts, hold, strict=True)]
-        print_json({"holds": all(hold), "receipts": found})
+        unreadable = [{"file": file, "problem": problem} for file, problem in found.unreadable.items()]
+        print_json({"holds": found.holds, "receipts": list(map(_as_json, found.receipts)), "unreadable": unreadable})
     else:
-        _print(receipts, hold, key_id(pem))
-    if not all(hold):
+        _print(found)
+    if not found.holds:
         raise typer.Exit(1)
 
 
-def _public_key(key: str, ca: Path | None, certificate: tuple[Path, Path] | None) -> str:
-    """The key that a file or a URL names, in PEM. What asks a server is loaded where one is asked."""
-    if "://" not in key:
-        return read_key_file(key)
-    pem: str = import_module("pacas.remote.published_key").published_key(key, ca=ca, client_certificate=certificate)
-    return pem
+def _as_json(one: CheckedReceipt) -> dict[str, Any]:
+    sold = one.signed.receipt
+    told = sold.members() | {"price": in_credits(sold.price), "key_id": one.signed.key_id}
+    return {"holds": one.holds, "file": one.file, **told}
 
 
-def _as_json(signed: SignedReceipt, holds: bool) -> dict[str, Any]:
-    sold = signed.receipt
-    return {"holds": holds, **sold.members(), "price": in_credits(sold.price), "key_id": signed.key_id}
+def _print(found: CheckedReceipts) -> None:
+    listed = found.receipts if len(found) <= SHOWN else found.failing
+    if listed:
+        _print_table(found, listed)
+    for file, problem in found.unreadable.items():
+        out.print(Text(printable(f"{file}: {problem}"), style="red"))
+    bad = [printable(name) for name in dict.fromkeys([*_named(found), *found.unreadable])]
+    if bad:
+        out.print(Text(f"not what the provider signed: {', '.join(bad)}", style="red"))
+    told = counted(len(found), "receipt")
+    if found.holds:
+        out.print(f"{told}: all as the provider signed them, with the key {found.key_id}")
+    elif len(found) > SHOWN or found.unreadable:
+        out.print(f"{told}: {len(found) - len(found.failing):,} hold, {len(found.failing):,} not")
 
 
-def _print(receipts: Sequence[SignedReceipt], hold: Sequence[bool], key: str) -> None:
+def _named(found: CheckedReceipts) -> list[str]:
+    """What does not hold: its file, or its number where all are in one."""
+    if len({one.file for one in found.receipts}) == 1 and not found.unreadable:
+        return [str(number) for number, one in enumerate(found.receipts, start=1) if not one.holds]
+    return [one.file for one in found.failing]
+
+
+def _print_table(found: CheckedReceipts, listed: tuple[CheckedReceipt, ...]) -> None:
     heads = ("receipt", "account", "attribute", "level", "answer", "price", "entry", "signature")
     table = plain_table(*heads, numbers=("receipt", "level", "price", "entry"))
-    for number, (signed, holds) in enumerate(zip(receipts, hold, strict=True), start=1):
-        sold = signed.receipt
+    number = {id(one): place for place, one in enumerate(found.receipts, start=1)}
+    for one in listed:
+        sold = one.signed.receipt
         table.add_row(
-            str(number),
+            str(number[id(one)]),
             printable(sold.account),
             printable(sold.attribute),
             str(sold.level),
             printable(sold.answer),
-            credits_text(sold.price),
+            rounded_text(sold.price),
             str(sold.sequence),
-            _verdict(signed, holds, key),
+            _verdict(one, found.key_id),
         )
     out.print(table)
-    bad = [str(number) for number, holds in enumerate(hold, start=1) if not holds]
-    if bad:
-        out.print(Text(f"not what the provider signed: {', '.join(bad)}", style="red"))
-    else:
-        out.print(f"all as the provider signed them, with the key {key}")
 
 
-def _verdict(signed: SignedReceipt, holds: bool, key: str) -> Text:
-    if holds:
+def _verdict(one: CheckedReceipt, key: str) -> Text:
+    if one.holds:
         return Text("holds", style="green")
-    other = f" (of another key, {printable(signed.key_id[:16])})" if signed.key_id != key else ""
+    other = f" (of another key, {printable(one.signed.key_id[:16])})" if one.signed.key_id != key else ""
     return Text(f"does not hold{other}", style="red")

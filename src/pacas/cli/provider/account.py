@@ -11,7 +11,7 @@ import typer
 from pacas.cli.opened_provider import read_provider
 from pacas.cli.options import Json, ProviderArgument, out, print_json, printable, show_help
 from pacas.cli.plain_table import plain_table
-from pacas.core.money import credits_text, in_credits, nanocredits
+from pacas.core.money import in_credits, nanocredits, rounded_text
 from pacas.errors import ConfigError, InputError
 from pacas.formats.provider.provider_file import ProviderFile
 from pacas.provider.ledger.accounts import Account, Accounts, Role, check_credit, new_token, token_hash
@@ -155,7 +155,7 @@ def _credit(amount: int | None) -> float | None:
 
 
 def _in_words(amount: int | None) -> str:
-    return "may spend without a limit" if amount is None else f"may spend {credits_text(amount)} credits in all"
+    return "may spend without a limit" if amount is None else f"may spend {rounded_text(amount)} credits in all"
 
 
 def _as_json(account: Account, total: Total) -> dict[str, Any]:
@@ -173,8 +173,8 @@ def _print(bought: list[tuple[Account, Total]]) -> None:
     numbers = ("credit", "spent", "purchases")
     table = plain_table("account", "role", *numbers, "", numbers=numbers)
     for account, total in bought:
-        limit = "no limit" if account.credit is None else credits_text(account.credit)
+        limit = "no limit" if account.credit is None else rounded_text(account.credit)
         state = "revoked" if account.revoked else ""
-        spent = credits_text(total.spent)
+        spent = rounded_text(total.spent)
         table.add_row(printable(account.name), account.role.value, limit, spent, f"{total.purchases:,}", state)
     out.print(table)

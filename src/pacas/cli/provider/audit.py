@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -17,11 +18,13 @@ from pacas.cli.plain_table import plain_table
 from pacas.cli.provider.findings import COLOURS, finding_words, findings_of, leak_as_json, leak_warning, worst_leak
 from pacas.core.anonymity import Policy
 from pacas.core.criteria.distinct import DistinctValues
-from pacas.core.money import credits_text, in_credits, nanocredits
+from pacas.core.money import in_credits, nanocredits, rounded_text
 from pacas.core.words import counted
 from pacas.engine.choosing import EngineChoice
 from pacas.errors import InputError
 from pacas.formats.provider.provider_file import ProviderFile
+from pacas.formats.report.audit_page import write_audit
+from pacas.formats.report.report import check_report
 from pacas.provider.audit import Audit, PolicyAudit, audit
 from pacas.provider.ledger.chain import Head, Verification
 from pacas.provider.shop.contract import KeptBack
@@ -43,6 +46,9 @@ def command(
     head: Annotated[
         str | None, typer.Option(metavar="ENTRIES:HASH", help="A head noted earlier: the history must still have it.")
     ] = None,
+    report: Annotated[
+        Path | None, typer.Option(metavar="FILE.html", help="Write a page on it all, to read in a browser, offline.")
+    ] = None,
     engine: EngineOption = None,
     master: MasterOption = None,
     memory: MemoryOption = None,
@@ -60,11 +66,13 @@ def command(
     stays on the engine), findings (as of
     pacas lint)
 
-    Example: pacas audit provider.toml
+    Example: pacas audit provider.toml --report audit.html
     """
     choice = EngineChoice(engine, master, memory)
     noted = None if head is None else _head(head)
     file = read_provider(provider)
+    if report is not None:
+        check_report(report)
     verified = _verified_ledger(file, noted)
     if verified is not None and not verified.holds:
         document = _broken(verified)
@@ -76,10 +84,16 @@ def command(
                 "leak": None if worst is None else leak_as_json(worst),
                 "findings": [finding.as_json() for finding in findings_of(file, opened, asked)],
             }
+    leak = leak_warning(file, document.get("leak"))
+    if report is not None:
+        kept = [list(kept_words(p, document["rows"])) if "kept_back" in p else [] for p in document["policies"]]
+        write_audit(report, document, subject=file.path.name, warnings=_warnings(document, leak), kept=kept)
     if json:
         print_json(document)
     else:
-        print_audit(document, leak_warning(file, document.get("leak")))
+        print_audit(document, leak)
+        if report is not None:
+            out.print(f"\n{report} written; open it in a browser.")
     raise typer.Exit(0 if document["holds"] else 1)
 
 
@@ -181,8 +195,7 @@ def _head(text: str) -> Head:
 
 def print_audit(found: Document, leak: str | None = None) -> None:
     """The audit, and what free quotes tell."""
-    warnings = [*found["warnings"], *([leak] if leak is not None and "rows" in found else ())]
-    for warning in warnings:
+    for warning in _warnings(found, leak):
         out.print(Text(f"warning: {printable(warning)}", style="bold red"))
     if "rows" in found:
         quotes = "sealed quotes" if "reserve" in found else f"{found['neighbours']:,} neighbours"
@@ -197,6 +210,10 @@ def print_audit(found: Document, leak: str | None = None) -> None:
         _print_buyers(found["buyers"], has_neighbours="reserve" not in found)
         _print_findings(found["findings"])
     _print_ledger(found["ledger"])
+
+
+def _warnings(found: Document, leak: str | None) -> list[str]:
+    return [*found["warnings"], *([leak] if leak is not None and "rows" in found else ())]
 
 
 def _print_findings(findings: Sequence[Document]) -> None:
@@ -300,4 +317,4 @@ def _verdict(holds: bool) -> tuple[str, str]:
 
 
 def _money(credits: float) -> str:
-    return credits_text(nanocredits(credits))
+    return rounded_text(nanocredits(credits))

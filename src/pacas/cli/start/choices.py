@@ -26,7 +26,7 @@ class Choices:
         return suggested
 
 
-class Asked(Choices):
+class AskedChoices(Choices):
     """Asks about every choice, on stderr: stdout is for what was written."""
 
     def progress(self) -> AbstractContextManager[Tell]:
@@ -41,4 +41,4 @@ class Asked(Choices):
 
 
 def choices(ask: bool) -> Choices:
-    return Asked() if ask else Choices()
+    return AskedChoices() if ask else Choices()

@@ -35,7 +35,7 @@ def command(
     attribute: Annotated[
         list[str] | None, typer.Option("--attribute", "-a", metavar="ATTR", help="What is sold; repeat. (default: all)")
     ] = None,
-    toml: Annotated[bool, typer.Option("--toml", help="Print a [match] section for provider.toml.")] = False,
+    toml: Annotated[bool, typer.Option("--toml", help="Print the lines of a section for provider.toml.")] = False,
     key: KeyOption = None,
     engine: EngineOption = None,
     master: MasterOption = None,
@@ -50,7 +50,7 @@ def command(
     JSON: columns (client, provider, score, name, values, shape, written_alike), matches (attribute, match, columns,
     tells, answers, groups, identifies: whether most groups are one row)
 
-    Example: pacas suggest match client.csv --provider-table sold.csv
+    Example: pacas suggest match client.csv --provider-table sp.csv
     """
     with opened_engine(EngineChoice(engine, master, memory)) as asked, progress() as tell:
         tell(f"reading {data}")

@@ -10,12 +10,12 @@ from collections.abc import Mapping
 import numpy as np
 
 from pacas.client.buying.offers import Offered
-from pacas.client.buying.question import Question
-from pacas.client.outcome.steps import BoughtValue, Observer, Order, Unrepaired
+from pacas.client.buying.question import Question, Unbought
+from pacas.client.outcome.steps import CREDIT_USED_UP, BoughtValue, Observer, Order, Unrepaired
 from pacas.core.histogram import Ints
 from pacas.errors import ReplayError
 from pacas.protocol.marketplace import Columns, Marketplace
-from pacas.protocol.messages import ABSENT, Answer, Refusal
+from pacas.protocol.messages import ABSENT, Answer, Reason, Refusal
 
 
 class Purchaser:
@@ -85,8 +85,8 @@ class Purchaser:
 
     def _bargain(self, step: int, question: Question) -> BoughtValue | Unrepaired:
         choice = question.choose(self.marketplace)
-        if isinstance(choice, str):
-            return Unrepaired(question.attribute, question.rows, choice)
+        if isinstance(choice, Unbought):
+            return Unrepaired(question.attribute, question.rows, choice.reason, cheapest=choice.cheapest)
         key = f"{self._run}:{step}"
         order = Order(step, question.attribute, choice.row, choice.request, choice.price, key, choice.differing)
         self.observer.ordering(order)
@@ -100,7 +100,8 @@ class Purchaser:
         else:
             answer = self.marketplace.pay(order.request, order.ceiling, order.key)
         if isinstance(answer, Refusal):
-            return Unrepaired(order.attribute, question.rows, answer.reason.value)
+            reason = CREDIT_USED_UP if answer.reason is Reason.CREDIT else answer.reason.value
+            return Unrepaired(order.attribute, question.rows, reason)
         if not 0 <= answer.price <= order.ceiling:
             raise ReplayError(
                 f"the provider charged another price than it had quoted, for step {order.step}; nothing is written"

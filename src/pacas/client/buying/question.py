@@ -21,6 +21,13 @@ class Choice(NamedTuple):
     """The class's rows that may not belong to it, by their quotes."""
 
 
+class Unbought(NamedTuple):
+    """Why nothing is asked for, and what the cheapest answer would cost where each is too expensive."""
+
+    reason: str
+    cheapest: int | None = None
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Question:
     """About cells of one attribute that should be equal."""
@@ -28,7 +35,7 @@ class Question:
     attribute: str
     rows: Ints
     """Ascending."""
-    choose: Callable[[Marketplace], Choice | str]
+    choose: Callable[[Marketplace], Choice | Unbought]
     """The request to pay for, or why there is none."""
     supposed: Callable[[Request], str]
     """What a dry run takes the answer to be."""

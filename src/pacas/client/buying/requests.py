@@ -12,14 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacas.client.buying.offers import Offered
-from pacas.client.buying.question import Choice
+from pacas.client.buying.question import Choice, Unbought
 from pacas.client.classes.current_relation import CurrentRelation
 from pacas.client.classes.error_counts import ErrorCounts
 from pacas.client.outcome.steps import TOO_EXPENSIVE
 from pacas.core.histogram import NO_ROWS, Ints, Values
 from pacas.engine.grouping import Keys, combine
 from pacas.protocol.marketplace import Marketplace
-from pacas.protocol.messages import REASONS, Ladders, Offer, Reason, Request, refused
+from pacas.protocol.messages import MAX_MATCHES, REASONS, Ladders, Offer, Reason, Request, refused
+from pacas.protocol.order_of_checks import is_too_many
 
 Mask = NDArray[np.bool_]
 
@@ -44,7 +45,7 @@ def generate_request(
     current: CurrentRelation,
     marketplace: Marketplace,
     is_alike: bool = False,
-) -> Choice | str:
+) -> Choice | Unbought:
     """The affordable request that is preferred, or why there is none. `is_alike` says that the class has one tuple."""
     if is_alike:
         return _of_one_tuple(int(rows[-1]), offered, allowance, current, marketplace)
@@ -55,8 +56,8 @@ def generate_request(
     by_column = dict(zip(offer.columns, map(list, zip(*tuples, strict=True)), strict=True))
     ladders = marketplace.quote_batch(offer.attribute, by_column)
     found = choose(ladders, allowance, offered.levels)
-    if isinstance(found, str):
-        return found
+    if found is None:
+        return unbought(ladders.prices, offered)
     at, level, price = found
     request = Request(dict(zip(offer.columns, tuples[at], strict=True)), offer.attribute, level)
     others = _not_found(ladders, offer) if offer.is_sealed else _unlike(ladders, at)
@@ -66,14 +67,14 @@ def generate_request(
 
 def _of_one_tuple(
     row: int, offered: Offered, allowance: int, current: CurrentRelation, marketplace: Marketplace
-) -> Choice | str:
+) -> Choice | Unbought:
     """The affordable request that is preferred where all rows look alike to the provider, and one stands for all."""
     offer = offered.offer
     values = {name: current[name].text(row) for name in offer.columns}
     ladders = marketplace.quote_batch(offer.attribute, {name: [value] for name, value in values.items()})
     found = choose(ladders, allowance, offered.levels)
-    if isinstance(found, str):
-        return found
+    if found is None:
+        return unbought(ladders.prices, offered)
     _, level, price = found
     return Choice(Request(values, offer.attribute, level), current.row(row), price)
 
@@ -112,7 +113,7 @@ def _alike(prices: Ints, price: Ints) -> Mask:
     return alike
 
 
-def choose(ladders: Ladders, allowance: int, levels: Sequence[int]) -> tuple[int, int, int] | str:
+def choose(ladders: Ladders, allowance: int, levels: Sequence[int]) -> tuple[int, int, int] | None:
     """(which tuple, level, price): the first level with an affordable quote, the lowest price there, the last at it.
 
     As the level is preferred to the price, this is the choice of Alg. 5, which looks for each cell's own level first.
@@ -125,7 +126,16 @@ def choose(ladders: Ladders, allowance: int, levels: Sequence[int]) -> tuple[int
                 at, lowest = i, ladder[level]
         if at >= 0:
             return at, level, lowest
-    quotes = ladders.prices[:, levels]
-    if (quotes >= 0).any():
-        return TOO_EXPENSIVE
-    return REASONS[-1 - int(quotes.min())].value  # of several reasons, the one that is nearest to a sale
+    return None
+
+
+def unbought(prices: Ints, offered: Offered) -> Unbought:
+    """Why none of some tuples' quotes was taken: the lowest price, or of several reasons the one nearest to a sale."""
+    quotes = prices[:, offered.levels]
+    if len(priced := quotes[quotes >= 0]):
+        return Unbought(TOO_EXPENSIVE, int(priced.min()))
+    reason = REASONS[-1 - int(quotes.min())]
+    ambiguous = prices[(quotes == refused(Reason.AMBIGUOUS)).any(axis=1)]
+    if reason is Reason.AMBIGUOUS and all(is_too_many(ladder, offered.offer) for ladder in ambiguous.tolist()):
+        return Unbought(MAX_MATCHES)
+    return Unbought(reason.value)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -10,8 +10,9 @@ from typing import Any
 from pacas.client.classes.equivalence import EquivalenceClasses, find_classes
 from pacas.core.consistency import GroupedRows
 from pacas.core.dependency import FunctionalDependency
-from pacas.core.hierarchy import Hierarchy
+from pacas.core.words import counted
 from pacas.engine.contract import Engine, Hierarchies, Table
+from pacas.engine.hierarchy_files import GivenHierarchies, as_hierarchies
 from pacas.engine.questions import Data, as_source, engine_for, open_data
 from pacas.errors import InputError
 
@@ -36,6 +37,10 @@ class DependencyCheck:
     @property
     def groups(self) -> int:
         return len(self.violating)
+
+    def __repr__(self) -> str:
+        violations = counted(self.violations, "violation")
+        return f"DependencyCheck({self.fd}: {violations} in {counted(self.groups, 'group')})"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -66,14 +71,15 @@ class Check:
 def check(
     data: Data,
     fds: Iterable[str | FunctionalDependency],
-    hierarchies: Mapping[str, Hierarchy] | None = None,
+    hierarchies: GivenHierarchies | None = None,
     *,
     engine: Engine[Any] | None = None,
     progress: Tell | None = None,
 ) -> Check:
     """Count the violations of each dependency and find the classes that need a repair.
 
-    `data` is a table in memory (pandas, Polars, Arrow, DuckDB) or `pacas.scan_relation(path)` for a file.
+    `data` is a table in memory (pandas, Polars, Arrow, DuckDB) or `pacas.scan_relation(path)` for a file; `hierarchies`
+    are given as such, or by the files they are in.
     """
     tell = progress or (lambda _: None)
     source = as_source(data)
@@ -85,8 +91,9 @@ def check(
     engine = engine_for(data, engine)
     tell(f"reading {source.name}")
     named = {attribute for fd in dependencies for attribute in fd.attributes}
-    table = open_data(engine, source, [c for c in source.columns if c in named], hierarchies)
-    return check_table(engine, table, dependencies, hierarchies or {}, tell)
+    trees = as_hierarchies(hierarchies)
+    table = open_data(engine, source, [c for c in source.columns if c in named], trees)
+    return check_table(engine, table, dependencies, trees, tell)
 
 
 def check_table(

@@ -12,6 +12,7 @@ import pyarrow as pa
 from pacas.client.outcome.steps import Repair
 from pacas.core.histogram import Ints
 from pacas.core.relation import Relation
+from pacas.core.words import counted
 from pacas.engine.contract import Engine
 from pacas.engine.new_cells import in_type, put
 
@@ -27,6 +28,9 @@ class Changes:
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    def __repr__(self) -> str:
+        return f"Changes({counted(len(self), 'cell')})"
 
 
 def net_changes(repairs: Iterable[Repair], columns: Sequence[str]) -> dict[str, Changes]:

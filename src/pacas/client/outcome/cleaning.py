@@ -22,9 +22,10 @@ from pacas.client.outcome.judgement import Judgement
 from pacas.client.outcome.score import Score, score
 from pacas.client.outcome.steps import BoughtValue, Repair, Unrepaired, looks
 from pacas.client.outcome.summary import Lines, html_table, rich_table
+from pacas.client.outcome.to_look_at import CellToLookAt, cells_to_look_at
 from pacas.core.dependency import FunctionalDependency
 from pacas.core.hierarchy import Hierarchy
-from pacas.core.money import credits_text, credits_words, in_credits
+from pacas.core.money import credits_words, in_credits, rounded_text
 from pacas.core.relation import Relation
 from pacas.core.words import counted
 from pacas.engine.contract import Engine, Source, Table
@@ -86,7 +87,10 @@ class Cleaning:
 
     @property
     def frame(self) -> Any:
-        """The repaired frame of Spark's, where the relation was given as one: not computed yet, and not fetched."""
+        """The repaired frame, where the relation was given as one of a cluster's: not computed yet, and not fetched.
+
+        Any other relation is in `relation`.
+        """
         return self.engine.repaired(self.table, self._new_cells()).frame
 
     def write(self, path: str | PathLike[str], *, replace: bool = False) -> None:
@@ -127,6 +131,11 @@ class Cleaning:
         return sum(sum(map(bool, looks(r))) for r in self.repairs if any(len(p.differing) for p in r.purchases))
 
     @cached_property
+    def to_look_at(self) -> tuple[CellToLookAt, ...]:
+        """The cells that somebody should look at: written without being sure, or left in doubt."""
+        return cells_to_look_at(self.repairs, self.weighing)
+
+    @cached_property
     def repair_of(self) -> Mapping[str, Repair]:
         """Per purchase, by its key: the repair that came of it, if anything was written."""
         return {purchase.key: repair for repair in self.repairs for purchase in repair.purchases}
@@ -148,7 +157,7 @@ class Cleaning:
             f"Cleaning({counted(len(self.purchases), 'purchase')}, "
             f"{counted(len(self.unrepaired), 'class', 'classes')} unrepaired, "
             f"{counted(self.violations_before, 'violation')} before and {self.violations_after:,} after, "
-            f"{credits_text(self.spent_nanocredits)} of {credits_words(self.budget_nanocredits)} spent)"
+            f"{rounded_text(self.spent_nanocredits)} of {credits_words(self.budget_nanocredits)} spent)"
         )
 
     def __rich__(self) -> RichTable:
@@ -162,7 +171,7 @@ class Cleaning:
         lines = [
             ("rows", f"{self.rows:,}"),
             ("violations", f"{self.violations_before:,} → {self.violations_after:,}"),
-            ("spent", f"{credits_text(self.spent_nanocredits)} of {credits_words(self.budget_nanocredits)}"),
+            ("spent", f"{rounded_text(self.spent_nanocredits)} of {credits_words(self.budget_nanocredits)}"),
             ("purchases", _listed(len(self.purchases), Counter(f"level {p.level}" for p in self.purchases))),
             ("cells written", _listed(self.written, self._written_by_attribute())),
             ("unrepaired classes", _listed(len(self.unrepaired), self.reasons)),

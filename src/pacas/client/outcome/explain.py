@@ -211,7 +211,8 @@ def in_words(explanation: Explanation) -> list[str]:
     if explanation.unrepaired is not None:
         left = explanation.unrepaired
         stays = "still disagrees" if explanation.weighed else "was left as it is"
-        lines.append(f"its class of {counted(len(left.rows), 'cell')} {stays}: {left.reason}")
+        price = "" if left.cheapest is None else f"; the cheapest answer would cost {credits_words(left.cheapest)}"
+        lines.append(f"its class of {counted(len(left.rows), 'cell')} {stays}: {left.reason}{price}")
     elif not explanation.steps and not explanation.weighed:
         lines.append("no dependency and nobody else found anything wrong with it, so it was left alone")
     return lines

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from pacas.client.outcome.changes import Changes
 from pacas.core.dependency import FunctionalDependency
+from pacas.core.words import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,7 @@ class DoubtfulCell:
     written: bool
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Judgement:
     """How a cleaning was weighed."""
 
@@ -67,6 +68,10 @@ class Judgement:
     """(nanocredits spent, expected δ left) after each purchase, as it was foreseen before any answer was known."""
     explain: Callable[[int, str], Sequence[WeighedExplanation]]
     """The explanations of a cell, the likeliest first; none for one that nothing is wrong with."""
+
+    def __repr__(self) -> str:
+        written = f"{counted(self.free, 'cell')} written by own evidence, {self.paid:,} by what was bought"
+        return f"Judgement({written}; {len(self.doubtful):,} doubtful)"
 
     @property
     def doubtful_written(self) -> int:

@@ -10,6 +10,8 @@ from enum import Enum, IntEnum
 from typing import NamedTuple
 
 from pacas.core.histogram import NO_ROWS, Ints
+from pacas.core.money import credits_words
+from pacas.core.words import counted
 from pacas.engine.codes import CodedColumn
 from pacas.protocol.messages import Request
 
@@ -17,6 +19,8 @@ NOT_SOLD = "not_sold"
 """Nobody offers the attribute."""
 TOO_EXPENSIVE = "too_expensive"
 """There are quotes, and none is within the class's allowance."""
+CREDIT_USED_UP = "credit_used_up"
+"""The account at the provider may not spend as much any more, whatever the budget."""
 BUDGET_SPENT = "budget_spent"
 """The money was gone before it was the class's turn."""
 IN_DOUBT = "in_doubt"
@@ -40,7 +44,7 @@ class Why(Enum):
     """The client's own evidence sufficed, and nothing was bought for it."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class BoughtValue:
     """A value that was bought for the cells of a class, by asking about one of its rows."""
 
@@ -56,8 +60,12 @@ class BoughtValue:
     differing: Ints = field(default_factory=lambda: NO_ROWS)
     """The rows whose own quotes were others than those of the row asked about: they may not belong to the class."""
 
+    def __repr__(self) -> str:
+        bought = f"{self.value!r} at level {self.level} for {credits_words(self.price)}"
+        return f"BoughtValue({self.attribute} of {counted(len(self.rows), 'row')}: {bought})"
 
-@dataclass(frozen=True, slots=True, eq=False)
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Repair:
     """What became of a class, or of a part of it: `old[i]` stood in `rows[i]`, `new` stands there now."""
 
@@ -76,6 +84,10 @@ class Repair:
     """What was bought for it; nothing, if the client's own evidence sufficed."""
     violations: int | None = None
     """The violating pairs that were left after it, in the whole relation, where repairs are made one by one."""
+
+    def __repr__(self) -> str:
+        cells = f"{len(self.written):,} of {counted(len(self.rows), 'cell')} written"
+        return f"Repair({self.attribute}: {self.new!r}, {self.why.value}, {cells})"
 
     @property
     def old(self) -> tuple[str | None, ...]:
@@ -114,12 +126,12 @@ def differing_rows(repair: Repair) -> set[int]:
     return {row for purchase in repair.purchases for row in purchase.differing.tolist()}
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Unrepaired:
     """A class that stays as it is.
 
-    The reason is a provider's `Reason`, or not_sold, too_expensive, budget_spent, in_doubt, not_worth_it; or absent:
-    that was paid for.
+    The reason is a provider's `Reason`, or not_sold, too_expensive, max_matches, credit_used_up, budget_spent,
+    in_doubt, not_worth_it; or absent: that was paid for.
     """
 
     attribute: str
@@ -127,6 +139,12 @@ class Unrepaired:
     reason: str
     price: int = 0
     """In nanocredits."""
+    cheapest: int | None = None
+    """What the cheapest answer would have cost, where each was too expensive."""
+
+    def __repr__(self) -> str:
+        price = "" if self.cheapest is None else f", the cheapest answer {credits_words(self.cheapest)}"
+        return f"Unrepaired({self.attribute}, {counted(len(self.rows), 'row')}: {self.reason}{price})"
 
 
 class Order(NamedTuple):

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from pacas.client.buying.purchaser import Purchaser
-from pacas.client.buying.question import Choice, Question
+from pacas.client.buying.question import Choice, Question, Unbought
 from pacas.client.buying.requests import classes_of_one_tuple, generate_request
 from pacas.client.classes.error_counts import ErrorCounts
 from pacas.client.classes.generate_eqs import generate_eqs
@@ -80,9 +80,9 @@ class _Round:
         attribute, places = counts.attribute(eq), counts.rows(eq)
         offered, is_alike = self._buyer.offers.get(attribute), bool(self._is_alike[eq])
 
-        def choose(marketplace: Marketplace) -> Choice | str:
+        def choose(marketplace: Marketplace) -> Choice | Unbought:
             if offered is None:
-                return NOT_SOLD
+                return Unbought(NOT_SOLD)
             return generate_request(places, offered, allowance, counts.current, marketplace, is_alike)
 
         return Question(attribute, counts.current.rows(places), choose, self._root)

@@ -15,6 +15,7 @@ from pacas.client.weighing.belief import Belief
 from pacas.client.weighing.model import Model
 from pacas.client.weighing.rare_values import RareCells
 from pacas.client.weighing.risks import Risks, least_risk
+from pacas.client.weighing.row_options import agreement
 from pacas.core.distance import Floats
 from pacas.core.hierarchy import Mask
 from pacas.core.histogram import NO_ROWS, Ints
@@ -84,6 +85,7 @@ def decide(model: Model, careful: float, rare: Mapping[str, RareCells] | None = 
     for belief in model.beliefs:
         found.setdefault(belief.fd.rhs, []).append(_right_cells(model, belief, careful))
     rights = {name: parts[0] if len(parts) == 1 else _agreed(model, name, parts) for name, parts in found.items()}
+    rights = {name: _unless_others_object(model, name, right, careful) for name, right in rights.items()}
     lefts = {name: _left_cells(model, i, name, careful) for i, name in enumerate(model.left_attributes)}
     moved = np.concatenate([NO_ROWS, *(left.rows[left.written] for left in lefts.values())])
     decided = {
@@ -235,6 +237,24 @@ def _agreed(model: Model, name: str, found: list[Weighed]) -> Weighed:
         against = belief.chance(group, np.maximum(best.node, 0)) < belief.chance(group, codes)
         veto |= there & against & (model.misplaced.stays[belief.side][best.rows] >= 0.5)
     return replace(best, written=best.written & ~veto, in_doubt=best.in_doubt | (best.written & veto))
+
+
+def _unless_others_object(model: Model, name: str, weighed: Weighed, careful: float) -> Weighed:
+    """A cell on the left side of another dependency: what the row shows there must not speak for the cell as it is."""
+    at = np.flatnonzero(weighed.written)
+    rows, node = weighed.rows[at], weighed.node[at]
+    odds = np.zeros(len(at))
+    for belief in model.beliefs:
+        side = belief.side
+        if name in side.attributes and len(at):
+            there = side.find({a: node if a == name else model.columns[a].codes[rows] for a in side.attributes})
+            here, shown = side.group[rows], belief.column.codes[rows]
+            odds += np.where((here >= 0) & (there >= 0), agreement(belief, shown, here, there), 0.0)
+    sure = np.clip(weighed.sure[at], 1e-9, 1 - 1e-9)
+    still = 1 / (1 + (1 - sure) / sure * np.exp(-odds))
+    veto = np.zeros(len(weighed.rows), dtype=np.bool_)
+    veto[at] = (odds < 0) & (still < careful)
+    return replace(weighed, written=weighed.written & ~veto, in_doubt=weighed.in_doubt | veto)
 
 
 def _surer(one: Weighed, other: Weighed) -> Weighed:

@@ -143,7 +143,7 @@ class OptionFinder:
             ways += 1
             for belief in self.beliefs:
                 if belief.side is side:
-                    score += self._agreement(belief, rows.values[belief.fd.rhs][of], here, there)
+                    score += agreement(belief, rows.values[belief.fd.rhs][of], here, there)
                     score += self._testimony(belief, name, rows, of, old, new)
         for belief in self.beliefs:
             if belief.fd.rhs == name:
@@ -165,14 +165,6 @@ class OptionFinder:
         old = np.where(here >= 0, side.size[np.maximum(here, 0)] - ~moved, 0) + 0.1
         return np.asarray(np.log(new) - np.log(np.maximum(old, 0.1)))
 
-    def _agreement(self, belief: Belief, shown: Ints, here: Ints, there: Ints) -> Floats:
-        """How well what the row shows fits the group it may belong to, against an error of its own where it is."""
-        rates = belief.rates
-        as_error = rates.wrong * rates.confusion[shown]
-        fits = belief.chance(there, shown)
-        odds = np.log(fits * (1 - rates.wrong) + (1 - fits) * as_error)
-        return np.asarray(odds - np.where(belief.chance(here, shown) < FITS, np.log(as_error), np.log(1 - rates.wrong)))
-
     def _testimony(
         self, belief: Belief, name: str, rows: SupposedRows, of: Ints, old: Ints, new: Ints
     ) -> Floats | float:
@@ -189,6 +181,15 @@ class OptionFinder:
             return np.where(should >= 0, shown - other, 0.0)
         times = sum(name in other.side.attributes for other in self.beliefs)
         return (self.witnesses.tell(name, row, new) - self.witnesses.tell(name, row, old)) / times
+
+
+def agreement(belief: Belief, shown: Ints, here: Ints, there: Ints) -> Floats:
+    """How well what a row shows fits the group it may belong to, against an error of its own where it is: log odds."""
+    rates = belief.rates
+    as_error = rates.wrong * rates.confusion[shown]
+    fits = belief.chance(there, shown)
+    odds = np.log(fits * (1 - rates.wrong) + (1 - fits) * as_error)
+    return np.asarray(odds - np.where(belief.chance(here, shown) < FITS, np.log(as_error), np.log(1 - rates.wrong)))
 
 
 class _Near:

@@ -56,6 +56,7 @@ class Shopping:
         self._texts = {name: Texts(columns[name]) for name in buyer.columns}
         self._wishes: Wishes | None = None
         self._settled: set[tuple[str, int]] = set()
+        self._quoted: dict[tuple[str, int], list[int]] = {}
         self._asked = 0
         self._next_fit = FIRST_FIT
         self.reasons: dict[tuple[str, int], str] = {}
@@ -81,6 +82,7 @@ class Shopping:
                 buyer.quote,
                 self._careful,
                 self._settled,
+                self._quoted,
                 self.rare,
             )
         wish = self._wishes.best(buyer.remaining)
@@ -114,6 +116,11 @@ class Shopping:
             self._wishes = None
             self._record()
         return Progress(1, self._asked, self._asked, self._buyer.spent, 0, self.expected[-1][1])
+
+    def quoted(self, attribute: str, rows: Ints) -> Ints:
+        """What rows were quoted last, those of them that were asked about: [tuples, levels]."""
+        found = [self._quoted.get((attribute, self._place(row))) for row in rows.tolist()]
+        return np.array([ladder for ladder in found if ladder is not None], dtype=np.int64)
 
     def finish(self) -> None:
         """Weigh all once more, with everything that was bought."""

@@ -10,6 +10,8 @@ from functools import partial
 
 import numpy as np
 
+from pacas.client.buying.question import Unbought
+from pacas.client.buying.requests import unbought
 from pacas.client.classes.check import Check, check_table
 from pacas.client.outcome.changes import Changes, net_changes
 from pacas.client.outcome.judgement import DoubtfulCell, Judgement, LearntRates, WeighedExplanation
@@ -143,7 +145,7 @@ class _Outcome:
         for name, cells in after.classes.cells.items():
             for number in range(len(cells)):
                 rows = cells.group(number)
-                yield Unrepaired(name, rows, self._reason(name, rows))
+                yield self._left(name, rows)
 
     def _named(self, repairs: list[Repair]) -> Iterator[Unrepaired]:
         """Named cells that nothing was bought for."""
@@ -151,18 +153,30 @@ class _Outcome:
         for name, rows in self._task.named.items():
             for row in rows.tolist():
                 if (name, row) not in written and (name, row) not in self._bought:
-                    yield Unrepaired(name, np.array([row]), self._reason(name, np.array([row])))
+                    yield self._left(name, np.array([row]))
 
-    def _reason(self, name: str, rows: Ints) -> str:
+    def _left(self, name: str, rows: Ints) -> Unrepaired:
+        reason, cheapest = self._reason(name, rows)
+        return Unrepaired(name, rows, reason, cheapest=cheapest)
+
+    def _reason(self, name: str, rows: Ints) -> Unbought:
         """Why nothing was made of a class."""
         for row in rows.tolist():
             if (reason := self._shopping.reasons.get((name, row))) is not None:
-                return reason
+                return Unbought(reason)
         if name not in self._task.offers:
-            return NOT_SOLD
+            return Unbought(NOT_SOLD)
         if any((name, row) in self._bought for row in rows.tolist()):
-            return IN_DOUBT
-        return NOT_WORTH_IT if self._task.buyer.remaining > 0 else BUDGET_SPENT
+            return Unbought(IN_DOUBT)
+        remaining = self._task.buyer.remaining
+        found = Unbought(NOT_WORTH_IT)
+        if len(quoted := self._shopping.quoted(name, rows)):
+            found = unbought(quoted, self._task.offers[name])
+        if found.cheapest is None and found.reason != NOT_WORTH_IT:
+            return found  # it was refused, whatever money is left
+        if not remaining:
+            return Unbought(BUDGET_SPENT)
+        return found if found.cheapest is not None and found.cheapest > remaining else Unbought(NOT_WORTH_IT)
 
     # ---- what was believed ------------------------------------------------------------------------------------
 

@@ -85,11 +85,15 @@ class Wishes:
         quote: Callable[[str, Columns], Ints],
         careful: float,
         settled: set[tuple[str, int]],
+        quoted: dict[tuple[str, int], list[int]],
         rare: Mapping[str, RareCells],
     ) -> None:
-        """`texts` are the columns that requests are made of; `settled` are (attribute, row) not to be asked again."""
+        """`texts` are the columns that requests are made of; `settled` are (attribute, row) not to be asked again.
+
+        What each row was quoted last is noted in `quoted`.
+        """
         self._model, self._offers, self._texts, self._careful = model, offers, texts, careful
-        self._quote, self._settled, self._rare = quote, settled, rare
+        self._quote, self._settled, self._quoted, self._rare = quote, settled, quoted, rare
         self._heap: list[Wish] = []
         for asked in self._all():
             self._add(asked)
@@ -192,6 +196,7 @@ class Wishes:
         for of, row, worths, ladder, lowest in zip(
             asked.of[chosen].tolist(), rows, asked.worth[chosen].tolist(), ladders, least, strict=True
         ):
+            self._quoted[name, row] = ladder
             wish = Wish(0.0, name, row, 0, 0, tuple(worths), tuple(ladder), lowest).within(
                 self._offers[name].levels, max(ladder)
             )

@@ -93,9 +93,12 @@ class DuckEngine:
         share = None if limit is None else f"{int(limit * DUCKDB) // 10**6}MB"
         self._connection = start_duckdb(spill, memory=share, threads=threads)
         self._sql = DuckConnection(self._connection)
-        self._threads = threads or os.cpu_count() or 1
+        self._threads, self._memory = threads or os.cpu_count() or 1, memory
         self._names = count()
         self._one_at_a_time = threading.RLock()  # a DuckDB connection serves one thread
+
+    def __repr__(self) -> str:
+        return f"DuckEngine({self._threads} threads, memory {self._memory or 'as DuckDB finds it'})"
 
     def close(self) -> None:
         self._connection.close()
@@ -128,7 +131,10 @@ class DuckEngine:
             return DuckIndex(self._connection, self._one_at_a_time, name, table, by, columns, hierarchies)
 
     def repaired(self, table: DuckTable, cells: Mapping[str, NewCells]) -> KeyedFrame:
-        raise InputError(f"{table.name} is no frame of Spark's; read the repaired relation, or write it")
+        raise InputError(
+            f"{table.name} was not given as a frame of a cluster; take .relation, the repaired table, and of it "
+            ".to_pandas(), .to_polars() or .to_arrow()"
+        )
 
     def write(self, table: DuckTable, cells: Mapping[str, NewCells], path: Path, *, replace: bool = False) -> None:
         if not isinstance(table.source, RelationFolder):

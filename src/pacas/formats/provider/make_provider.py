@@ -9,7 +9,8 @@ from pacas.core.hierarchy import Hierarchy
 from pacas.core.money import nanocredits
 from pacas.core.query import MAIN
 from pacas.engine.contract import Engine, Source
-from pacas.errors import ConfigError, did_you_mean
+from pacas.errors import ConfigError, LedgerChangedError, did_you_mean
+from pacas.formats.provider.changed_parts import named_in
 from pacas.formats.provider.provider_file import ProviderFile
 from pacas.formats.provider.sealing import sealing_of
 from pacas.formats.provider.support_file import read_support
@@ -38,7 +39,10 @@ def make_provider(
     relations = file.scan_relations(engine)
     terms = _terms(file, relations, engine, sold_before)
     _check(file, terms, relations)
-    return Provider.on_terms(relations, terms, ledger(), seed=file.seed(), engine=engine, tell=tell)
+    try:
+        return Provider.on_terms(relations, terms, ledger(), seed=file.seed(), engine=engine, tell=tell)
+    except LedgerChangedError as error:
+        raise named_in(file, error) from None
 
 
 def _terms(

@@ -15,7 +15,7 @@ from pydantic_core import PydanticCustomError
 
 from pacas.errors import did_you_mean
 from pacas.formats.hierarchies.hierarchy_source import HIERARCHY
-from pacas.formats.toml_sections import EngineName, Key, Memory, Section
+from pacas.formats.toml_sections import EngineName, Key, Memory, Section, unknown_key
 
 TOP_KEYS = ("engine", "master", "memory", "history", "reasons", "max_matches")
 """Keys that stand before the first table of the file."""
@@ -174,6 +174,8 @@ class ProviderSections(Section):
 _EXAMPLES = {
     "relation": '[relation] with data = "…"',
     "relations": '[relations.NAME] with data = "…"',
+    "hierarchies": '[hierarchies] with MED = "med.csv"',
+    "match": '[match] with MED = "GEN = GEN, AGE = AGE"',
     "pricing": "[pricing] with total = 1.0",
     "support": "support = { per_cell = 10 }",
     "points": "[[pricing.points]] with select and price",
@@ -182,6 +184,19 @@ _EXAMPLES = {
     "ledger": '[ledger] with url = "…"',
     "service": "[service] with quotes_per_minute = 600000",
 }
+
+_LISTS = {"x": '["GEN", "AGE"]', "y": '["MED"]'}
+"""What is a list of names, and how it is written."""
+
+_MEANT = {
+    "data": "it stands in [relation]",
+    "fds": "a provider's are [[dependency]], with fd; a client's file has fds",
+    **dict.fromkeys(("table", "tables"), "relation"),
+    **dict.fromkeys(("sold", "sell", "sells", "md", "mds"), "match"),
+    **dict.fromkeys(("price", "prices"), "pricing"),
+    **dict.fromkeys(("privacy", "protect"), "policy"),
+}
+"""What people write, and what it is called here."""
 
 _EITHER = {
     "prior": '"uniform", a file such as "prior.csv", or { dp_epsilon = 0.1 }',
@@ -198,10 +213,15 @@ def first_problem(error: ValidationError) -> str:
     *section, key = place
     where = _place(place)
     match problem["type"]:
+        case "extra_forbidden" if not section:
+            known = {name: _EXAMPLES.get(name, "") for name in ProviderSections.model_fields}
+            return unknown_key(str(key), known, _MEANT)
         case "extra_forbidden":
             return f"unknown key {where!r}; {_nearest(str(key), section)}"
         case "missing":
-            return f"{where!r} is missing"
+            return f"{where!r} is missing{f'; give {_EXAMPLES[where]}' if where in _EXAMPLES else ''}"
+        case "list_type" if key in _LISTS:
+            return f"{where!r}: give a list, as in {key} = {_LISTS[str(key)]}"
         case _ if problem["loc"][-1] == _AS_TEXT:
             return f"{where!r}: give {_EITHER[str(key)]}"
         case "model_type" | "list_type" if example := _example(place):

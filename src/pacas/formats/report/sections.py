@@ -11,17 +11,26 @@ from pacas.client.outcome.cleaning import Cleaning
 from pacas.client.outcome.hindsight import Hindsight
 from pacas.client.outcome.judgement import Judgement
 from pacas.client.outcome.score import AttributeScore, Score, shares
-from pacas.client.outcome.steps import BUDGET_SPENT, IN_DOUBT, NOT_SOLD, NOT_WORTH_IT, TOO_EXPENSIVE
+from pacas.client.outcome.steps import (
+    BUDGET_SPENT,
+    CREDIT_USED_UP,
+    IN_DOUBT,
+    NOT_SOLD,
+    NOT_WORTH_IT,
+    TOO_EXPENSIVE,
+)
 from pacas.core.distance import Floats
 from pacas.core.hierarchy import Hierarchy
-from pacas.core.money import credits_text, credits_words, in_credits
+from pacas.core.money import credits_text, credits_words, nanocredits, rounded_text
 from pacas.core.words import counted
 from pacas.formats.report.html import Bar, Card, cards, pair, section, table
-from pacas.protocol.messages import ABSENT, Reason
+from pacas.protocol.messages import ABSENT, MAX_MATCHES, Reason
 
 REASONS = {
     NOT_SOLD: "nobody offers the attribute",
     TOO_EXPENSIVE: "there were quotes, and none was within the class's share of the budget",
+    MAX_MATCHES: "more of the provider's rows are like its tuples than are ever answered from",
+    CREDIT_USED_UP: "the provider's credit for this buyer is used up, whatever the budget",
     BUDGET_SPENT: "the money was gone before its turn came",
     IN_DOUBT: "what was bought did not settle it: its rows may not belong together",
     NOT_WORTH_IT: "own evidence did not suffice, and no answer was expected to remove enough error",
@@ -30,12 +39,10 @@ REASONS = {
     Reason.AMBIGUOUS.value: "the provider's rows for its tuples say more than one thing",
     Reason.UNSAFE.value: "an answer would have broken the provider's privacy policy",
     Reason.CEILING.value: "it had become dearer than it was quoted",
-    Reason.CREDIT.value: "the provider's credit for this buyer is used up",
     Reason.REFUSED.value: "the provider refused, and keeps its reasons to itself",
 }
 
 
-MOST_DIGITS = 9
 WIDTH, HEIGHT = 560, 260
 LEFT, RIGHT, TOP, BOTTOM = 12, 12, 26, 44
 MOST_POINTS = 400
@@ -98,11 +105,10 @@ def _weighed_cards(cleaning: Cleaning, judgement: Judgement) -> tuple[Card, ...]
 
 
 def _money_card(cleaning: Cleaning) -> tuple[str, str]:
-    """What was spent, cut to a few decimals where it is long; the note has all of them."""
-    exact, budget = credits_text(cleaning.spent_nanocredits), credits_words(cleaning.budget_nanocredits)
-    if len(exact) <= MOST_DIGITS:
-        return exact, f"of {budget}"
-    return f"{in_credits(cleaning.spent_nanocredits):,.3f}", f"of {budget}; exactly {exact}"
+    """What was spent; where it had to be rounded, the note has all decimals."""
+    spent, exact = rounded_text(cleaning.spent_nanocredits), credits_text(cleaning.spent_nanocredits)
+    note = f"of {credits_words(cleaning.budget_nanocredits)}"
+    return spent, note if nanocredits(exact) == nanocredits(spent.replace(",", "")) else f"{note}; exactly {exact}"
 
 
 def _money(cleaning: Cleaning) -> str:
@@ -116,7 +122,7 @@ def _money(cleaning: Cleaning) -> str:
             written[repair.attribute, repair.purchases[-1].level] += len(repair.written)
     total = cleaning.spent_nanocredits or 1
     rows = [
-        (a, level, bought[a, level], written[a, level], credits_text(prices[a, level]), Bar(prices[a, level] / total))
+        (a, level, bought[a, level], written[a, level], rounded_text(prices[a, level]), Bar(prices[a, level] / total))
         for a, level in sorted(bought)
     ]
     heads = ("Attribute", "Level bought", "Purchases", "Cells", "Credits", "Share")
@@ -177,8 +183,12 @@ def _unrepaired(cleaning: Cleaning) -> str:
     cells = Counter[str]()
     for left in cleaning.unrepaired:
         cells[left.reason] += len(left.rows)
+    cheapest = min((left.cheapest for left in cleaning.unrepaired if left.cheapest is not None), default=None)
+    means = dict(REASONS)
+    if cheapest is not None:
+        means[TOO_EXPENSIVE] += f"; the cheapest would have cost {credits_words(cheapest)}"
     most_first = sorted(cleaning.reasons.items(), key=lambda item: (-item[1], item[0]))
-    rows = [(reason, n, cells[reason], REASONS.get(reason, "")) for reason, n in most_first]
+    rows = [(reason, n, cells[reason], means.get(reason, "")) for reason, n in most_first]
     heads = ("Reason", "Classes", "Cells", "Which means")
     return section("What was not repaired", table(heads, rows, empty="Every class was repaired."))
 
@@ -285,7 +295,7 @@ def _curve(spent: Floats, left: Floats, said: str, most_said: str, total: int, b
         f'<path class="curve" d="{line}"/>{dashed}'
         f'<text x="{LEFT}" y="{TOP - 8}">{most_said}</text>'
         f'<text x="{LEFT}" y="{floor + 18}">0</text>'
-        f'<text x="{WIDTH - RIGHT}" y="{floor + 18}" text-anchor="end">{credits_text(total)}</text>'
+        f'<text x="{WIDTH - RIGHT}" y="{floor + 18}" text-anchor="end">{rounded_text(total)}</text>'
         f'<text x="{WIDTH / 2:g}" y="{HEIGHT - 6}" text-anchor="middle">credits spent</text>'
         "</svg>"
     )

@@ -1,5 +1,8 @@
 """The ledger: who bought what, in the order of the sales. Entries are added, and never changed or removed.
 
+But for the opening: until the first sale nobody has learned anything by it, and a provider with other terms may begin
+anew. Whoever had opened the ledger before that, in another process, can sell nothing from it any more.
+
 A provider recomputes from it what every buyer has learned (D8), so an answer is given only after its purchase is in
 the ledger to stay.
 
@@ -24,6 +27,7 @@ from operator import attrgetter
 from threading import RLock
 from typing import Protocol
 
+from pacas.core.words import counted
 from pacas.errors import KeyReusedError, LedgerBrokenError, LedgerChangedError, StorageError
 from pacas.protocol.messages import Request
 from pacas.protocol.names import check_buyer, check_key
@@ -73,6 +77,9 @@ class Store(Records, Protocol):
     def write(self, record: Record, total: Total | None) -> None:
         """Add a record, move the head record to it, and set its buyer's total; only inside a transaction."""
 
+    def remove_opening(self) -> None:
+        """Take entry 0 away, which is the only one; only inside a transaction that writes another."""
+
 
 class Ledger(ABC):
     """An append-only chain of entries: an opening, and then the purchases.
@@ -83,6 +90,8 @@ class Ledger(ABC):
     _seed: bytes | None = None
     _clock: Callable[[], int] | None = None
     """What tells entries when they are written, in seconds since 1970."""
+    _opened: Opening | None = None
+    """What this process has opened it with."""
 
     @abstractmethod
     def transaction(self) -> AbstractContextManager[None]:
@@ -125,8 +134,23 @@ class Ledger(ABC):
                 raise LedgerBrokenError("entry 0 is missing", 0)
             else:
                 store.write(opening_record(now), None)
-        self._seed = now.seed
+        self._seed, self._opened = now.seed, stored or now
         return now
+
+    def begin_anew(self, fingerprint: Mapping[str, str], seed: bytes) -> Opening:
+        """Write another opening in place of the one that is there: only as long as nothing was sold."""
+        with self.transaction(), self._store() as store:
+            if last_head(store).entries > 1:
+                raise StorageError("values were sold from the ledger; it cannot begin anew")
+            store.remove_opening()
+            store.write(opening_record(now := Opening(fingerprint, seed, self._now())), None)
+        self._seed, self._opened = now.seed, now
+        return now
+
+    @property
+    def has_sales(self) -> bool:
+        """Whether anything was sold."""
+        return self.head().entries > 1
 
     def append(self, purchase: Purchase, *, is_new: bool = False) -> Entry:
         """Add a purchase; it is durable when this returns, unless a transaction goes on around it.
@@ -144,6 +168,8 @@ class Ledger(ABC):
                 raise StorageError("the ledger has no opening yet; open it before selling")
             if self._clock is not None:
                 purchase = replace(purchase, time=self._now())
+            if head.entries == 1:
+                self._check_opening(store, head.hash)
             record = purchase_record(purchase, head.entries, head.hash, self._salt_seed(store))
             store.write(record, store.total(purchase.buyer).plus(purchase.price))
         return Entry(record.sequence, record.previous, record.hash, purchase)
@@ -231,9 +257,17 @@ class Ledger(ABC):
             return EMPTY
         with self._store() as store:
             page = store.page(start - 1, 1)
+            if start == 1 and page and page[0].sequence == 0:
+                self._check_opening(store, page[0].hash)
         if page and page[0].sequence != start - 1:
             raise LedgerBrokenError(f"entry {start - 1} is missing", start - 1)
         return Head(start, page[0].hash) if page else None
+
+    def _check_opening(self, store: Store, stored: str) -> None:
+        """Raise if another process has begun anew since this one opened the ledger: that is, before the first sale."""
+        if self._opened is not None and opening_record(self._opened).hash != stored:
+            now = _opening(store)
+            raise LedgerChangedError(() if now is None else now.changed(self._opened))
 
 
 def _opening(store: Store) -> Opening | None:
@@ -267,6 +301,9 @@ class MemoryLedger(Ledger):
         self._clock = clock
         self._kept = _MemoryStore()
         self._in_transaction = False
+
+    def __repr__(self) -> str:
+        return f"MemoryLedger({counted(len(self._kept.records), 'entry', 'entries')})"
 
     def transaction(self) -> AbstractContextManager[None]:
         return _MemoryTransaction(self)
@@ -365,13 +402,16 @@ class _MemoryStore:
             self._bought[record.buyer, record.idempotency_key] = record.sequence
             self._totals[record.buyer] = total
 
-    def mark(self) -> tuple[int, Head | None]:
-        """How many records there are, and the head: what `go_back` comes back to."""
-        return len(self.records), self._head
+    def remove_opening(self) -> None:
+        self.records.clear()
 
-    def go_back(self, mark: tuple[int, Head | None]) -> None:
+    def mark(self) -> tuple[int, list[Record], Head | None]:
+        """How many records there are, the first, and the head: what `go_back` comes back to."""
+        return len(self.records), self.records[:1], self._head
+
+    def go_back(self, mark: tuple[int, list[Record], Head | None]) -> None:
         """Take back what was written since the mark."""
-        entries, self._head = mark
+        entries, self.records[:1], self._head = mark
         for record in reversed(self.records[entries:]):
             if record.buyer is not None and record.idempotency_key is not None and record.price is not None:
                 del self._bought[record.buyer, record.idempotency_key]

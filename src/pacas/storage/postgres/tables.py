@@ -156,6 +156,9 @@ class PostgresTables:
                 totals[record.buyer] = total
             self._known = _TransactionState(Head(record.sequence + 1, record.hash), [record], totals)
 
+    def remove_opening(self) -> None:
+        self._wait_with("DELETE FROM entry WHERE sequence = 0")
+
     # ---- statements ------------------------------------------------------------------------------------------------
 
     def _look(self, buyer: str, idempotency_key: str) -> Record | None:

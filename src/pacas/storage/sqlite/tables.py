@@ -83,6 +83,9 @@ class SqliteTables:
                 (record.buyer, *total),
             )
 
+    def remove_opening(self) -> None:
+        self._connection.execute("DELETE FROM entry WHERE sequence = 0")
+
     def _first(self, statement: str, parameters: tuple[object, ...]) -> Record | None:
         row = self._connection.execute(statement, parameters).fetchone()
         return None if row is None else Record._make(row)

@@ -73,15 +73,16 @@ def _seeming(
     columns: Sequence[ProfiledColumn], sample: RowSample, pair: tuple[int, int], alone: Mapping[int, Floats]
 ) -> Iterator[PairCandidate]:
     """What a pair scores high for, and much higher than either of its attributes."""
-    found = sample.scores(combine([_keys(columns[column], sample.codes[column]) for column in pair]).key)
-    if found is None or found.support < LEAST_SUPPORT:
+    groups = combine([_keys(columns[column], sample.codes[column]) for column in pair])
+    scores = sample.scores(groups.key, LEAST_SUPPORT)
+    if scores is None:
         return
     best = np.maximum(alone[pair[0]], alone[pair[1]])
-    seems = (found.score >= LEAST_SCORE) & (1 - found.score < LEFT_OPEN * (1 - best))
+    seems = (scores >= LEAST_SCORE) & (1 - scores < LEFT_OPEN * (1 - best))
     values = sum(len(columns[column].values) for column in pair)
     for right in np.flatnonzero(seems).tolist():
         if right not in pair:
-            score = float(found.score[right])
+            score = float(scores[right])
             yield PairCandidate((-round(score, 2), values), pair, right, score, sample)
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
@@ -29,13 +28,6 @@ FEWEST_PAIRS = 10
 """Pairs of rows below which nothing is said."""
 
 
-class Scores(NamedTuple):
-    """How a left side scores for each column, and the share of rows that share their group with others."""
-
-    score: Floats
-    support: float
-
-
 @dataclass(frozen=True, eq=False)
 class RowSample:
     """Rows of a table in random order, as their codes, column by column; −1 is a null."""
@@ -50,11 +42,11 @@ class RowSample:
         """The columns that have nulls here."""
         return np.flatnonzero((self.codes < 0).any(axis=1))
 
-    def scores(self, key: Array) -> Scores | None:
+    def scores(self, key: Array, least_support: float) -> Floats | None:
         """How groups of equal keys, −1 for none, score for each column; None if too few rows share a group."""
         order, same = grouped(key)
-        pairs = int(same.sum())
-        if pairs < FEWEST_PAIRS:
+        pairs, shared = int(same.sum()), int((np.append(same, False) | np.append(False, same)).sum())
+        if pairs < FEWEST_PAIRS or shared < least_support * len(key):
             return None
         codes = self.codes[:, order]
         equal = (codes[:, 1:] == codes[:, :-1]) & same
@@ -63,10 +55,9 @@ class RowSample:
             there = codes[column] >= 0
             agreeing[column] = (equal[column] & there[1:]).sum()
             both[column] = (same & there[1:] & there[:-1]).sum()
-        score = (agreeing / np.maximum(both, 1) - self.chance) / np.maximum(1 - self.chance, 1e-9)
+        score: Floats = (agreeing / np.maximum(both, 1) - self.chance) / np.maximum(1 - self.chance, 1e-9)
         score[both < FEWEST_PAIRS] = 0.0
-        shared = np.append(same, False) | np.append(False, same)
-        return Scores(score, float(shared.sum()) / len(key))
+        return score
 
 
 @dataclass(eq=False)

@@ -16,7 +16,16 @@ from pacas.suggest.coded_table import CodedTable
 from pacas.suggest.dependencies.choosing import choose, ranked
 from pacas.suggest.dependencies.evidence import Classified, DependencyEvidence, Floats, PairCounts, classify, weigh
 from pacas.suggest.dependencies.examples import examples, shortened
-from pacas.suggest.dependencies.grading import PAIR, Grade, Thresholds, doubts, grade, inherited, thresholds_for
+from pacas.suggest.dependencies.grading import (
+    LEAST_SUPPORT,
+    PAIR,
+    Grade,
+    Thresholds,
+    doubts,
+    grade,
+    inherited,
+    thresholds_for,
+)
 from pacas.suggest.dependencies.pairs import find_pairs
 from pacas.suggest.dependencies.screening import RowSample, RowSamples, rows_to_screen
 from pacas.suggest.dependencies.suggested import SuggestedDependencies, SuggestedDependency
@@ -24,7 +33,6 @@ from pacas.suggest.kind import Kind
 
 FLOOR = 0.35
 """The score by a sample from which on a dependency is counted."""
-LEAST_SUPPORT = 0.03
 
 Tell = Callable[[str], None]
 Left = tuple[int, ...]
@@ -85,11 +93,11 @@ class _Search:
         for left, column in enumerate(self._columns):
             self._tell(f"what does {column.name} determine? ({left + 1:,} of {len(self._columns):,} columns)")
             sample = self._samples.of(left, most)
-            screened = sample.scores(sample.codes[left])
-            if screened is None or screened.support < LEAST_SUPPORT:
+            scores = sample.scores(sample.codes[left], LEAST_SUPPORT)
+            if scores is None:
                 continue
-            alone[left] = screened.score
-            for right in np.flatnonzero(screened.score >= FLOOR).tolist():
+            alone[left] = scores
+            for right in np.flatnonzero(scores >= FLOOR).tolist():
                 if right != left:
                     self._count((left,), right, sample)
         return alone

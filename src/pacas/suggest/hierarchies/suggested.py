@@ -56,6 +56,8 @@ class SuggestedHierarchy:
 
     def merged(self, k: int = 2) -> Hierarchy:
         """With small families put together, so that every label above ground stands for k values, if there are k."""
+        if all(level.smallest >= k for level in self.levels[1:]):
+            return self.hierarchy
         return balance(self.hierarchy, 0, min(k, len(self.hierarchy.ground_labels)), in_order=self.is_ordered)
 
     def __repr__(self) -> str:
@@ -70,9 +72,19 @@ def what_levels_hide(hierarchy: Hierarchy, column: ProfiledColumn) -> list[Hidin
 
 
 def _hiding(hierarchy: Hierarchy, level: int, nodes: np.ndarray, counts: Ints) -> HidingLevel:
-    below = np.bincount(hierarchy.ancestors[level, hierarchy.is_ground], minlength=len(hierarchy))
+    below = _values_below(hierarchy, level)
     sizes = below[below > 0]
     stands_for = below[hierarchy.ancestors[level, nodes]]
     rows = max(int(counts.sum()), 1)
     rows_below = {few: float(counts[stands_for < few].sum() / rows) for few in FEW}
     return HidingLevel(level, len(sizes), int(sizes.min()), float(np.median(sizes)), int(sizes.max()), rows_below)
+
+
+def has_only_children(hierarchy: Hierarchy) -> bool:
+    """Whether some label above ground stands for one value."""
+    return any((_values_below(hierarchy, level) == 1).any() for level in range(1, hierarchy.height))
+
+
+def _values_below(hierarchy: Hierarchy, level: int) -> Ints:
+    """Per node how many ground values have it at a level."""
+    return np.bincount(hierarchy.ancestors[level, hierarchy.is_ground], minlength=len(hierarchy)).astype(np.int64)

@@ -21,7 +21,7 @@ from pacas.suggest.hierarchies.families import families_of
 from pacas.suggest.hierarchies.labelled_values import labelled_tree
 from pacas.suggest.hierarchies.numbers import intervals_of
 from pacas.suggest.hierarchies.public_lists import listed
-from pacas.suggest.hierarchies.suggested import SuggestedHierarchy, what_levels_hide
+from pacas.suggest.hierarchies.suggested import SuggestedHierarchy, has_only_children, what_levels_hide
 from pacas.suggest.kind import Kind
 from pacas.suggest.roles.identifying import names_rows
 
@@ -94,5 +94,7 @@ def _suggested(column: ProfiledColumn, draft: DraftHierarchy) -> SuggestedHierar
 def without_only_children(draft: DraftHierarchy) -> Hierarchy:
     """Labels that stand for one value join a sibling: who bought one would know the value."""
     tree = draft.hierarchy
+    if not has_only_children(tree):
+        return tree
     merged = balance(tree, 0, min(2, len(tree.ground_labels)), in_order=draft.is_ordered)
     return labelled_tree({row[0]: row[1:-1] for row in merged.rows()})

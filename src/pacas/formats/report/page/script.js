@@ -26,6 +26,8 @@
   let valueRanks = null;
   const valueRank = (value) => (valueRanks ??= rank(values.map((v) => v ?? "")))[value];
   const prices = repairs.price.map(Number);
+  const rounded = (price) =>
+    price.toLocaleString("en", price < 100 ? { maximumSignificantDigits: 4 } : { maximumFractionDigits: 2 });
   const isFree = (cell) => repairs.bought[repairOf[cell]] === null;
   const KEYS = {
     row: (cell) => data.row[cell],
@@ -106,7 +108,7 @@
       cellOf(row, values[repairs.new[repair]]);
       cellOf(row, isFree(cell) ? "" : values[repairs.bought[repair]]);
       cellOf(row, isFree(cell) ? "" : String(repairs.level[repair]), "number");
-      cellOf(row, repairs.price[repair], "number");
+      cellOf(row, rounded(prices[repair]), "number");
       cellOf(row, BECAUSE[repairs.why[repair]]);
       const look = cellOf(row, "");
       if (data.flag[cell] !== "0") {

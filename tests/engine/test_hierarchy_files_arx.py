@@ -8,8 +8,8 @@ from pathlib import Path
 import pyarrow
 import pytest
 
+from pacas.engine.hierarchy_files import read_hierarchy, read_raw_hierarchy
 from pacas.errors import FileError, HierarchyError
-from pacas.formats.hierarchies import read_hierarchy, read_raw_hierarchy
 
 MED = "ibuprofen;NSAID;*\nnaproxen;NSAID;*\ndolex;acetaminophen;*\n"
 

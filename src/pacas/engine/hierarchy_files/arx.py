@@ -16,8 +16,8 @@ from pathlib import Path
 
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.lint import HierarchyRow
+from pacas.engine.hierarchy_files.raw_hierarchy import FORMATS, RawHierarchy, at
 from pacas.errors import FileError
-from pacas.formats.hierarchies.raw_hierarchy import FORMATS, RawHierarchy, at
 
 SEPARATORS = ";,"
 MARKED = '",\r\n'

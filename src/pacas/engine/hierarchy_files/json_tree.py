@@ -13,8 +13,8 @@ from typing import Any, NoReturn
 
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.lint import HierarchyRow
+from pacas.engine.hierarchy_files.raw_hierarchy import RawHierarchy, at, pad
 from pacas.errors import FileError, did_you_mean
-from pacas.formats.hierarchies.raw_hierarchy import RawHierarchy, at, pad
 
 KEYS = ("value", "children")
 

@@ -34,10 +34,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from pacas.core.lint import HierarchyRow
+from pacas.engine.hierarchy_files.amnesia_ranges import date_range, expand, number_range
+from pacas.engine.hierarchy_files.json_tree import label
+from pacas.engine.hierarchy_files.raw_hierarchy import RawHierarchy, at, not_a_tree, pad
 from pacas.errors import FileError, did_you_mean
-from pacas.formats.hierarchies.amnesia_ranges import date_range, expand, number_range
-from pacas.formats.hierarchies.json_tree import label
-from pacas.formats.hierarchies.raw_hierarchy import RawHierarchy, at, not_a_tree, pad
 
 KINDS = ("distinct", "range")
 NUMBERS = ("int", "decimal", "double")

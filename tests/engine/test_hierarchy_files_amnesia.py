@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from pacas.core.lint import lint
+from pacas.engine.hierarchy_files import read_hierarchy, read_raw_hierarchy
 from pacas.errors import FileError, HierarchyError, InputError
-from pacas.formats.hierarchies import read_hierarchy, read_raw_hierarchy
 
 DRUGS = """distinct
 name drugs

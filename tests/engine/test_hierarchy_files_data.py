@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from pacas.core.lint import lint
+from pacas.engine.hierarchy_files import read_hierarchy, read_raw_hierarchy
 from pacas.errors import HierarchyError
-from pacas.formats.hierarchies import read_hierarchy, read_raw_hierarchy
 
 ADULT = {
     "age": 4,

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from pacas.engine.hierarchy_files import read_hierarchy
 from pacas.errors import FileError, HierarchyError, InputError
-from pacas.formats.hierarchies import read_hierarchy
 
 MED = """
 {"value": "*", "children": [

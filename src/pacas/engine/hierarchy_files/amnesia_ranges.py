@@ -9,8 +9,8 @@ from pathlib import Path
 
 from pacas.core.hierarchy import canonical_number
 from pacas.core.lint import HierarchyRow
+from pacas.engine.hierarchy_files.raw_hierarchy import not_a_tree
 from pacas.errors import FileError
-from pacas.formats.hierarchies.raw_hierarchy import not_a_tree
 
 NUMBER = r"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?"
 NUMBERS = re.compile(rf"({NUMBER})[,-]({NUMBER})", re.ASCII)

@@ -11,8 +11,8 @@ from lanes import examples
 
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.lint import HierarchyRow, lint
+from pacas.engine.hierarchy_files import read_hierarchy, write_hierarchy
 from pacas.errors import FileError
-from pacas.formats.hierarchies import read_hierarchy, write_hierarchy
 
 NAMES = ["h.csv", "h.json", "h.csv.gz", "h.json.zst"]
 TRICKY = st.sampled_from(

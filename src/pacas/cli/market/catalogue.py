@@ -1,0 +1,148 @@
+"""`pacas catalogue`: what a provider sells, what a request for it needs, and what it costs where that is public."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from pacas.cli.data_options import EngineOption, MasterOption, MemoryOption
+from pacas.cli.market.named_provider import NamedProvider, opened_file, opened_remote
+from pacas.cli.options import (
+    AnyProvider,
+    CaOption,
+    CertKeyOption,
+    CertOption,
+    InsecureOption,
+    Json,
+    TokenOption,
+    is_url,
+    out,
+    print_json,
+    printable,
+)
+from pacas.cli.plain_table import plain_table
+from pacas.core.hierarchy import Hierarchy
+from pacas.core.money import credits_words, in_credits, rounded_text
+from pacas.core.words import counted
+from pacas.engine.choosing import EngineChoice
+from pacas.protocol.messages import ListedLadder, ListedPrices, Offer
+
+SHOWN = 5
+"""Price ladders of an attribute that are listed."""
+
+
+def command(
+    provider: AnyProvider,
+    token: TokenOption = None,
+    ca: CaOption = None,
+    cert: CertOption = None,
+    cert_key: CertKeyOption = None,
+    insecure: InsecureOption = False,
+    engine: EngineOption = None,
+    master: MasterOption = None,
+    memory: MemoryOption = None,
+    json: Json = False,
+) -> None:
+    """Say what a provider sells, which columns a request needs, at which levels, and the prices where they are public.
+
+    Where quotes are sealed, prices follow from public columns and can be listed: what a request costs who has bought
+    nothing, and below which level nobody is sold it. Where they are the paper's, ask with pacas quote.
+
+    JSON: quotes (sealed or paper), total (of a file; null at a URL), attributes (attribute, columns, height, values:
+    how many a level has, null where they are not told; may_be_absent, prices: null, or keys, linked, ladders: prices,
+    floor, keys)
+
+    Example: pacas catalogue provider.toml
+    """
+    choice = EngineChoice(engine, master, memory)
+    reach = NamedProvider(provider, None, token, ca, cert, cert_key, insecure, choice)
+    total = None
+    if is_url(provider):
+        with opened_remote(reach) as remote:
+            offers = remote.catalogue()
+    else:
+        with opened_file(reach) as opened:
+            offers, total = opened.catalogue(), opened.shop.total
+    if json:
+        print_json(as_json(offers, total))
+    else:
+        _print(offers, total)
+
+
+def as_json(offers: Mapping[str, Offer], total: int | None) -> dict[str, Any]:
+    """What is for sale; money in credits."""
+    return {
+        "quotes": _quotes(offers),
+        "total": None if total is None else in_credits(total),
+        "attributes": [
+            {
+                "attribute": offer.attribute,
+                "columns": list(offer.columns),
+                "height": offer.hierarchy.height,
+                "values": _values(offer.hierarchy),
+                "may_be_absent": offer.may_be_absent,
+                "prices": None if offer.prices is None else _prices(offer.prices),
+            }
+            for offer in offers.values()
+        ],
+    }
+
+
+def _quotes(offers: Mapping[str, Offer]) -> str:
+    return "sealed" if any(offer.is_sealed for offer in offers.values()) else "paper"
+
+
+def _values(hierarchy: Hierarchy) -> list[int] | None:
+    """How many values each level has; None where a provider tells of none but the root."""
+    if not hierarchy.ground_labels:
+        return None
+    return [len(hierarchy.at_level(level)) for level in range(hierarchy.height + 1)]
+
+
+def _prices(listed: ListedPrices) -> dict[str, Any]:
+    ladders = [
+        {"prices": [in_credits(price) for price in one.prices], "floor": one.floor, "keys": one.keys}
+        for one in listed.ladders
+    ]
+    return {"keys": listed.keys, "linked": list(listed.linked), "ladders": ladders}
+
+
+def _print(offers: Mapping[str, Offer], total: int | None) -> None:
+    in_all = "" if total is None else f", {credits_words(total)} for everything"
+    out.print(f"{counted(len(offers), 'attribute')} for sale, {_quotes(offers)} quotes{in_all}")
+    table = plain_table("attribute", "a request needs", "levels", "values from level 0 on", numbers=("levels",))
+    for offer in offers.values():
+        values = _values(offer.hierarchy)
+        told = "not told" if values is None else " → ".join(f"{n:,}" for n in values)
+        columns = ", ".join(offer.columns)
+        table.add_row(printable(offer.attribute), printable(columns), str(offer.hierarchy.height + 1), told)
+    out.print(table)
+    for offer in offers.values():
+        if offer.prices is not None:
+            _print_prices(offer, offer.prices)
+    if any(offer.prices is None for offer in offers.values()):
+        out.print("\npacas quote says what a request costs")
+
+
+def _print_prices(offer: Offer, listed: ListedPrices) -> None:
+    more = f", with what was bought of {', '.join(listed.linked)}" if len(listed.linked) > 1 else ""
+    keys = counted(listed.keys, "key")
+    out.print("\n" + printable(f"{offer.attribute}: {keys}; credits for who has bought nothing{more}"))
+    heads = [f"level {level}" for level in range(offer.hierarchy.height + 1)]
+    table = plain_table("keys", *heads, numbers=("keys", *heads))
+    having = Counter[tuple[str, ...]]()  # some differ by less than people are shown
+    for ladder in listed.ladders:
+        having[_ladder(ladder)] += ladder.keys
+    for prices, number in having.most_common(SHOWN):
+        table.add_row(f"{number:,}", *prices)
+    out.print(table)
+    if len(having) > SHOWN:
+        out.print(f"… and {len(having) - SHOWN:,} more prices (with --json)")
+    if offer.may_be_absent:
+        out.print("an answer may be that the person is absent")
+
+
+def _ladder(ladder: ListedLadder) -> tuple[str, ...]:
+    """A price a level; none below the floor, where it is not sold."""
+    return tuple("–" if level < ladder.floor else rounded_text(price) for level, price in enumerate(ladder.prices))

@@ -1,0 +1,1 @@
+"""What the parties' files describe, opened: a provider with its ledger, a client with its table."""

@@ -1,0 +1,86 @@
+"""`pacas.open_client`: from a client.toml to a table that can be checked and cleaned."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import dataclass, field
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from pacas.client.classes.check import Check, check
+from pacas.client.outcome.cleaning import Cleaning
+from pacas.client.safe_clean import SafeClean
+from pacas.core.dependency import FunctionalDependency
+from pacas.core.hierarchy import Hierarchy
+from pacas.engine.contract import Engine, Source
+from pacas.errors import InputError
+from pacas.formats.client_file import read_client_file
+from pacas.opening.open_provider import open_provider
+from pacas.protocol.marketplace import Marketplace, NobodySells
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Client:
+    """A client's table, the dependencies that should hold in it, and its own hierarchies."""
+
+    data: Source
+    """The table: a file, a folder or a table of the engine's, its rows left where they are."""
+    fds: tuple[FunctionalDependency, ...]
+    hierarchies: Mapping[str, Hierarchy]
+    engine: Engine[Any]
+    columns: Mapping[str, str | None] = field(default_factory=dict)
+    """Those that the provider calls by other names."""
+    provider: str | None = None
+    """Whom the client's file names to buy from."""
+    budget: float | None = None
+    """The credits that it names."""
+
+    def check(self) -> Check:
+        """Count the violations of each dependency and find the classes that need a repair."""
+        return check(self.data, self.fds, self.hierarchies, engine=self.engine)
+
+    def clean(
+        self,
+        provider: Marketplace | str | PathLike[str] | None = None,
+        budget: int | float | str | None = None,
+        *,
+        dry_run: bool = False,
+        **how: Any,
+    ) -> Cleaning:
+        """Repair the table with values bought from a provider, or from the one that a provider.toml describes.
+
+        Without one, here or in the client's file, own evidence alone repairs, for nothing. `how` are the choices of
+        `SafeClean`: strategy, careful, max_level, …. Nothing is written; the result is.
+        """
+        provider = provider if provider is not None else self.provider
+        if provider is None:
+            provider, budget = NobodySells(), budget or 0
+        budget = self.budget if budget is None else budget
+        if budget is None:
+            raise InputError("say what all values together may cost: budget=2, or budget = 2 in the client's file")
+        cleaner = SafeClean(self.fds, budget, hierarchies=self.hierarchies, columns=self.columns, **how)
+        if not isinstance(provider, str | PathLike):
+            return cleaner.clean(self.data, provider, engine=self.engine, dry_run=dry_run)
+        with closing(open_provider(provider)) as opened:
+            return cleaner.clean(self.data, opened, engine=self.engine, dry_run=dry_run)
+
+    def __repr__(self) -> str:
+        return f"Client({self.data.name}: {', '.join(self.data.columns)}; {'; '.join(map(str, self.fds)) or 'no fds'})"
+
+
+def open_client(path: str | PathLike[str], *, engine: Engine[Any] | None = None) -> Client:
+    """The client that a client.toml describes. The engine is the one that is given, else the file's."""
+    file = read_client_file(Path(path))
+    asked = file.engine_choice.open() if engine is None else engine
+    data = file.scan(asked)
+    return Client(
+        data,
+        file.dependencies(),
+        file.read_hierarchies(data, asked),
+        asked,
+        file.own_columns,
+        file.provider_named,
+        file.budget,
+    )

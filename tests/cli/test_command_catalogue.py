@@ -1,0 +1,75 @@
+"""`pacas catalogue`: what is for sale, of a file and at a URL."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from running_service import app_of, served, with_account
+
+from pacas.cli.demo.files import PROVIDER
+from pacas.cli.opened_provider import opened_provider, read_provider
+from pacas.provider.ledger.accounts import MemoryAccounts
+
+MED = {"attribute": "MED", "columns": ["GEN", "AGE"], "height": 3, "values": [6, 3, 2, 1], "may_be_absent": False}
+LADDER = [0.9, 0.65, 0.4, 0.0]
+LISTED = {
+    "keys": 6,
+    "linked": ["MED"],
+    "ladders": [{"prices": LADDER, "floor": 0, "keys": 4}, {"prices": LADDER, "floor": 3, "keys": 2}],
+}
+
+
+@pytest.fixture
+def sealed(folder: Path) -> Path:
+    (folder / "provider.toml").write_text(PROVIDER)
+    return folder / "provider.toml"
+
+
+def test_a_file_with_sealed_quotes_lists_prices(pacas: Any, sealed: Path) -> None:
+    told = pacas("catalogue", "provider.toml", "--json").document
+    assert told == {"quotes": "sealed", "total": 5.4, "attributes": [{**MED, "prices": LISTED}]}
+
+
+def test_the_paper_s_prices_are_asked_for(pacas: Any) -> None:
+    told = pacas("catalogue", "provider.toml", "--json").document
+    assert told == {"quotes": "paper", "total": 6.0, "attributes": [{**MED, "prices": None}]}
+    assert pacas("catalogue", "provider.toml").lines == [
+        "1 attribute for sale, paper quotes, 6 credits for everything",
+        "attribute  a request needs  levels  values from level 0 on",
+        "MED        GEN, AGE              4  6 → 3 → 2 → 1",
+        "",
+        "pacas quote says what a request costs",
+    ]
+
+
+def test_for_people_it_shows_what_keys_cost_and_what_is_not_sold(pacas: Any, sealed: Path) -> None:
+    assert pacas("catalogue", "provider.toml").lines[3:] == [
+        "",
+        "MED: 6 keys; credits for who has bought nothing",
+        "keys  level 0  level 1  level 2  level 3",
+        "   4      0.9     0.65      0.4        0",
+        "   2        –        –        –        0",
+    ]
+
+
+def test_a_url_tells_the_same_but_the_total(pacas: Any, sealed: Path) -> None:
+    accounts = MemoryAccounts()
+    token = with_account(accounts, "ann")
+    with opened_provider(read_provider("provider.toml")) as provider, served(app_of(provider, accounts)) as url:
+        told = pacas("catalogue", url, "--token", token, "--json").document
+        assert "the token is missing" in pacas("catalogue", url).complaint
+        assert "for everything" not in pacas("catalogue", url, "--token", token).out
+    assert told == {"quotes": "sealed", "total": None, "attributes": [{**MED, "prices": LISTED}]}
+
+
+def test_values_that_are_not_told_are_not_counted(pacas: Any, folder: Path) -> None:
+    (folder / "provider.toml").write_text(
+        '[relation]\ndata = "sp.csv"\n[match]\nMED = "GEN = GEN"\n[pricing]\nquotes = "paper"\n'
+    )
+    accounts = MemoryAccounts()
+    token = with_account(accounts, "ann")
+    with opened_provider(read_provider("provider.toml")) as provider, served(app_of(provider, accounts)) as url:
+        (told,) = pacas("catalogue", url, "--token", token, "--json").document["attributes"]
+    assert (told["height"], told["values"]) == (1, None)
