@@ -101,6 +101,11 @@ def test_a_mistake_in_the_new_keys_is_one_line(pacas: Any, folder: Path, text: s
     assert says in pacas("clean", "client.toml", "--provider", "provider.toml", "--budget", "2").complaint
 
 
+def test_other_names_are_nobodys_business_without_a_provider(pacas: Any, folder: Path) -> None:
+    other_names(folder)
+    assert pacas("clean", "own.toml", "--json").document["spent"] == 0
+
+
 STRATEGIES = ("weigh", "paper")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,8 @@ from pacas.suggest.coded_table import CodedTable
 from pacas.suggest.dependencies.given import judge_dependency
 from pacas.suggest.dependencies.suggested import SuggestedDependencies, SuggestedDependency
 
+MOST = 60
+"""Dependencies of the table's own that are written."""
 MENTIONED = 12
 """Weak dependencies that are listed as comments."""
 SURE, CLEAN = 0.75, 0.9
@@ -22,6 +24,8 @@ SURE, CLEAN = 0.75, 0.9
 much better one, errors are so many that less will do."""
 HALF = 0.5
 """The share of rows that must agree where a provider has said that a dependency holds."""
+TYPOS = 2
+"""Misspelled right sides that speak for a dependency beside those that the provider tells."""
 TWICE, MORE = 2, 0.005
 """What is wrong with a right side one left side tells: another with so many more exceptions is wrong itself."""
 EMPTY = 0.1
@@ -57,28 +61,43 @@ class DependenciesDraft:
                 self._add(fd, f"the provider has one value for each; {evidence_words(one)}", True)
 
     def _add_suggested(self, suggested: SuggestedDependencies) -> None:
-        told = {fd.rhs for fd in self.fds}
+        told = list(self.fds)
         best: dict[str, SuggestedDependency] = {}
-        is_clean = any(one.score >= CLEAN for one in suggested.strong)
-        for one in suggested.strong:
-            doubt = self._doubt(one, told, best.get(one.fd.rhs), SURE if is_clean else 0.0)
+        misspelled = {one.fd.rhs for one in suggested.strong if one.typo}
+        sure = SURE if any(one.score >= CLEAN for one in suggested.strong) else 0.0
+        for one in suggested.strong[:MOST]:
+            doubt = self._told_otherwise(one, told) or self._doubt(one, misspelled, best.get(one.fd.rhs), sure)
             why = f"{doubt}: {evidence_words(one)}" if doubt else evidence_words(one)
             if self._add(one.fd, why, not doubt):
                 best.setdefault(one.fd.rhs, one)
         for one in suggested.weak[:MENTIONED]:
             self._add(one.fd, f"weak: {evidence_words(one)}", False)
 
+    def _told_otherwise(self, one: SuggestedDependency, told: Sequence[FunctionalDependency]) -> str | None:
+        """Why a dependency would only be in the way of those that the provider tells."""
+        if any(one.fd.rhs == fd.rhs for fd in told):
+            return "the provider tells another"
+        if any(set(one.fd.lhs) & set(fd.attributes) for fd in told):
+            return "what the provider tells repairs its left side"
+        if told and one.typo < TYPOS:
+            return "its right side shows no errors of its own"
+        return None
+
     def _doubt(
-        self, one: SuggestedDependency, told: set[str], best: SuggestedDependency | None, sure: float
+        self,
+        one: SuggestedDependency,
+        misspelled: set[str],
+        best: SuggestedDependency | None,
+        sure: float,
     ) -> str | None:
         """Why a dependency that is strong by itself had better be looked at first."""
         empty = _empty_share(self._table, one.fd)
-        if one.fd.rhs in told:
-            return "the provider tells another"
         if one.score < sure:
             return "not as sure"
         if empty > EMPTY:
             return f"{empty:.0%} of the rows have none, and would get one"
+        if one.exceptions and not one.typo and misspelled & set(one.fd.lhs):
+            return "its exceptions may be errors of its left side"
         if best is not None and 1 - one.agreement > TWICE * (1 - best.agreement) + MORE:
             return f"{best.fd} has fewer exceptions"
         return None

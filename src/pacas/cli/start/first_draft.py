@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from pacas.cli.start.choices import Choices
+from pacas.cli.start.dependencies_draft import MOST
 from pacas.cli.start.provider_draft import ProviderDraft
 from pacas.cli.start.sold_draft import can_be_declared, draft_sold, is_about_people
 from pacas.core.dependency import FunctionalDependency
@@ -63,7 +64,7 @@ def first_draft(table: CodedTable, lines: Sequence[StarterLine], share: float, c
         ],
         total=_total(table, kept),
         unsold=unsold,
-        exact=[one.fd for one in found.exact if _is_told(one.fd, kept) and _holds(table, one.fd)],
+        exact=[one.fd for one in found.exact if _is_told(one.fd, kept) and _holds(table, one.fd)][:MOST],
         notes=_notes(people, kept),
     )
     return ProviderDraft(starter, trees, table)

@@ -24,8 +24,8 @@ def check_own_names(columns: OwnColumns) -> None:
 
 
 def in_own_names(marketplace: Marketplace, columns: OwnColumns) -> Marketplace:
-    """The marketplace; where the client has other names, in those."""
-    return OwnNames(marketplace, columns) if columns else marketplace
+    """The marketplace; where the client has other names, in those. Who sells nothing calls nothing otherwise."""
+    return OwnNames(marketplace, columns) if columns and marketplace.catalogue() else marketplace
 
 
 class OwnNames(Forwarding):

@@ -1,0 +1,230 @@
+"""`pacas init client` and `pacas init provider`: what they write runs as it is, and is written with reasons."""
+
+from __future__ import annotations
+
+import io
+import json
+import random
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from running_service import service
+
+from pacas.cli.opened_provider import opened_provider, read_provider
+
+MAPPED = {"postcode": "ZIP", "town": "City", "kind": "Kind"}
+CITIES = {str(10_000 + i): f"city {i % 11}" for i in range(30)}
+
+
+def shops(rows: int, seed: int) -> list[tuple[str, str, str, str]]:
+    """Shops in towns: a ZIP has one city, and a kind of shop follows from nothing."""
+    drawn = random.Random(seed)
+    return [
+        (f"s{seed}-{i}", zip_, CITIES[zip_], drawn.choice(["bar", "bakery", "deli"]))
+        for i in range(rows)
+        for zip_ in [drawn.choice(sorted(CITIES))]
+    ]
+
+
+@pytest.fixture(autouse=True)
+def tables(folder: Path) -> None:
+    """A provider's clean table, and a client's under other names with misspelled cities."""
+    sold = ["ID,ZIP,City,Kind", *(",".join(row) for row in shops(400, 1))]
+    (folder / "sold.csv").write_text("\n".join(sold) + "\n")
+    mine = [
+        f"{i},{z},{c.replace('city', 'ctiy') if n % 25 == 0 else c},{k}" for n, (i, z, c, k) in enumerate(shops(300, 2))
+    ]
+    (folder / "mine.csv").write_text("\n".join(["shop,postcode,town,kind", *mine]) + "\n")
+    truth = ["shop,postcode,town,kind", *(",".join(row) for row in shops(300, 2))]
+    (folder / "truth.csv").write_text("\n".join(truth) + "\n")
+    for old in ("client.toml", "provider.toml"):
+        (folder / old).unlink()
+
+
+def test_from_a_table_to_a_cleaned_one_in_two_commands(pacas: Any, folder: Path) -> None:
+    told = pacas("init", "client", "mine.csv", "--json").document
+    assert [one["fd"] for one in told["fds"] if one["on"]] == ["postcode -> town"]
+    assert (told["provider"], told["budget"], told["dry_run"], told["keys"]) == (None, None, None, ["shop"])
+    file = tomllib.loads((folder / "client.toml").read_text())
+    assert file == {"data": "mine.csv", "fds": ["postcode -> town"]}
+    assert pacas("clean", "client.toml", "--truth", "truth.csv", "--json").document["score"]["wrong_after"] == 0
+
+
+def test_the_reasons_stand_in_the_file_and_are_told(pacas: Any, folder: Path) -> None:
+    lines = pacas("init", "client", "mine.csv").lines
+    assert lines[1].startswith("postcode -> town  96.0% of 300 rows in 30 groups agree; exceptions: ")
+    assert lines[-2:] == [
+        "client.toml written: 1 dependency; 0 more to judge, as comments.",
+        "Next: pacas clean client.toml",
+    ]
+    text = (folder / "client.toml").read_text()
+    assert '"postcode -> town",  # 96.0% of 300 rows in 30 groups agree' in text
+    assert "# Keys tell every row apart, and so say nothing of others: shop" in text
+
+
+def test_with_a_provider_columns_are_mapped_and_a_dry_run_says_the_budget(pacas: Any, folder: Path) -> None:
+    assert pacas("init", "provider", "sold.csv").code == 0
+    told = pacas("init", "client", "mine.csv", "--provider", "provider.toml", "--json").document
+    assert {one["own"]: one["provider"] for one in told["columns"]} == MAPPED
+    assert told["dry_run"]["spent"] <= told["budget"]
+    assert told["fds"][0]["why"].startswith("the provider has one value for each; ")
+    file = tomllib.loads((folder / "client.toml").read_text())
+    assert (file["provider"], file["budget"]) == ("provider.toml", told["budget"])
+    cleaned = pacas("clean", "client.toml", "--truth", "truth.csv", "--json").document
+    assert (cleaned["budget"], cleaned["score"]["wrong_after"]) == (told["budget"], 0)
+
+
+def test_no_ledger_is_opened_and_paths_are_relative_to_the_file(pacas: Any, folder: Path) -> None:
+    (folder / "made").mkdir()
+    assert pacas("init", "provider", "sold.csv", "-o", "made/shop.toml").code == 0
+    (folder / "kept").mkdir()
+    assert pacas("init", "client", "mine.csv", "--provider", "made/shop.toml", "-o", "kept/me.toml").code == 0
+    assert tomllib.loads((folder / "made" / "shop.toml").read_text())["relation"]["data"] == "../sold.csv"
+    file = tomllib.loads((folder / "kept" / "me.toml").read_text())
+    assert (file["data"], file["provider"]) == ("../mine.csv", "../made/shop.toml")
+    assert sorted(path.name for path in (folder / "made").iterdir()) == ["hierarchies", "shop.toml"]
+    assert pacas("clean", "kept/me.toml", "--dry-run").code == 0
+
+
+def test_what_the_provider_publishes_comes_first(pacas: Any, folder: Path) -> None:
+    pacas("init", "provider", "sold.csv")
+    text = (folder / "provider.toml").read_text()
+    assert "\n# publish_dependencies = [" in text and "# [service]" in text
+    published = text.replace("# [service]", "[service]").replace("# publish_dep", "publish_dep")
+    (folder / "provider.toml").write_text(published)
+    told = pacas("init", "client", "mine.csv", "--provider", "provider.toml", "--json").document
+    assert told["fds"][0] == {
+        "fd": "postcode -> town",
+        "why": "the provider says that it holds in its table",
+        "on": True,
+    }
+
+
+def test_over_the_wire_names_alone_say_which_column_is_which(pacas: Any, folder: Path) -> None:
+    pacas("init", "provider", "sold.csv")
+    with opened_provider(read_provider("provider.toml")) as opened, service(opened, "ann") as (url, token):
+        told = pacas("init", "client", "mine.csv", "--provider", url, "--token", token, "--json").document
+        assert {one["own"]: one["provider"] for one in told["columns"]} == MAPPED
+        cleaned = pacas("clean", "client.toml", "--token", token, "--truth", "truth.csv", "--json").document
+    assert (tomllib.loads((folder / "client.toml").read_text())["provider"], cleaned["score"]["wrong_after"]) == (
+        url,
+        0,
+    )
+
+
+def test_what_cannot_be_found_is_not_the_providers_to_repair(pacas: Any, folder: Path) -> None:
+    """The provider finds a city by a shop's number, which the client has not."""
+    pacas("init", "provider", "sold.csv")
+    text = (folder / "provider.toml").read_text().replace('City = "ZIP = ZIP"', 'City = "ID = ID"')
+    (folder / "provider.toml").write_text(text.replace('[[dependency]]\nfd = "ZIP -> City"\n', ""))
+    lines = (folder / "mine.csv").read_text().replace("postcode,town", "postcode,City").splitlines()
+    (folder / "mine.csv").write_text("\n".join(line.partition(",")[2] for line in lines) + "\n")
+    told = pacas("init", "client", "mine.csv", "--provider", "provider.toml", "--json").document
+    assert {"own": "City", "provider": None} in told["columns"]
+    assert "City = false" in (folder / "client.toml").read_text()
+    assert pacas("clean", "client.toml", "--json").document["violations_after"] == 0
+
+
+@pytest.mark.parametrize(
+    ("answers", "fds"), [("\n\n", ["postcode -> town"]), ("n\n", []), ("y\n", ["postcode -> town"])]
+)
+def test_asking_goes_through_the_choices(
+    pacas: Any, folder: Path, monkeypatch: pytest.MonkeyPatch, answers: str, fds: list[str]
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO(answers))
+    outcome = pacas("init", "client", "mine.csv", "--ask", "--json")
+    assert [one["fd"] for one in json.loads(outcome.out)["fds"] if one["on"]] == fds
+    assert "Should postcode -> town hold (" in outcome.err
+    assert tomllib.loads((folder / "client.toml").read_text())["fds"] == fds
+
+
+def test_asking_a_provider_goes_through_what_is_sold(pacas: Any, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("n\n" + "\n" * 9))
+    outcome = pacas("init", "provider", "sold.csv", "--ask", "--json")
+    sold = [one["attribute"] for one in json.loads(outcome.out)["sold"]]
+    assert "Sell City, found by ZIP?" in outcome.err
+    assert sold == ["Kind"]
+
+
+@pytest.mark.parametrize("what", ["client", "provider"])
+def test_nothing_is_ever_written_over(pacas: Any, folder: Path, what: str) -> None:
+    (folder / f"{what}.toml").write_text("mine")
+    complaint = pacas("init", what, "sold.csv").complaint
+    assert complaint == f"{what}.toml is there already, and nothing is written over it; remove it, or give --output"
+    assert (folder / f"{what}.toml").read_text() == "mine"
+
+
+def test_files_are_written_all_or_none(pacas: Any, folder: Path) -> None:
+    (folder / "hierarchies").mkdir()
+    (folder / "hierarchies" / "City.csv").write_text("mine")
+    assert "hierarchies/City.csv is there already" in pacas("init", "provider", "sold.csv").complaint
+    assert not (folder / "provider.toml").exists()
+    assert [path.name for path in (folder / "hierarchies").iterdir()] == ["City.csv"]
+
+
+def test_a_providers_file_sells_as_it_is(pacas: Any, folder: Path) -> None:
+    told = pacas("init", "provider", "sold.csv", "--json").document
+    sold = {one["attribute"]: one["match"] for one in told["sold"]}
+    assert sold == {"City": ["ZIP"], "Kind": ["ID"]}
+    assert told["dependencies"] == ["ZIP -> City"]
+    assert {one["attribute"] for one in told["unsold"]} == set()
+    assert all((folder / name).exists() for name in told["files"])
+    assert pacas("lint", "provider.toml").code == 0
+    assert pacas("audit", "provider.toml").code == 0
+    (folder / "ask.jsonl").write_text('{"tuple": {"ZIP": "10003"}, "attribute": "City", "level": 0}\n')
+    assert (
+        pacas("buy", "provider.toml", "--requests", "ask.jsonl", "--json").document["purchases"][0]["answer"]
+        == "city 3"
+    )
+
+
+def people(folder: Path) -> None:
+    drawn = random.Random(5)
+    rows = [f"p{i},{drawn.randrange(18, 90)},{drawn.choice('fm')},{drawn.randrange(900, 9000, 10)}" for i in range(300)]
+    (folder / "people.csv").write_text("\n".join(["person,age,sex,income", *rows]) + "\n")
+
+
+def test_what_finds_a_person_is_sold_under_a_policy_with_its_trade_off_drawn(pacas: Any, folder: Path) -> None:
+    people(folder)
+    told = pacas("init", "provider", "people.csv", "--json").document
+    policies = {one["attribute"]: one["policy"] for one in told["sold"]}
+    assert {*policies} == {"age", "income"} and all(one["k"] >= 2 for one in policies.values())
+    (unsold,) = told["unsold"]
+    assert unsold["attribute"] == "sex" and "no level of its hierarchy hides it" in unsold["why"]
+    text = (folder / "provider.toml").read_text()
+    assert "<- chosen" in text and 'scope = "row"' in text
+    lint = pacas("lint", "provider.toml", "--json")
+    assert lint.code == 0
+    assert not {"no-policy", "refuses-everything", "groups-of-one"} & {one["rule"] for one in lint.document["findings"]}
+
+
+def test_a_larger_share_never_asks_for_a_larger_k(pacas: Any, folder: Path) -> None:
+    people(folder)
+    found = {}
+    for share in ("0.3", "1"):
+        told = pacas("init", "provider", "people.csv", "--share", share, "-o", f"{share}/p.toml", "--json").document
+        found[share] = {one["attribute"]: one["policy"] for one in told["sold"]}
+    for attribute, policy in found["1"].items():
+        assert policy["sold_from"] >= found["0.3"][attribute]["sold_from"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("client", "nothing.csv"), "nothing.csv does not exist"),
+        (("client", "mine.csv", "--provider", "nothing.toml"), "nothing.toml cannot be read"),
+        (("client", "mine.csv", "--provider", "provider.toml", "--ca", "x"), "--ca goes with a provider at a URL"),
+        (("provider", "sold.csv", "--share", "2"), "--share is above 0 and at most 1, not 2"),
+    ],
+)
+def test_mistakes_are_one_line(pacas: Any, arguments: tuple[str, ...], says: str) -> None:
+    assert says in pacas("init", *arguments).complaint
+
+
+def test_a_table_of_which_nothing_can_be_sold_says_so(pacas: Any, folder: Path) -> None:
+    (folder / "flat.csv").write_text("a\n" + "x\n" * 9)
+    complaint = pacas("init", "provider", "flat.csv").complaint
+    assert complaint == "flat.csv: nothing in it can be sold as it is; a: one value"
+    assert not (folder / "provider.toml").exists()
