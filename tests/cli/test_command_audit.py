@@ -89,8 +89,8 @@ def test_the_json_has_the_promised_keys(pacas: Any) -> None:
         "why": None,
     }
     assert [(one["rule"], one["severity"], one["people"]) for one in findings] == [
-        ("groups-of-one", "warning", 6),
-        ("paper-quotes", "warning", 6),
+        ("free-quotes-tell", "warning", 6),
+        ("rare-groups", "warning", 6),
         ("small-families", "warning", 2),
     ]
     assert len(ledger.pop("head")) == 64

@@ -197,7 +197,7 @@ def test_what_finds_a_person_is_sold_under_a_policy_with_its_trade_off_drawn(pac
     assert "<- chosen" in text and 'scope = "row"' in text
     lint = pacas("lint", "provider.toml", "--json")
     assert lint.code == 0
-    assert not {"no-policy", "refuses-everything", "groups-of-one"} & {one["rule"] for one in lint.document["findings"]}
+    assert not {"unprotected", "sells-nothing", "rare-groups"} & {one["rule"] for one in lint.document["findings"]}
 
 
 def test_a_larger_share_never_asks_for_a_larger_k(pacas: Any, folder: Path) -> None:

@@ -60,7 +60,7 @@ def test_an_error_ends_with_exit_code_1_and_the_line_that_mends_it(pacas: Any, w
     write()
     result = pacas("lint", "people.toml")
     assert result.code == 1
-    assert result.lines[0] == "error   undeclared-dependency: DRUG, 400 people"
+    assert result.lines[0] == "error   told-by: DRUG, 400 people"
     assert result.lines[2:5] == [
         "          [[dependency]]",
         '          fd = "CODE -> DRUG"',
@@ -82,19 +82,19 @@ def test_a_policy_that_is_pasted_is_one(pacas: Any, write: Write, folder: Path, 
     head, _, rest = PROVIDER.partition("[[policy]]")
     text = head + rest[rest.index("[pricing]") :].replace("sealed", quotes, 1)
     (folder / "people.toml").write_text(text)
-    (found,) = [one for one in findings(pacas) if one["rule"] == "no-policy"]
+    (found,) = [one for one in findings(pacas) if one["rule"] == "unprotected"]
     (folder / "people.toml").write_text(text + found["remedy"])
-    assert "no-policy" not in {one["rule"] for one in findings(pacas)}
+    assert "unprotected" not in {one["rule"] for one in findings(pacas)}
 
 
 def test_the_papers_quotes_are_sealed_by_the_line_that_mends_them(pacas: Any, write: Write, folder: Path) -> None:
     write()
     paper = PROVIDER.replace('scope = "row"\n', "").replace('quotes = "sealed"', "seed = 7")
     (folder / "people.toml").write_text(paper)
-    (found,) = [one for one in findings(pacas) if one["rule"] == "paper-quotes"]
+    (found,) = [one for one in findings(pacas) if one["rule"] == "free-quotes-tell"]
     assert "seed" in found["remedy"]
     (folder / "people.toml").write_text(paper.replace("[pricing]\nseed = 7", found["remedy"]))
-    assert "paper-quotes" not in {one["rule"] for one in findings(pacas)}
+    assert "free-quotes-tell" not in {one["rule"] for one in findings(pacas)}
 
 
 def findings(pacas: Any) -> list[dict[str, Any]]:
@@ -121,7 +121,7 @@ def test_the_json_has_the_promised_keys(pacas: Any, write: Write) -> None:
     assert result.code == 1
     (finding,) = result.document["findings"]
     assert set(finding) == {"rule", "severity", "attribute", "people", "says", "remedy"}
-    assert (finding["rule"], finding["severity"], finding["people"]) == ("undeclared-dependency", "error", ROWS)
+    assert (finding["rule"], finding["severity"], finding["people"]) == ("told-by", "error", ROWS)
 
 
 @pytest.mark.parametrize("share", ["0.4", "1.1", "most"])
@@ -139,9 +139,9 @@ def test_the_audit_has_the_findings_and_the_worst_figure_of_the_meter(pacas: Any
     write()
     document = pacas("audit", "people.toml", "--json").document
     assert document["leak"] is None
-    assert [finding["rule"] for finding in document["findings"]] == ["undeclared-dependency"]
+    assert [finding["rule"] for finding in document["findings"]] == ["told-by"]
     lines = pacas("audit", "people.toml").lines
-    assert lines[lines.index("to mend, as pacas lint says in full") + 1].endswith("dependency: DRUG, 400 people")
+    assert lines[lines.index("to mend, as pacas lint says in full") + 1].endswith("told-by: DRUG, 400 people")
 
 
 @pytest.fixture
@@ -177,7 +177,7 @@ def test_it_is_said_before_serving_begins(lopsided: None, folder: Path, capsys: 
         warn_of_findings(file, provider, engine)
     said = capsys.readouterr().err.splitlines()
     assert said[0].startswith("pacas: free quotes tell the DRUG of")
-    assert "pacas: error: undeclared-dependency: DRUG" in said
+    assert "pacas: error: told-by: DRUG" in said
     assert said[-1] == "pacas: pacas lint people.toml says more of these, and what mends them"
     assert not any(drug in line for drug in DRUGS for line in said)
 

@@ -95,7 +95,7 @@ def test_it_serves_until_it_is_told_to_stop_and_ends_well(pacas: Any, serve: Ser
     said = served.stderr.read_text().splitlines()
     warnings = [line.removeprefix("pacas: ") for line in said if line.startswith("pacas: ")]
     assert warnings[0].startswith("free quotes tell the MED of ") and warnings[0].endswith("see pacas leak")
-    assert warnings[1:3] == [f"warning: {rule}: MED" for rule in ("groups-of-one", "small-families")]
+    assert warnings[1:3] == [f"warning: {rule}: MED" for rule in ("rare-groups", "small-families")]
     assert warnings[3] == "pacas lint provider.toml says more of these, and what mends them"
     assert warnings[5].startswith("provider.toml gives a seed")
     lines = [json.loads(line) for line in said[len(warnings) :]]

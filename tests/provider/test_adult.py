@@ -78,7 +78,7 @@ def test_of_all_columns_that_are_sold_those_are_found_that_tell_and_no_others(pe
     sold = [a for a in people[0].columns if a not in (*PUBLIC, "ID")]
     protected = {"education": 0, "marital-status": 1, "occupation": 0, "native-country": 0}
     findings = lint_provider(provider(people, sold, protected, Sealing()), ENGINE, people[0])
-    told = [finding for finding in findings if finding.rule == "undeclared-dependency"]
+    told = [finding for finding in findings if finding.rule == "told-by"]
     assert [(one.severity, one.attribute, one.people) for one in told] == [
         ("error", "education", 30_162),
         ("warning", "marital-status", 29_945),

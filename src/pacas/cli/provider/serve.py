@@ -163,7 +163,9 @@ def warn_of_findings(file: ProviderFile, provider: Provider, engine: Engine[Any]
     if told := leak_warning(file, None if worst is None else leak_as_json(worst)):
         _warn(told)
     findings = findings_of(file, provider, engine, most=LINTED)
-    found = [one for one in findings if one.severity != "note" and one.rule != "paper-quotes"]  # which is said in full
+    found = [
+        one for one in findings if one.severity != "note" and one.rule != "free-quotes-tell"
+    ]  # which is said in full
     for finding in found:
         _warn(f"{finding.severity}: {finding.rule}: {printable(finding.attribute)}")
     if found:

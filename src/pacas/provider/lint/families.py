@@ -56,7 +56,30 @@ def only_children(own: OwnRows, terms: Terms, files: Mapping[str, str]) -> Itera
             labels = counted(len(small), "label")
             says = f"{labels} of {attribute}, for one value each: who buys it knows the value{tells}"
             severity: Severity = "warning" if terms.sealing is None else "note"
-            yield ProviderFinding("only-children", severity, attribute, people, says, balanced(attribute, 0, 2, files))
+            yield ProviderFinding("only-child", severity, attribute, people, says, balanced(attribute, 0, 2, files))
+
+
+def uneven_families(own: OwnRows, terms: Terms, files: Mapping[str, str]) -> Iterator[ProviderFinding]:
+    """Levels on which one label stands for far more values than most others do: prices and refusals differ as much."""
+    for attribute in terms.match:
+        tree = terms.hierarchies.get(attribute)
+        if tree is None:
+            continue
+        for level in range(1, tree.height):
+            below = np.unique(tree.ancestors[level, tree.is_ground], return_counts=True)[1]
+            usual = int(np.median(below))
+            if len(below) > 2 and below.max() > UNEVEN * usual:
+                says = (
+                    f"level {level} of {attribute} has labels for {below.min():,} to {below.max():,} values, "
+                    f"half of them for {usual:,} at most"
+                )
+                remedy = balanced(attribute, level - 1, usual, files)
+                yield ProviderFinding("uneven", "note", attribute, own.of, says, remedy)
+                break
+
+
+UNEVEN = 5
+"""A family so many times as large as most is told from them."""
 
 
 def _small(tree: Hierarchy, levels: range, level: int, k: int) -> Ints:

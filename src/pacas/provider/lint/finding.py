@@ -10,15 +10,17 @@ Severity = Literal["error", "warning", "note"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 """The worst first."""
 Rule = Literal[
-    "undeclared-dependency",
-    "refuses-everything",
+    "told-by",
+    "sells-nothing",
+    "sells-little",
     "refuses-nothing",
     "small-families",
-    "only-children",
-    "groups-of-one",
-    "finer-match",
-    "no-policy",
-    "paper-quotes",
+    "only-child",
+    "uneven",
+    "rare-groups",
+    "finer-than-x",
+    "unprotected",
+    "free-quotes-tell",
     "published-dependency",
     "not-looked-at",
 ]

@@ -8,7 +8,7 @@ from typing import Any
 from pacas.core.toml import toml_list
 from pacas.engine.contract import Engine, Source
 from pacas.provider.lint.dependencies import SHARE
-from pacas.provider.lint.families import only_children, small_families
+from pacas.provider.lint.families import only_children, small_families, uneven_families
 from pacas.provider.lint.finding import ProviderFinding, worst_first
 from pacas.provider.lint.free_quotes import FreeQuotes
 from pacas.provider.lint.own_rows import OwnRows
@@ -44,6 +44,7 @@ def lint_provider(
             *(() if quotes is None else refused_nothing(quotes, terms)),
             *small_families(own, terms, named),
             *only_children(own, terms, named),
+            *uneven_families(own, terms, named),
             *groups_of_one(own, terms),
             *finer_matches(own, terms),
             *published_dependencies(own, terms),
@@ -56,10 +57,10 @@ def _of_terms(own: OwnRows, terms: Terms) -> Iterator[ProviderFinding]:
     sold = ", ".join(terms.sold)
     if not terms.policies:
         says = "there is no policy: everything is safe to sell"
-        yield ProviderFinding("no-policy", "warning", sold, own.of, says, _policy(terms))
+        yield ProviderFinding("unprotected", "warning", sold, own.of, says, _policy(terms))
     if terms.sealing is None:
         says = "free quotes and refusals follow from people's values, and tell them; pacas leak says how far"
-        yield ProviderFinding("paper-quotes", "warning", sold, own.of, says, SEALED)
+        yield ProviderFinding("free-quotes-tell", "warning", sold, own.of, says, SEALED)
 
 
 def _policy(terms: Terms) -> str:

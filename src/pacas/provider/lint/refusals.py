@@ -1,4 +1,4 @@
-"""Attributes of which nothing is sold, and policies for whose sake nothing is refused."""
+"""Attributes of which nothing or little is sold, and policies for whose sake nothing is refused."""
 
 from __future__ import annotations
 
@@ -17,19 +17,22 @@ from pacas.provider.lint.own_rows import OwnRows
 from pacas.provider.lint.remedies import balanced, declared
 from pacas.provider.terms import Terms
 
+LITTLE = 0.1
+"""People whose value is never sold, from which on that is said."""
+
 
 def refused_everything(
     quotes: FreeQuotes, terms: Terms, share: float, files: Mapping[str, str]
 ) -> Iterator[ProviderFinding]:
-    """Attributes that next to nobody's value is sold of, at any level below the root."""
+    """Attributes that nobody's value, or not everybody's, is sold of, at any level below the root."""
     for attribute in terms.match:
         below = quotes.below_root(attribute)
         never = np.asarray((below < 0).all(axis=1))
-        if never.mean() < share:
+        if never.mean() <= min(LITTLE, share):
             continue
         why, remedy = _why_never(below[never, -1], attribute, terms, files)
         yield ProviderFinding(
-            "refuses-everything",
+            "sells-nothing" if never.mean() >= share else "sells-little",
             "error" if never.all() else "warning",
             attribute,
             quotes.own.in_all(int(never.sum())),

@@ -29,9 +29,7 @@ def groups_of_one(own: OwnRows, terms: Terms) -> Iterator[ProviderFinding]:
                 "so that the group's secret is that person's"
             )
             attribute = ", ".join(policy.y)
-            yield ProviderFinding(
-                "groups-of-one", "warning", attribute, alone, says, _larger(own, policy, alone, terms)
-            )
+            yield ProviderFinding("rare-groups", "warning", attribute, alone, says, _larger(own, policy, alone, terms))
 
 
 def protects_everybody(terms: Terms) -> bool:
@@ -72,7 +70,7 @@ def finer_matches(own: OwnRows, terms: Terms) -> Iterator[ProviderFinding]:
             if protects_everybody(terms):
                 remedy = EVERYBODY
             people = _singled_out(own, policy, attribute, terms)
-            yield ProviderFinding("finer-match", "warning", attribute, people, says, remedy)
+            yield ProviderFinding("finer-than-x", "warning", attribute, people, says, remedy)
 
 
 def _singled_out(own: OwnRows, policy: Policy, attribute: str, terms: Terms) -> int:

@@ -23,7 +23,7 @@ def undeclared(own: OwnRows, quotes: FreeQuotes | None, terms: Terms, share: flo
         says = f"{_what_tells(found, terms)} {found.fd.rhs} at level {found.right_level}: {_how_far(found)}"
         short = _short(found, quotes, terms) if quotes is not None and not quotes.own.is_sample else []
         yield ProviderFinding(
-            "undeclared-dependency",
+            "told-by",
             "error" if found.told.is_exact else "warning",
             found.fd.rhs,
             own.in_all(found.told.guessed),
