@@ -9,10 +9,15 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from running_service import service
 
 from pacas.cli.opened_provider import opened_provider, read_provider
+from pacas.cli.start.consulted import ConsultedProvider
+from pacas.core.hierarchy import Hierarchy
+from pacas.protocol.marketplace import NobodySells
+from pacas.protocol.messages import Ladders, Offer, Reason, refused
 
 MAPPED = {"postcode": "ZIP", "town": "City", "kind": "Kind"}
 CITIES = {str(10_000 + i): f"city {i % 11}" for i in range(30)}
@@ -228,3 +233,26 @@ def test_a_table_of_which_nothing_can_be_sold_says_so(pacas: Any, folder: Path) 
     complaint = pacas("init", "provider", "flat.csv").complaint
     assert complaint == "flat.csv: nothing in it can be sold as it is; a: one value"
     assert not (folder / "provider.toml").exists()
+
+
+@pytest.mark.parametrize(
+    ("reasons", "is_sure"),
+    [
+        ([None] * 9 + [Reason.AMBIGUOUS], True),
+        ([None] * 3 + [Reason.NO_MATCH] * 9, True),
+        ([None] * 3 + [Reason.UNSAFE] * 9, True),
+        ([None] * 8 + [Reason.AMBIGUOUS] * 2, False),
+        ([None] * 8 + [Reason.REFUSED] * 2, False),
+        ([None] * 2, False),
+    ],
+)
+def test_a_refusal_without_its_reason_speaks_against_one_value_each(
+    reasons: list[Reason | None], is_sure: bool
+) -> None:
+    class Quoting(NobodySells):
+        def quote_batch(self, attribute: str, tuples: Any) -> Ladders:  # type: ignore[override]
+            return Ladders(np.array([[5 if reason is None else refused(reason)] for reason in reasons]))
+
+    offer = Offer("B", ("A",), Hierarchy.flat(["x", "y"]))
+    asked = ConsultedProvider("somebody", Quoting(), None)
+    assert asked.answers_for(offer, [[str(n) for n in range(len(reasons))]]) is is_sure

@@ -50,8 +50,8 @@ class ConsultedProvider:
         asked = dict(zip(offer.columns, keys, strict=True))
         finest = self.marketplace.quote_batch(offer.attribute, asked).prices[:, 0]
         sure = int(((finest >= 0) | (finest == refused(Reason.UNSAFE))).sum())
-        unsure = int((finest == refused(Reason.AMBIGUOUS)).sum())
-        return sure >= FEWEST and sure >= SURE * (sure + unsure)
+        found = int((finest != refused(Reason.NO_MATCH)).sum())  # a refusal without its reason may be of many values
+        return sure >= FEWEST and sure >= SURE * found
 
     def mapped(self, client: Mapping[str, ProfiledColumn]) -> list[MappedColumn]:
         """Which column of the client's is which of the provider's: by names alone, where nothing else is known."""

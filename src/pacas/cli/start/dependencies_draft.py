@@ -96,6 +96,8 @@ class DependenciesDraft:
             return "not as sure"
         if empty > EMPTY:
             return f"{empty:.0%} of the rows have none, and would get one"
+        if 2 * one.blocks > one.exceptions:
+            return "its exceptions come in blocks, and may be right"
         if one.exceptions and not one.typo and misspelled & set(one.fd.lhs):
             return "its exceptions may be errors of its left side"
         if best is not None and 1 - one.agreement > TWICE * (1 - best.agreement) + MORE:
@@ -130,7 +132,8 @@ def _empty_share(table: CodedTable, fd: FunctionalDependency) -> float:
 
 def evidence_words(one: SuggestedDependency) -> str:
     """What speaks for a dependency, and what its exceptions look like."""
-    said = f"{one.agreement:.1%} of {counted(one.rows, 'row')} in {counted(one.groups, 'group')} agree"
+    share = min(one.agreement, 0.999) if one.exceptions else 1.0  # 100.0% is all
+    said = f"{share:.1%} of {counted(one.rows, 'row')} in {counted(one.groups, 'group')} agree"
     kinds = ((one.typo, "like typos"), (one.scattered, "scattered"), (one.blocks, "in blocks"))
     exceptions = [f"{number:,} {what}" for number, what in kinds if number]
     return f"{said}; exceptions: {', '.join(exceptions)}" if exceptions else said
