@@ -256,3 +256,10 @@ def test_a_refusal_without_its_reason_speaks_against_one_value_each(
     offer = Offer("B", ("A",), Hierarchy.flat(["x", "y"]))
     asked = ConsultedProvider("somebody", Quoting(), None)
     assert asked.answers_for(offer, [[str(n) for n in range(len(reasons))]]) is is_sure
+
+
+def test_a_file_in_which_nothing_is_turned_on_says_what_to_do(pacas: Any, folder: Path) -> None:
+    (folder / "few.csv").write_text("A,B\n1,x\n2,y\n")
+    assert pacas("init", "client", "few.csv").code == 0
+    complaint = pacas("clean", "client.toml").complaint
+    assert complaint.startswith("client.toml: no dependency is turned on in fds; ") and "take the # from" in complaint

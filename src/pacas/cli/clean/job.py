@@ -77,6 +77,11 @@ def make_job(options: Options, engine: Engine[Any]) -> Job:
     client = options.client
     source = client.scan(engine, options.key)
     cells = [] if options.cells is None else read_cells(options.cells)
+    if not client.fds and not cells:
+        raise InputError(
+            f"{client.path.name}: no dependency is turned on in fds; write one that should hold, such as "
+            '"zip -> city", take the # from one that is there, or name cells with --cells'
+        )
     max_level = parse_max_level(options.max_level, _repairable(client, cells))
     cleaner = SafeClean(
         client.dependencies(),
