@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from pacas.cli.start.choices import Choices
 from pacas.cli.start.dependencies_draft import MOST
@@ -13,8 +14,9 @@ from pacas.core.hierarchy import Hierarchy
 from pacas.core.words import counted
 from pacas.engine.grouping import combine, mixed
 from pacas.errors import InputError
+from pacas.formats.starters.file_names import file_names
 from pacas.formats.starters.lines import StarterLine
-from pacas.formats.starters.provider_starter import FOLDER, ProviderStarter, SoldLine, file_names
+from pacas.formats.starters.provider_starter import FOLDER, ProviderStarter, SoldLine
 from pacas.suggest.coded_table import CodedTable
 from pacas.suggest.dependencies.search import suggest_dependencies
 from pacas.suggest.hierarchies.suggested import SuggestedHierarchy
@@ -99,7 +101,8 @@ def _files(kept: Mapping[str, SuggestedMatch], trees: Mapping[str, Hierarchy]) -
     """Only JSON says that values are numbers."""
     numeric = [name for name in kept if trees[name].numeric]
     plain = [name for name in kept if not trees[name].numeric]
-    return file_names(plain, FOLDER) | file_names(numeric, FOLDER, ".json")
+    found = file_names(plain, Path(FOLDER)) | file_names(numeric, Path(FOLDER), ".json")
+    return {name: path.as_posix() for name, path in found.items()}
 
 
 def _how(one: SuggestedHierarchy) -> str:

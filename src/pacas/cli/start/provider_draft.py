@@ -19,8 +19,9 @@ from pacas.errors import InputError
 from pacas.formats.hierarchies import write_hierarchy
 from pacas.formats.provider.make_provider import make_provider
 from pacas.formats.provider.provider_file import read_provider_file
+from pacas.formats.starters.file_names import file_names
 from pacas.formats.starters.lines import StarterLine
-from pacas.formats.starters.provider_starter import FOLDER, ProviderStarter, csv_text, file_names
+from pacas.formats.starters.provider_starter import FOLDER, ProviderStarter, csv_text
 from pacas.provider.ledger.ledger import MemoryLedger
 from pacas.provider.lint.finding import ProviderFinding
 from pacas.provider.lint.lint import lint_provider
@@ -101,8 +102,8 @@ class ProviderDraft:
         starter = self.starter
         if fd in starter.declared or (needs_pairs and len(_tuples(self.table, fd.attributes)) > MOST_PAIRS):
             return None
-        names = file_names([*map(str, starter.declared), str(fd)], FOLDER)
-        declared = {**starter.declared, fd: names[str(fd)] if needs_pairs else None}
+        names = file_names([*map(str, starter.declared), str(fd)], Path(FOLDER))
+        declared = {**starter.declared, fd: names[str(fd)].as_posix() if needs_pairs else None}
         return replace(self, starter=replace(starter, declared=declared))
 
     def _without(self, attribute: str, why: str) -> ProviderDraft:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -143,20 +142,6 @@ def _trade_off(found: SuggestedPolicy) -> Iterator[str]:
         yield f"  {point.k:>6} {point.level:>3}                     {shares}{mark}"
     if len(points) > SHOWN:
         yield f"  … and {len(points) - SHOWN:,} more: pacas suggest policy"
-
-
-def file_names(attributes: Sequence[str], folder: str, suffix: str = ".csv") -> dict[str, str]:
-    """A file for each attribute, whatever it is called.
-
-    >>> file_names(["City", "a/b", "a b"], "hierarchies")
-    {'City': 'hierarchies/City.csv', 'a/b': 'hierarchies/a_b.csv', 'a b': 'hierarchies/a_b-2.csv'}
-    """
-    names: dict[str, str] = {}
-    for attribute in attributes:
-        plain = re.sub(r"[^A-Za-z0-9_-]+", "_", attribute)[:60] or "_"
-        free = (f"{folder}/{plain}{'' if n == 1 else f'-{n}'}{suffix}" for n in range(1, len(attributes) + 1))
-        names[attribute] = next(name for name in free if name.lower() not in {one.lower() for one in names.values()})
-    return names
 
 
 def csv_text(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
