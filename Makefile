@@ -7,13 +7,16 @@ PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
 FAST := not (spark or postgres or browser or data or faults or slow)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test test-all check faults format docs bench lock clean
+.PHONY: help demo console serve test test-all check faults format docs bench lock sbom clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
 
 demo: $(BIN)/pacas  ## the paper's running example, sealed quotes beside its own, then 20,000 rows with a report
 	@$(BIN)/pacas demo
+
+console: $(BIN)/pacas  ## both consoles on the example: review a dirty table of 20,000 rows, and watch who sells
+	@$(BIN)/pacas demo --consoles
 
 serve: $(BIN)/pacas  ## the running example as a service, with an account and the line to try
 	@$(BIN)/pacas serve --example $(ARGS)
@@ -48,6 +51,10 @@ bench: $(VENV)/.dev  ## measure, and write benchmarks/RESULTS.md (minutes)
 lock: $(VENV)/.dev  ## renew the lock files from pyproject.toml
 	$(BIN)/python -m uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header pyproject.toml -o requirements/runtime.lock
 	$(BIN)/python -m uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --all-extras --group dev -c requirements/runtime.lock pyproject.toml -o requirements/dev.lock
+	$(BIN)/python -m uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --extra postgres -c requirements/dev.lock pyproject.toml -o requirements/service.lock
+
+sbom: $(VENV)/bin/python  ## list what PACAS is made of, as locked: build/sbom.json (CycloneDX)
+	$(BIN)/python scripts/sbom.py
 
 clean:  ## remove the environment and everything made
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist benchmarks/.data pacas-demo-report.html

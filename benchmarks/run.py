@@ -16,8 +16,10 @@ import budget
 import clean
 import core
 import experiments
+import lint
 import measure
 import provider
+import review
 import scale
 import sealed
 import service
@@ -38,7 +40,9 @@ CHAPTERS = {
     "experiments": experiments.chapter,
     "scale": scale.chapter,
     "scale-weighed": scale.weighing,
+    "review": review.chapter,
     "suggest": suggest.chapter,
+    "lint": lint.chapter,
     "start": start.chapter,
 }
 LIBRARIES = ("duckdb", "numpy", "pyarrow", "scipy")

@@ -8,13 +8,15 @@ from pathlib import Path
 from pacas.experiments.claims import Judged, judge_all
 from pacas.experiments.plots.labels import column_words, value_words
 from pacas.experiments.plots.means import Means, Point, means, means_tables
-from pacas.experiments.runs.figures import FIGURES, REAL_DATA, SCALES, SEEDS, Drawn, Figure
+from pacas.experiments.runs.figures import FIGURES, GROUPS, REAL_DATA, SCALES, SEEDS, Drawn, Figure
 from pacas.experiments.runs.results import Runs, read_table
 from pacas.experiments.verdicts import number
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGE = DOCS / "evaluation.md"
 RESULTS = DOCS / "evaluation" / "results.parquet"
+WEIGHING = DOCS / "evaluation" / "weighing.parquet"
+"""Of the figures of `weighing`, which are run at the small scale."""
 
 INTRODUCTION = """\
 # Evaluation
@@ -64,19 +66,31 @@ where it was. The directory then holds `report.html`, the plots, and one tidy ta
 - An error rises if it ends higher than it begins, by more than 2 % of the largest value, and never falls by more than
   that on the way; errors are means over the seeds. A time rises if it ends more than 10 % above where it began.
 - Parameters are varied, and methods compared, on {sweep:,} rows of a table, or all it has; how time grows is measured
-  up to whole tables.
+  up to whole tables. What weighing makes of each kind of errors ({weighing}) is run on {small:,} rows
+  of each: {small_runs}
 """
 
 
 def render() -> str:
     """The whole page."""
     runs = Runs.of(read_table(RESULTS), REAL_DATA, SCALES["full"])
-    claims = judge_all(runs)
+    small = Runs.of(read_table(WEIGHING), REAL_DATA, SCALES["small"])
+    weighing = GROUPS["weighing"]
+    both = zip(judge_all(runs), judge_all(small), strict=True)
+    claims = [weighed if weighed.figure in weighing else judged for judged, weighed in both]
+    introduction = INTRODUCTION.format(
+        runs=_what_ran(runs),
+        sweep=runs.scale.sweep,
+        weighing=", ".join(f"[{name}](#{name})" for name in weighing),
+        small=small.scale.sweep,
+        small_runs=_what_ran(small),
+    )
+    figures = [(figure, small if figure.name in weighing else runs) for figure in FIGURES.values()]
     parts = [
-        INTRODUCTION.format(runs=_what_ran(runs), sweep=runs.scale.sweep),
+        introduction,
         "## Claims\n",
         *_summary(claims),
-        *(part for figure in FIGURES.values() for part in _figure(figure, runs, claims)),
+        *(part for figure, of in figures for part in _figure(figure, of, claims)),
     ]
     return "\n".join(parts).rstrip() + "\n"
 

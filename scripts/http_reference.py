@@ -43,16 +43,47 @@ token.
 - A refusal is an answer (200), not an error. It says `refused` and no more, unless the catalogue has `"reasons": true`.
 - Where quotes are sealed, the length of an answer follows from the question alone: white space makes a price as long as
   a refusal, and a purchase as long as any answer to it would be.
+- `/console`, where `pacas serve --console` has it, is pages for operators ([how to](../how-to/watch-a-provider.md)) and
+  nothing for programs: what is there may change with any release.
 - Everything may be sent again. Quotes change nothing, and a purchase is charged once under its `Idempotency-Key`.
 
 [Clean over the wire](../how-to/clean-over-the-wire.md) shows the ready-made client;
 [run a service](../how-to/run-a-service.md) is for the other side.
 """
 
+RECONCILE = """\
+The W3C Reconciliation Service API 0.2, where `provider.toml` has `reconcile = true`: not part of the OpenAPI document,
+and for accounts of the role `reconcile` alone, whose token stands in the path. [How to use
+OpenRefine](../how-to/use-openrefine.md) shows it at work. Pages of any origin may call these paths (CORS), and no
+others. Errors have the one shape; an unknown or revoked token is 401.
+"""
+RECONCILE_PATHS = {
+    "GET /reconcile/{token}": """the manifest: the types of rows, what is sold, and the settings `level`, `pay` and
+        `ceiling`. No suggest, preview or view""",
+    "POST /reconcile/{token}, `queries`": """as a form: candidates for rows. A `type` says which match column `query`
+        is; `properties` have the others, by their names. Without a type all match columns must be properties, unless
+        one is all there is. `id` is the tuple, encrypted; `match` is false where what is found is ambiguous. Where
+        refusals do not say why, every tuple has a candidate. A tuple counts once per attribute that is found so against
+        `quotes_per_minute`. `GET` with `?queries=…` does the same""",
+    "POST /reconcile/{token}, `extend`": """as a form: per row and property one text, or `[{}]` where there is none.
+        Without both `pay` (`on`, `true`) and `ceiling` (in credits, for one value) it quotes, in words, and the
+        column's name ends in `(price)`. With them it buys: at `level`, or at the finest level within the ceiling. What
+        is refused, dearer, or above the account's credit is `[{}]`, and not charged""",
+    "GET /reconcile/{token}/properties": "what is sold, of rows of a `type` (`propose_properties`)",
+}
+RECONCILE_KEYS = """\
+A purchase has no `Idempotency-Key`: its key follows from account, id, attribute and level, so that what is sent again
+is charged once. `finest` is a level like the others in this: what was bought so is told again, and a finer level is
+bought by its number. A call may have as many ids times properties as `max_batch`; OpenRefine sends ten ids at a time,
+and for a preview those of all rows in sight. Where quotes are sealed, lengths tell nothing here, either.
+"""
+
 WHEN = {
     ErrorCode.BAD_REQUEST: "The body is not JSON, or not an Arrow stream; the `Idempotency-Key` is missing.",
     ErrorCode.UNAUTHORIZED: "No token, an unknown one, or a revoked one; which of them is not said.",
-    ErrorCode.FORBIDDEN: "The account has another role: operators do not ask or buy, clients do not watch.",
+    ErrorCode.TOKEN_EXPIRED: "The token is an account's, and its time is over; the provider gives a new one.",
+    ErrorCode.FORBIDDEN: """The account has another role: operators do not ask or buy, clients do not watch, and tokens
+        of the role `reconcile` open nothing but their path.""",
     ErrorCode.NOT_FOUND: "There is no such path; the caller has no purchase of that id.",
     ErrorCode.METHOD_NOT_ALLOWED: "The path does not take the method.",
     ErrorCode.CONFLICT: "The idempotency key was used for another request. Nothing was bought.",
@@ -149,10 +180,16 @@ def render() -> str:
     for name, operation in operations(document):
         parts += _section(name, operation, examples.get(operation["operationId"], ()))
     parts += [
+        *_reconcile(),
         "## Shapes\n",
         *(line for name, s in document["components"]["schemas"].items() for line in _shape(name, s)),
     ]
     return "\n".join(parts)
+
+
+def _reconcile() -> list[str]:
+    rows = (f"| {path} | {_line(text)} |" for path, text in RECONCILE_PATHS.items())
+    return ["## /reconcile/{token}\n", RECONCILE, "| | |", "| --- | --- |", *rows, "", RECONCILE_KEYS]
 
 
 def _errors() -> list[str]:

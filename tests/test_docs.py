@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import glob
-import importlib.util
 import io
 import os
 import re
@@ -19,6 +18,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 import pytest
+from loaded_script import script
 
 from pacas.cli.demo.files import write_files
 from pacas.cli.main import run
@@ -37,14 +37,6 @@ def page_id(page: Path) -> str:
 
 
 # ---- the references ----------------------------------------------------------------------------------------------
-
-
-def script(name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(name, ROOT / "scripts" / f"{name}.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.fixture(scope="module")
@@ -105,6 +97,8 @@ def test_every_example_of_the_reference_runs(
     assert len(examples) == len(list(reference.commands()))
     monkeypatch.chdir(tmp_path)
     for example in sorted(examples, key=lambda line: ("hierarchy build" not in line, "pacas init" in line)):
+        if "pacas review" in example:  # which answers until somebody ends it, and has tests of its own
+            continue
         if "pacas init" in example:  # which overwrites nothing
             table, made = shlex.split(example)[3], shlex.split(example)[2]
             shutil.copy("client.csv", table)

@@ -53,7 +53,7 @@ def test_figures_turn_dark_with_the_page(page: Page) -> None:
     page.emulate_media(color_scheme="light")
     assert paper() == "rgb(255, 255, 255)"
     page.emulate_media(color_scheme="dark")
-    assert paper() == "rgb(28, 32, 36)"
+    assert paper() == "rgb(26, 30, 34)"
 
 
 def test_the_means_open_below_a_figure(page: Page) -> None:

@@ -15,8 +15,8 @@ OWN = {"GEN": "sex", "AGE": "years", "MED": "drug"}
 
 
 def settled(folder: Path) -> None:
-    """A table that says itself what is wrong: eight cities of ten rows each, one of them misspelled once."""
-    rows = [f"{zip_},{city}" for zip_, city in enumerate("abcdefgh") for _ in range(10)]
+    """A table that says itself what is wrong: eight cities of thirty rows each, one of them misspelled once."""
+    rows = [f"{zip_},{city}" for zip_, city in enumerate("abcdefgh") for _ in range(30)]
     rows[3] = "0,x"
     (folder / "mine.csv").write_text("\n".join(["zip,city", *rows]) + "\n")
     (folder / "mine.toml").write_text('data = "mine.csv"\nfds = ["zip -> city"]\n')
@@ -36,7 +36,7 @@ def other_names(folder: Path) -> None:
 def test_what_own_evidence_settles_is_repaired_for_nothing(pacas: Any, folder: Path) -> None:
     settled(folder)
     told = pacas("clean", "mine.toml", "--json").document
-    assert (told["budget"], told["spent"], told["violations_before"], told["violations_after"]) == (0, 0, 9, 0)
+    assert (told["budget"], told["spent"], told["violations_before"], told["violations_after"]) == (0, 0, 29, 0)
     assert (folder / "mine.clean.csv").read_text().splitlines()[4] == "0,a"
 
 

@@ -42,7 +42,7 @@ def test_a_token_is_given_and_only_its_hash_is_kept(pacas: Any, folder: Path, ur
     assert result.code == 0
     document = result.document
     token = document.pop("token")
-    assert document == {"account": "ann", "role": "client", "credit": 10}
+    assert document == {"account": "ann", "role": "client", "credit": 10, "quotes_per_minute": None}
     assert re.fullmatch(r"[\w-]{43}", token)
     assert kept(folder, url) == [Account("ann", Role.CLIENT, 10 * 10**9, False, token_hash(token))]
 
@@ -52,10 +52,11 @@ def test_what_is_bought_is_listed(pacas: Any, folder: Path, url: str) -> None:
     pacas("account", "add", "zoe", "provider.toml", "--role", "operator")
     bought = pacas("buy", "provider.toml", "--requests", "requests.jsonl", "--as", "ann", "--json")
     assert (bought.code, bought.document["spent"]) == (0, 1.1)
+    unbounded = {"revoked": False, "quotes_per_minute": None}
     assert pacas("account", "list", "provider.toml", "--json").document == {
         "accounts": [
-            {"account": "ann", "role": "client", "credit": 10.5, "spent": 1.1, "purchases": 2, "revoked": False},
-            {"account": "zoe", "role": "operator", "credit": None, "spent": 0, "purchases": 0, "revoked": False},
+            {"account": "ann", "role": "client", "credit": 10.5, "spent": 1.1, "purchases": 2, **unbounded},
+            {"account": "zoe", "role": "operator", "credit": None, "spent": 0, "purchases": 0, **unbounded},
         ]
     }
 
@@ -66,12 +67,27 @@ def test_for_people_the_token_is_shown_once_with_a_note(pacas: Any, folder: Path
     assert token_hash(token.removeprefix("token: ")) == kept(folder)[0].token_hash
     assert note.startswith("It is shown this once")
     pacas("account", "revoke", "ann", "provider.toml")
-    pacas("account", "add", "bob", "provider.toml")
+    pacas("account", "add", "bob", "provider.toml", "--rate", "5000")
     assert pacas("account", "list", "provider.toml").lines == [
-        "account  role      credit  spent  purchases",
-        "ann      client        10      0          0  revoked",
-        "bob      client  no limit      0          0",
+        "account  role      credit  spent  purchases  a minute",
+        "ann      client        10      0          0            revoked",
+        "bob      client  no limit      0          0     5,000",
     ]
+
+
+def test_a_token_for_openrefine_has_a_credit_and_an_address(pacas: Any, folder: Path) -> None:
+    asked = ("account", "add", "refine", "provider.toml", "--role", "reconcile")
+    refused = pacas(*asked)
+    assert refused.code == 2 and "needs a credit" in refused.err
+    first, token, note = pacas(*asked, "--credit", "5").lines
+    assert first == "refine: for OpenRefine, may spend 5 credits in all"
+    assert token.removeprefix("token: ") in note and "when provider.toml has reconcile = true in [service]" in note
+    assert pacas("account", "credit", "refine", "provider.toml", "none").code == 2
+    file = folder / "provider.toml"
+    file.write_text(file.read_text() + '\n[service]\nreconcile = "https://pacas.example.org"\n')
+    pacas("account", "revoke", "refine", "provider.toml")
+    token, note = pacas(*asked, "--credit", "5").lines[1:]
+    assert note.endswith(f"https://pacas.example.org/reconcile/{token.removeprefix('token: ')}")
 
 
 def test_a_narrow_terminal_shows_the_token_in_one_piece(
@@ -107,6 +123,19 @@ def test_credit_is_set(pacas: Any, folder: Path, url: str) -> None:
     assert kept(folder, url)[0].credit == 500_000_000
     assert pacas("account", "credit", "ann", "provider.toml", "none").lines == ["ann: may spend without a limit"]
     assert kept(folder, url)[0].credit is None
+
+
+def test_a_rate_is_given_and_set(pacas: Any, folder: Path, url: str) -> None:
+    added = pacas("account", "add", "ann", "provider.toml", "--rate", "20").lines[0]
+    assert added == "ann: a client, may spend without a limit, may ask about 20 tuples a minute"
+    told = pacas("account", "rate", "ann", "provider.toml", "1000", "--json").document
+    assert told == {"account": "ann", "quotes_per_minute": 1000}
+    assert kept(folder, url)[0].quotes_per_minute == 1000
+    words = pacas("account", "rate", "ann", "provider.toml", "none").lines
+    assert words == ["ann: may ask as the service allows everybody"]
+    assert kept(folder, url)[0].quotes_per_minute is None
+    for wrong in ("0", "1.5", "-1", "many", "9" * 14):
+        assert pacas("account", "rate", "ann", "provider.toml", wrong).code == 2
 
 
 def test_a_revoked_account_gets_a_new_token_by_adding_it_again(pacas: Any, folder: Path) -> None:

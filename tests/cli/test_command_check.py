@@ -10,6 +10,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from pacas.client.found.found_cells import numbered
+from pacas.engine.duck.engine import DuckEngine
+from pacas.formats.cells_file import CellsFile
+from pacas.formats.relations.relations import scan_relation
+
 FD = ("--fd", "GEN, DIAG -> MED", "--hierarchy", "MED=med.csv")
 
 
@@ -207,3 +212,17 @@ def test_parquet_and_compressed_files_are_read(pacas: Any, folder: Path) -> None
     documents = [pacas("check", name, "--fd", "A -> B", "--json").document for name in ("d.parquet", "d.csv.gz")]
     assert documents[0] == documents[1]
     assert documents[0]["dependencies"][0]["violations"] == 1
+
+
+def test_violating_cells_are_written_as_pandera_writes_them_and_read_back(pacas: Any, folder: Path) -> None:
+    check = ("check", "client.csv", "--fd", "GEN, DIAG -> MED", "--key", "ID", "--failures", "failures.csv")
+    assert pacas(*check).code == 1
+    assert (folder / "failures.csv").read_text().splitlines()[:2] == [
+        "schema_context,column,check,check_number,failure_case,index,ID",
+        'Column,MED,"GEN, DIAG -> MED",0,ibuprofen,0,t1',
+    ]
+    for key in ([], ["ID"]):
+        cells = CellsFile(folder / "failures.csv").read(key)
+        assert [row for row, _ in numbered(cells, scan_relation("client.csv"), DuckEngine())] == [0, 1, 2, 3, 4]
+    assert "cannot be written" in pacas(*check[:-1], "no/such.csv").complaint
+    assert "client.csv is the table itself" in pacas(*check[:-1], "client.csv").complaint

@@ -492,6 +492,37 @@ def test_a_mistake_that_is_found_before_anything_is_paid_leaves_no_journal(pacas
     assert not list(folder.glob("*.journal"))
 
 
+def test_a_column_of_a_near_name_is_suggested(pacas: Any, folder: Path) -> None:
+    text = (folder / "client.csv").read_text()
+    (folder / "client.csv").write_text(text.replace("GEN", "Sex"))
+    toml = (folder / "client.toml").read_text().replace("GEN, DIAG", "Sex, DIAG")
+    (folder / "client.toml").write_text(toml)
+    said = pacas(*CLEAN).complaint
+    assert said.endswith("""if that is 'Sex', say so in client.toml: [columns] with Sex = "GEN\"""")
+    (folder / "client.toml").write_text(toml + '\n[columns]\nSex = "GEN"\n')
+    assert pacas(*CLEAN, "--json").document["spent"] == 1.4
+
+
+def test_no_match_says_how_many_would_match_normalized_and_then_they_do(pacas: Any, folder: Path) -> None:
+    dirty = (folder / "client.csv").read_text()
+    (folder / "client.csv").write_text(
+        dirty.replace("female", "Female").replace('"male', '"MALE').replace('"51"', '"51.0"')
+    )
+    told = pacas(*CLEAN, "--dry-run", "--json").document
+    assert told["would_match"] == [{"attribute": "MED", "found": 4, "tried": 5}] and told["purchases"] == []
+    said = pacas(*CLEAN, "--dry-run").err
+    assert said == (
+        "pacas: MED: no_match: at least 4 of 5 tried would match if the provider's match were normalized "
+        "(GEN 'MALE' as 'male', AGE '51.0' as '51'); it says so with ~ … normalized\n"
+    )
+    toml = (folder / "provider.toml").read_text()
+    (folder / "provider.toml").write_text(
+        toml.replace('"GEN = GEN, AGE = AGE"', '"GEN ~ GEN normalized, AGE ~ AGE normalized"')
+    )
+    told = json.loads(pacas(*CLEAN, "--json").out)
+    assert told["spent"] == 1.4 and "would_match" not in told
+
+
 # ---- bad input ----------------------------------------------------------------------------------------------------
 
 
@@ -512,7 +543,7 @@ def test_a_mistake_that_is_found_before_anything_is_paid_leaves_no_journal(pacas
         (("--output", "client.csv"), "client.csv is the table itself"),
         (("--output", "out"), "out: cannot tell what to write"),
         (("--output", "sp.csv/out.csv"), "out.csv cannot be written"),
-        (("--cells", "med.csv"), "no column 'row' in med.csv"),
+        (("--cells", "med.csv"), "no column 'attribute' in med.csv"),
         (("--truth", "sp.csv"), "--truth: sp.csv has 6 rows and client.csv has 8"),
         (("--truth", "none.csv"), "none.csv does not exist"),
         (("--report", "no/report.html"), "there is no folder no"),

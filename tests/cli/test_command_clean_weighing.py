@@ -105,7 +105,7 @@ def test_with_the_truth_it_tells_and_draws_the_true_error_over_money(pacas: Any,
     assert true[-1]["error"] == pytest.approx(found["repair_error"])
     assert found["hindsight"]["vote"]["wrong"] == found["score"]["wrong"]
     page = (folder / "report.html").read_text()
-    assert page.count('class="curve beside"') == 1 and "True error: from " in page
+    assert page.count('class="curve dashed"') == 1 and "True error: from " in page
     assert "F1 " in page.split("A free vote alone would have changed")[1]
 
 

@@ -189,7 +189,7 @@ def test_parquet_and_compressed_files_keep_their_kind(pacas: Any, folder: Path) 
         ((*FD, "--rate", "0.1", "--hierarchy", "W=med.csv"), "no column 'W' in d.csv; there is A, B, C"),
         ((*FD, "--rate", "0.1", "--output", "none/d.csv"), "none/d.csv cannot be written: there is no folder none"),
         ((*FD, "--rate", "0.1", "--output", "d.csv"), "d.csv is the table itself"),
-        ((*FD, "--rate", "0.1", "--output", "d.xlsx"), "d.xlsx: cannot tell what to write"),
+        ((*FD, "--rate", "0.1", "--output", "d.xls"), "d.xls: cannot tell what to write"),
         ((*FD, "--rate", "0.1", "--log", "dirty.csv"), "dirty.csv is to hold two things, or is the table itself"),
         ((*FD, "--rate", "0.1", "--log", "d.csv"), "d.csv is to hold two things, or is the table itself"),
         ((*FD, "--rate", "0.1", "--log", "none/l.csv"), "none/l.csv cannot be written: there is no folder none"),

@@ -109,3 +109,21 @@ def test_show_prints_labels_as_they_are(pacas: Any, folder: Path) -> None:
     out = pacas("hierarchy", "show", "h.csv").out
     for label in labels:
         assert f"── {label}  1 value" in out
+
+
+def test_build_from_columns_of_the_table(pacas: Any, folder: Path) -> None:
+    rows = ["City,County,State", "Troy,Rensselaer,NY", "Albany,Albany,NY", "Newark,Essex,NJ", "Newark,Essex,NJ"]
+    (folder / "places.csv").write_text("\n".join([*rows, "Newark,Kent,DE", "Nowhere,,"]) + "\n")
+    found = pacas("hierarchy", "build", "places.csv", "City", "columns=State", "--json").document
+    assert found["rows"] == [
+        ["Albany", "NY", "*"],
+        ["Newark", "NJ", "*"],
+        ["Nowhere", "no State", "*"],
+        ["Troy", "NY", "*"],
+    ]
+    build = ("hierarchy", "build", "places.csv", "City")
+    assert "no column 'Country' in places.csv" in pacas(*build, "columns=Country").complaint
+    assert "'City' cannot stand above itself" in pacas(*build, "columns=City").complaint
+    assert "columns needs columns, e.g." in pacas(*build, "columns").complaint
+    (folder / "flat.csv").write_text("A,B\n1,1\n2,2\n")
+    assert "no column groups the values" in pacas("hierarchy", "build", "flat.csv", "A", "columns=B").complaint

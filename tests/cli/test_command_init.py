@@ -258,8 +258,45 @@ def test_a_refusal_without_its_reason_speaks_against_one_value_each(
     assert asked.answers_for(offer, [[str(n) for n in range(len(reasons))]]) is is_sure
 
 
-def test_a_file_in_which_nothing_is_turned_on_says_what_to_do(pacas: Any, folder: Path) -> None:
+@pytest.mark.parametrize("more", [[], ["--dry-run"], ["--json"], ["--report", "r.html", "--changes", "c.csv"]])
+def test_a_file_in_which_nothing_is_turned_on_runs_and_says_what_to_do(
+    pacas: Any, folder: Path, more: list[str]
+) -> None:
     (folder / "few.csv").write_text("A,B\n1,x\n2,y\n")
     assert pacas("init", "client", "few.csv").code == 0
-    complaint = pacas("clean", "client.toml").complaint
-    assert complaint.startswith("client.toml: no dependency is turned on in fds; ") and "take the # from" in complaint
+    result = pacas("clean", "client.toml", *more)
+    assert result.code == 0
+    (said,) = [line for line in result.err.splitlines() if "nothing to clean" in line]
+    assert said.startswith("pacas: nothing to clean: no dependency is turned on in client.toml; take the # from one")
+    if "--dry-run" not in more:
+        assert (folder / "few.clean.csv").read_text() == (folder / "few.csv").read_text()
+
+
+def test_a_file_in_which_nothing_is_turned_on_buys_nothing(pacas: Any, folder: Path) -> None:
+    assert pacas("init", "provider", "sold.csv").code == 0
+    (folder / "none.toml").write_text('data = "mine.csv"\nfds = []\n[columns]\ntown = "City"\n')
+    for strategy in ("weigh", "paper"):
+        asked = ["--provider", "provider.toml", "--budget", "2", "--strategy", strategy, "--json"]
+        result = pacas("clean", "none.toml", *asked)
+        assert result.code == 0 and "nothing to clean" in result.err and json.loads(result.out)["spent"] == 0
+        assert (folder / "mine.clean.csv").read_bytes() == (folder / "mine.csv").read_bytes()
+
+
+def test_what_nearly_tells_a_protected_column_is_not_sold_beside_it(pacas: Any, folder: Path) -> None:
+    """Years are the age, but for three people in a hundred."""
+    drawn = random.Random(4)
+    ages = [drawn.randrange(20, 80) for _ in range(600)]
+    years = [age if drawn.random() > 0.03 else drawn.randrange(20, 80) for age in ages]
+    lines = [f"p{i},{age},{year}" for i, (age, year) in enumerate(zip(ages, years, strict=True))]
+    (folder / "people.csv").write_text("\n".join(["patient,age,years", *lines]) + "\n")
+    told = pacas("init", "provider", "people.csv", "--json").document
+    assert len(told["sold"]) == 1 and any("nearly determines" in one["why"] for one in told["unsold"])
+    found = pacas("lint", "provider.toml", "--json").document["findings"]
+    assert {one["severity"] for one in found} <= {"note"}
+
+
+def test_where_nobody_is_found_alone_the_linter_has_only_notes(pacas: Any) -> None:
+    assert pacas("init", "provider", "sold.csv").code == 0
+    assert pacas("init", "client", "mine.csv", "--provider", "provider.toml").code == 0
+    for finding in pacas("lint", "provider.toml", "--json").document["findings"]:
+        assert finding["severity"] == "note" or finding["rule"] == "unprotected"

@@ -120,7 +120,7 @@ def test_the_json_has_the_promised_keys(pacas: Any, write: Write) -> None:
     result = pacas("lint", "people.toml", "--json")
     assert result.code == 1
     (finding,) = result.document["findings"]
-    assert set(finding) == {"rule", "severity", "attribute", "people", "says", "remedy"}
+    assert set(finding) == {"rule", "severity", "attribute", "people", "says", "remedy", "estimated"}
     assert (finding["rule"], finding["severity"], finding["people"]) == ("told-by", "error", ROWS)
 
 

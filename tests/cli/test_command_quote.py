@@ -39,6 +39,14 @@ def test_the_json_has_the_promised_shape(pacas: Any, folder: Path) -> None:
     }
 
 
+def test_what_would_match_in_another_spelling_is_told(pacas: Any, folder: Path) -> None:
+    asked = ask(folder, med("MALE", "51", level=1), med("Female", "67.0"), med("male", "99", level=0))
+    told = pacas(*QUOTE, *asked, "--json").document
+    assert told["would_match"] == [{"attribute": "MED", "found": 2, "tried": 3}]
+    said = pacas(*QUOTE, *asked).err
+    assert said.startswith("pacas: MED: no_match: at least 2 of 3 tried would match") and said.count("\n") == 1
+
+
 def test_too_many_rows_are_told_from_rows_that_say_several_things(pacas: Any, folder: Path) -> None:
     paper = (folder / "provider.toml").read_text().replace('"GEN = GEN, AGE = AGE"', '"GEN = GEN"')
     asked = ask(folder, {"tuple": {"GEN": "male"}, "attribute": "MED", "level": 0})

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import socket
 import ssl
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from http.client import HTTPResponse
@@ -106,6 +108,25 @@ def test_it_serves_until_it_is_told_to_stop_and_ends_well(pacas: Any, serve: Ser
     url = json.loads(again.line)["url"]
     assert call(url, "/v1/purchases/k", token).json()["receipt"] == bought["receipt"], "the key is kept"
     assert again.end(signal.SIGINT) == (0, "")
+
+
+def test_openrefine_is_served_where_the_file_says_so(pacas: Any, serve: Serve, folder: Path) -> None:
+    file = folder / "provider.toml"
+    file.write_text(file.read_text() + "\n[service]\nreconcile = true\n")
+    asked = ("account", "add", "refine", "provider.toml", "--role", "reconcile", "--credit", "2", "--json")
+    token = pacas(*asked).document["token"]
+    served = serve("provider.toml", "--port", "0", "--host", "0.0.0.0", "--insecure")
+    url = f"http://127.0.0.1:{served.line.split(':')[-1].strip()}"
+    told = call(url, f"/reconcile/{token}").json()
+    assert told["extend"]["propose_properties"]["service_url"] == f"{url}/reconcile/{token}"
+    assert call(url, "/v1/catalogue", token).status_code == 403
+    pacas("account", "revoke", "refine", "provider.toml")
+    time.sleep(0.3)  # an account is believed for 100 ms
+    assert call(url, f"/reconcile/{token}").status_code == 401
+    assert served.end() == (0, "")
+    said = served.stderr.read_text()
+    assert "reconcile = true sends OpenRefine to http://" in said and token not in said
+    assert '"route":"/reconcile/{token}"' in said
 
 
 def test_what_was_accepted_is_finished(pacas: Any, serve: Serve, folder: Path) -> None:
@@ -327,3 +348,63 @@ def test_the_example_s_folder_is_not_overwritten(pacas: Any, folder: Path) -> No
     (folder / "pacas-example" / "provider.toml").write_text("mine")
     assert "is there already and differs" in pacas("serve", "--example").complaint
     assert os.listdir(folder / "pacas-example") == ["provider.toml"]
+
+
+# ---- --console ------------------------------------------------------------------------------------------------------
+
+
+LOADED = """
+import atexit, sys
+rooms = lambda: sorted({".".join(name.split(".")[:2]) for name in sys.modules if name.startswith("pacas.")} & ROOMS)
+ROOMS = {"pacas.console", "pacas.pages", "pacas.review"}
+atexit.register(lambda: print("rooms:", *rooms(), "jinja2" in sys.modules, file=sys.stderr))
+from pacas.cli.main import main
+main()
+"""
+
+
+def test_without_a_console_there_is_no_route_and_nothing_of_it_is_loaded(
+    folder: Path, serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.modules[__name__], "PACAS", (sys.executable, "-c", LOADED))
+    served = serve("provider.toml", "--port", "0")
+    url = served.line.split()[-1]
+    for path in ("/console", "/console/login", "/console/assets/pacas.css"):
+        answer = httpx.get(url + path, trust_env=False)
+        assert (answer.status_code, answer.json()["error"]["code"]) == (404, "not_found")
+    assert served.end()[0] == 0
+    assert served.stderr.read_text().splitlines()[-1] == "rooms: False"
+
+
+def test_a_console_is_served_and_its_counts_outlast_a_restart(pacas: Any, folder: Path, serve: Serve) -> None:
+    served = serve("provider.toml", "--port", "0", "--console")
+    assert "nobody is an operator yet" in served.stderr.read_text()
+    served.end()
+    token = pacas("account", "add", "olga", "provider.toml", "--role", "operator", "--json").document["token"]
+    for times in (1, 2):
+        served = serve("provider.toml", "--port", "0", "--console")
+        url = served.line.split()[-1]
+        assert f"The console is at {url}/console" in served.stderr.read_text()
+        assert call(url, "/v1/account", "nobody").status_code == 401
+        with httpx.Client(base_url=url, trust_env=False, follow_redirects=True) as client:
+            overview = client.post("/console/login", data={"token": token})
+            assert overview.status_code == 200
+            told = " ".join(re.sub("<[^>]+>", " ", overview.text).split())
+            assert f"unauthorized {times} {times}" in told
+        assert served.end()[0] == 0
+        log = served.stderr.read_text()
+        assert token not in log and '"done":"log in","operator":"olga"' in log
+
+
+def test_over_tls_the_cookie_is_for_tls_alone(pacas: Any, folder: Path, serve: Serve) -> None:
+    files = Authority(folder).sign("server")
+    token = pacas("account", "add", "olga", "provider.toml", "--role", "operator", "--json").document["token"]
+    tls = ("--tls-cert", str(files.certificate), "--tls-key", str(files.key))
+    url = serve("provider.toml", "--port", "0", "--console", *tls).line.split()[-1]
+    context = ssl.create_default_context(cafile=str(folder / "authority.pem"))
+    with httpx.Client(base_url=url, trust_env=False, verify=context) as client:
+        answer = client.post("/console/login", data={"token": token})
+        assert answer.status_code == 303
+        cookie = answer.headers["set-cookie"].lower()
+        assert "; secure" in cookie and "httponly" in cookie and "samesite=strict" in cookie
+        assert client.get("/console").status_code == 200

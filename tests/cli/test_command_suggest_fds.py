@@ -52,8 +52,8 @@ def test_text_shows_what_agrees_and_what_exceptions_look_like(pacas: Any, write:
     lines = pacas("suggest", "fds", "visits.csv").lines
     assert lines[0] == "strong: to declare, best first"
     at = next(i for i, line in enumerate(lines) if line.startswith('  ward -> "head, of ward"'))
-    assert lines[at].endswith("1.00  97.50 % of 600 rows in 30 groups agree")
-    assert lines[at + 1].startswith("      15 typo-like (Dr. ") and " → Dr. " in lines[at + 1]
+    assert lines[at].endswith("1.00  97.5% of 600 rows in 30 groups agree")
+    assert lines[at + 1].startswith("      exceptions: 15 typo-like (Dr. ") and " → Dr. " in lines[at + 1]
     assert lines[-1] == "keys and near-keys, which determine all by being unique: visit"
 
 

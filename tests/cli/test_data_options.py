@@ -279,7 +279,8 @@ BAD: dict[str, tuple[tuple[str, ...], str]] = {
     ),
     "a table without spark": (
         ("check", "lake.people", *FD, "--key", "ID"),
-        "lake.people does not exist; give a CSV, TSV or Parquet file (a folder, or a table's name with engine 'spark')",
+        "lake.people does not exist; give a CSV, TSV, Parquet or Excel file "
+        "(a folder, or a table's name with engine 'spark')",
     ),
     "a folder in a provider's file, without a key": (
         ("query", "keyless.toml", "--select", "MED:1"),

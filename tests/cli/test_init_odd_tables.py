@@ -152,3 +152,15 @@ def test_every_real_table_gets_files_that_load_or_a_line_that_says_why_not(share
         relation = read_relation(path)
         write_relation(type(relation)(relation.table.slice(0, 1_500)), folder / "table.csv")
         assert check(folder / "table.csv")[0], path
+
+
+@pytest.mark.parametrize(
+    ("name", "why"), [("to\nwn", "has a line break"), ("town" * 60, "has more than 200 characters")]
+)
+def test_a_column_whose_name_cannot_be_sold_is_named_as_such(folder: Path, name: str, why: str) -> None:
+    zips = [str(10_000 + i % 20) for i in range(200)]
+    table = written(folder, ["zip", name, "id"], [[z, f"t{int(z) // 2}", f"i{n}"] for n, z in enumerate(zips)])
+    assert told("init", "client", str(table), "--output", str(folder / "c.toml")) == (0, "")
+    assert told("clean", str(folder / "c.toml"))[0] == 0
+    assert told("init", "provider", str(table), "--output", str(folder / "p.toml")) == (0, "")
+    assert f"its name {why}" in (folder / "p.toml").read_text()

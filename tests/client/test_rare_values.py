@@ -1,4 +1,4 @@
-"""Looking further than dependencies do: rare values beside frequent ones that are nearly the same text."""
+"""Rare values beside frequent ones that are nearly the same text: in rows alone, and where it is looked further."""
 
 from __future__ import annotations
 
@@ -49,6 +49,29 @@ def written(result: Cleaning) -> list[str]:
 def test_what_no_dependency_contradicts_is_left_alone() -> None:
     table = towns(Manhattan="Manhatan", Buffalo="Bufalo")
     assert cleaned(table).relation.table.equals(table.table)
+
+
+def with_a_conflict(table: Relation) -> Relation:
+    """The same, and one county of Rochester's is another."""
+    counties = table.table.column("county").to_pylist()
+    counties[EACH] = "Erie"
+    return Relation(table.table.set_column(2, "county", pa.array(counties)))
+
+
+def test_in_a_table_that_contradicts_itself_a_row_alone_gets_its_group_back_if_it_then_agrees() -> None:
+    table = with_a_conflict(towns(Manhattan="Manhatan", Buffalo="Bufalo", Syracuse="Ithaca"))
+    assert written(cleaned(table)) == ["Manhattan", "Buffalo", "Ithaca"]
+
+
+def test_a_row_alone_that_would_not_agree_stays() -> None:
+    assert written(cleaned(with_a_conflict(contradicting()))) == ["Manhatan"]
+
+
+def test_a_slip_that_is_in_no_left_side_is_left_alone() -> None:
+    table = with_a_conflict(towns()).table
+    rows = pa.table({"id": ["a"], "town": ["Troy"], "county": ["Monro"]})
+    result = cleaned(Relation(pa.concat_tables([table, rows])))
+    assert result.relation.table.column("county").to_pylist()[-1] == "Monro"
 
 
 def test_a_slip_is_repaired_for_nothing_where_it_is_looked_further() -> None:

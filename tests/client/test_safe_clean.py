@@ -553,7 +553,6 @@ def test_the_repr_shows_counts_and_no_values() -> None:
         ({"budget": float("nan")}, "the budget must be a finite number"),
         ({"budget": float("inf")}, "the budget must be a finite number"),
         ({"budget": "much"}, "the budget must be a number"),
-        ({"fds": []}, "nothing to repair by"),
         ({"rounds": 0}, "at least one round"),
         ({"rounds": 1.5}, "at least one round is needed, a whole number of them, not 1.5"),
         ({"rounds": "2"}, "at least one round is needed, a whole number of them, not '2'"),

@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -15,10 +16,19 @@ from postgres import POSTGRES
 
 from pacas.errors import InputError
 from pacas.protocol.messages import LARGEST, Request
-from pacas.provider.ledger.accounts import Account, Accounts, MemoryAccounts, Role, new_token, token_hash
+from pacas.provider.ledger.accounts import (
+    HIGHEST_RATE,
+    Account,
+    Accounts,
+    MemoryAccounts,
+    Role,
+    new_token,
+    token_hash,
+)
 from pacas.provider.ledger.entry import Purchase
+from pacas.provider.ledger.refusals import RefusalCount
 from pacas.storage.sqlite.ledger import SqliteLedger
-from pacas.storage.url import open_accounts, open_ledger
+from pacas.storage.url import open_accounts, open_ledger, open_refusals
 
 
 def account(name: str = "ann", **changes: Any) -> Account:
@@ -61,6 +71,9 @@ def test_there_are_none_at_first(accounts: Accounts) -> None:
         account(credit=0),
         account(credit=LARGEST),
         account(role=Role.OPERATOR),
+        account(quotes_per_minute=1),
+        account(quotes_per_minute=HIGHEST_RATE),
+        account(role=Role.RECONCILE),
         account("Zoë O'Neil; DROP TABLE account"),
     ],
 )
@@ -109,9 +122,30 @@ def test_credit_can_be_set(accounts: Accounts) -> None:
         assert accounts.list() == [account(credit=credit)]
 
 
+def test_a_rate_can_be_set_and_goes_with_a_new_token(accounts: Accounts) -> None:
+    accounts.add(account())
+    for rate in (1, HIGHEST_RATE, None, 7):
+        accounts.set_rate("ann", rate)
+        assert accounts.list() == [account(quotes_per_minute=rate)]
+    accounts.revoke("ann")
+    accounts.add(account())
+    assert accounts.list() == [account()]
+
+
+def test_an_account_whose_token_stands_in_addresses_has_a_credit(accounts: Accounts) -> None:
+    with pytest.raises(InputError, match="an account of the role reconcile needs a credit"):
+        account(role=Role.RECONCILE, credit=None)
+    accounts.add(account(role=Role.RECONCILE))
+    with pytest.raises(InputError, match="needs a credit"):
+        accounts.set_credit("ann", None)
+    accounts.set_credit("ann", 3)
+    assert accounts.list() == [account(role=Role.RECONCILE, credit=3)]
+
+
 def test_a_name_that_is_not_there_is_an_error(accounts: Accounts) -> None:
     accounts.add(account())
-    for change in (accounts.revoke, lambda name: accounts.set_credit(name, 1)):
+    changes = (accounts.revoke, lambda name: accounts.set_credit(name, 1), lambda name: accounts.set_rate(name, 1))
+    for change in changes:
         with pytest.raises(InputError, match=r"there is no account 'anna'; did you mean 'ann'\?"):
             change("anna")
 
@@ -162,6 +196,59 @@ def test_a_file_from_before_there_were_accounts_gets_their_table_with_the_first(
         assert ledger.verify().holds
 
 
+OLDER = """CREATE TABLE account (
+    name TEXT PRIMARY KEY, role TEXT NOT NULL, credit BIGINT, revoked BIGINT NOT NULL, token_hash TEXT NOT NULL UNIQUE
+)"""
+"""The table of a release that knew neither rates nor ends of tokens."""
+
+
+def run_beside(url: str, *statements: str) -> None:
+    """What another release might have done to a ledger's database."""
+    if url.startswith("sqlite"):
+        with closing(sqlite3.connect(url.removeprefix("sqlite:///"))) as connection, connection:
+            for statement in statements:
+                connection.execute(statement)
+    else:
+        postgres: Any = import_module("pacas.storage.postgres.session")
+        address = import_module("pacas.storage.postgres.address").PostgresAddress.parse(url)
+        with closing(postgres.connect(address, 30.0)) as connection:
+            for statement in statements:
+                connection.execute(statement)
+
+
+def test_accounts_of_an_earlier_release_open_and_get_rates_and_ends(url: str) -> None:
+    open_ledger(url, Path()).close()
+    old = f"INSERT INTO account VALUES ('ann', 'client', 10, 0, '{account().token_hash}')"
+    run_beside(url, "DROP TABLE IF EXISTS account", OLDER, old)
+    with closing(open_accounts(url, Path())) as accounts, closing(open_accounts(url, Path())) as others:
+        assert accounts.list() == others.list() == [account()]
+        accounts.set_rate("ann", 5)
+        others.add(account("bob", quotes_per_minute=6, expires=7))
+        assert accounts.by_token(account().token_hash) == account(quotes_per_minute=5)
+        assert [(one.quotes_per_minute, one.expires) for one in accounts.list()] == [(5, None), (6, 7)]
+    with closing(open_ledger(url, Path())) as ledger:
+        assert ledger.verify().holds
+
+
+# ---- refusals --------------------------------------------------------------------------------------------------------
+
+
+def test_refusals_add_up_over_processes_and_are_there_again(url: str) -> None:
+    open_ledger(url, Path()).close()
+    with closing(open_refusals(url, Path())) as one, closing(open_refusals(url, Path())) as other:
+        assert one.since(0) == []
+        one.add([])
+        one.add([RefusalCount(5, "ann", "unsafe", 2), RefusalCount(6, "", "unauthorized", 1)])
+        other.add([RefusalCount(5, "ann", "unsafe", 3), RefusalCount(5, "O'Neil; --", "unsafe", 1)])
+        assert one.since(0) == [(5, "O'Neil; --", "unsafe", 1), (5, "ann", "unsafe", 5), (6, "", "unauthorized", 1)]
+    with closing(open_refusals(url, Path())) as again, closing(open_ledger(url, Path())) as ledger:
+        assert again.since(6) == [(6, "", "unauthorized", 1)]
+        many = [RefusalCount(hour, "bob", "no_match", 1) for hour in range(10, 360)]
+        again.add(many)
+        assert again.since(10) == many
+        assert ledger.verify().holds
+
+
 def tables(path: Path) -> set[str]:
     with closing(sqlite3.connect(path)) as connection:
         return {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
@@ -197,6 +284,9 @@ def test_no_repr_shows_a_hash() -> None:
         {"credit": -1},
         {"credit": LARGEST + 1},
         {"credit": 1.0},
+        {"quotes_per_minute": 0},
+        {"quotes_per_minute": HIGHEST_RATE + 1},
+        {"quotes_per_minute": True},
         {"token_hash": ""},
         {"token_hash": "token"},
     ],
@@ -207,3 +297,13 @@ def test_an_account_that_no_store_could_keep_is_refused(changes: dict[str, Any])
 
 
 # ---- remembered ------------------------------------------------------------------------------------------------------
+
+
+def test_when_a_token_ends_is_kept_with_it(accounts: Accounts) -> None:
+    accounts.add(account())
+    accounts.add(account("bob", expires=1_800_000_000))
+    assert [one.expires for one in accounts.list()] == [None, 1_800_000_000]
+    assert account("bob", expires=7).has_expired(7) and not account("bob", expires=7).has_expired(6.9)
+    accounts.revoke("bob")
+    accounts.add(account("bob", token_hash=token_hash("another")))
+    assert [one.expires for one in accounts.list()] == [None, None]

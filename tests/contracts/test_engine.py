@@ -844,6 +844,28 @@ def test_a_row_that_is_not_there_is_an_error_not_a_gap(engine: Engine, row: int)
         engine.rows(opened(engine, A=list("abcd")), np.array([0, row]), ["A"])
 
 
+def test_a_text_is_found_in_a_stretch_of_rows_whatever_its_case(engine: Engine) -> None:
+    table = opened(engine, A=["Ab%", "xaB_", None, "b", "é"], B=["'", None, "AB", "x\\y", "É\n"])
+
+    def found(text: str, columns: Sequence[str] = ("A", "B"), first: int = 0, last: int = 5) -> list[int]:
+        return list(engine.search(table, text, columns, first, last).tolist())
+
+    assert found("ab") == [0, 1, 2] == found("AB")
+    assert found("ab", ["A"]) == [0, 1] and found("ab", ["B"]) == [2]
+    assert found("ab", first=1, last=2) == [1] and found("ab", first=3) == [] == found("ab", first=2, last=2)
+    assert [found("%"), found("_"), found("'"), found("\\"), found("É"), found("\n"), found("none")] == [
+        [0],
+        [1],
+        [0],
+        [3],
+        [4],
+        [4],
+        [],
+    ]
+    with pytest.raises(SchemaError):
+        found("x", ["C"])
+
+
 def test_tables_of_one_engine_do_not_meet(engine: Engine) -> None:
     one, two = opened(engine, A=list("ab")), opened(engine, A=list("xyz"))
     assert (texts(engine, one), texts(engine, two)) == ({"A": ["a", "b"]}, {"A": ["x", "y", "z"]})

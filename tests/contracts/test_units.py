@@ -152,7 +152,9 @@ def literally_kept(rows: Sequence[Row], keep: int, tie: tuple[str, ...], most: i
         mine = [unit[i] for i in members if unit[i] in can]
         shared |= keep > 1 and len(set(mine)) < len(mine)
         pairs[str(one)] = set(mine)
-        order = sorted(set(mine), key=lambda u: (unit.count(u), lot(values[unit.index(u)])))
+        order = sorted(
+            set(mine), key=lambda u: ({1: 0.5, 2: 20}.get(unit.count(u), unit.count(u)), lot(values[unit.index(u)]))
+        )
         chosen |= set(order[:need])
     every = [u for units in pairs.values() for u in units]
     if tie and (shared or len(every) > len(set(every))):

@@ -103,7 +103,7 @@ def test_a_mistake_in_its_form_is_named(path: Path, text: str, said: str) -> Non
         ('data = "no.csv"\n', "data: "),
         (
             'data = "lake.people"\n',
-            "lake.people does not exist; give a CSV, TSV or Parquet file (a folder, or a table's",
+            "lake.people does not exist; give a CSV, TSV, Parquet or Excel file (a folder, or a table's",
         ),
         ('data = "data/d.csv"\nkey = "ID"\n', "data: no column 'ID' in d.csv"),
         ('data = "data"\n', "data is a folder without Parquet files"),

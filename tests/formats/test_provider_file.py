@@ -56,7 +56,7 @@ def test_the_service_has_limits_and_a_key_beside_the_file(path: Path) -> None:
     service = file.service
     assert (service.quotes_per_minute, service.max_body_bytes, service.max_batch) == (600_000, 16 * 2**20, 100_000)
     assert (service.publish_built, service.publish_prices) == (False, True)
-    assert service.publish_dependencies == []
+    assert service.publish_dependencies == [] and service.reconcile is False
     assert file.signing_key == path.parent / "shop.key.pem"
     text = '[service]\nquotes_per_minute = 5\nmax_body_bytes = 2000\nmax_batch = 7\nsigning_key = "keys/k.pem"\n'
     file = read(path, RELATION + text)
@@ -68,6 +68,9 @@ def test_the_service_has_limits_and_a_key_beside_the_file(path: Path) -> None:
     ("text", "said"),
     [
         ("[service]\nquotes_per_minutes = 5", "did you mean 'quotes_per_minute'?"),
+        ("[service]\nreconcile = 1", "'service.reconcile': give true, or the address at which clients find it"),
+        ('[service]\nreconcile = "pacas.example.org"', "'service.reconcile': give true, or the address"),
+        ('[service]\nreconcile = "https://pacas.example.org/"', "'service.reconcile': give true, or the address"),
         ("[service]\nmax_batch = 0", "'service.max_batch': input should be greater than or equal to 1"),
         ("[service]\nmax_body_bytes = 10", "'service.max_body_bytes': input should be greater than or equal to 1024"),
         ('[service]\nsigning_key = ""', "'service.signing_key': string should have at least 1 character"),

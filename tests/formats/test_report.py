@@ -12,12 +12,17 @@ from typing import Any
 import pytest
 
 from pacas import example
+from pacas.client.outcome import steps
 from pacas.client.outcome.cleaning import Cleaning
+from pacas.client.outcome.steps import Why
 from pacas.client.safe_clean import SafeClean
 from pacas.core.hierarchy import Hierarchy
 from pacas.engine.duck.engine import DuckEngine
 from pacas.errors import FileError
 from pacas.formats.report.report import report_page, write_report
+from pacas.formats.report.sections import REASONS
+from pacas.pages.assets import assets
+from pacas.protocol.messages import Reason
 from pacas.provider.provider import Provider
 
 ENGINE = DuckEngine(threads=1)
@@ -126,6 +131,15 @@ def test_what_was_not_repaired_is_told_with_its_reason() -> None:
     assert "budget_spent" in text and "the money was gone before its turn came" in text
     assert "Nothing was bought." in text and "No cell was written." in text
     assert "Every class was repaired." in Page(report_page(cleaned())).text
+
+
+def test_every_reason_and_every_source_of_a_value_is_in_words() -> None:
+    script = assets("pacas.formats.report")["cells.js"].text
+    assert [why for why in Why if f"{why.value}:" not in script] == []
+    known = [value for name, value in vars(steps).items() if name.isupper() and isinstance(value, str)]
+    assert len(known) > 5 and [reason for reason in known if reason not in REASONS] == []
+    quoted = {Reason.CREDIT}  # `credit_used_up` says it
+    assert [reason for reason in Reason if reason.value not in REASONS and reason not in quoted] == []
 
 
 def test_values_stay_text() -> None:

@@ -9,6 +9,9 @@ What each way of being alike means, exactly:
   (up to four) characters that agree.
 - `qgram θ`: Dice over multisets of 2-grams, 2·|P ∩ Q| / (|P| + |Q|), each text padded to `#text$`.
 - `compatible`: the provider's value is the client's or lies below it.
+- `normalized`: both name the same day, or the same number, or are the same text but for case, compatibility forms and
+  white space. A date that could be two days (4/5/2016) is like one that is written like it, up to zeros; `normalized
+  dmy` and `mdy` say which day it is.
 
 A null (an empty text) is like nothing, another null included. Texts are compared as they are written: case and white
 space count, and a measure of similarity knows nothing of numbers.
@@ -17,8 +20,11 @@ space count, and a measure of similarity knows nothing of numbers.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from datetime import datetime
 from fractions import Fraction
 from functools import cache
 from typing import NamedTuple
@@ -64,6 +70,9 @@ def alike(clause: Clause, client: Value, provider: Value, tree: Tree) -> bool:
             return within(client, provider, clause.threshold)
         case "compatible":
             return tree.precedes(provider, client)
+        case "normalized" | "normalized dmy" | "normalized mdy":
+            order = clause.how.partition(" ")[2]
+            return meaning(client, order) == meaning(provider, order)
         case _:
             return SIMILARITIES[clause.how](client, provider) >= clause.threshold
 
@@ -72,6 +81,46 @@ def within(client: str, provider: str, tolerance: float) -> bool:
     if not NUMBER.fullmatch(client) or not NUMBER.fullmatch(provider):
         return False
     return abs(Fraction(client) - Fraction(provider)) <= Fraction(repr(tolerance))
+
+
+def meaning(value: str, order: str) -> object:
+    """What a text says, to somebody who tries all readings: a moment, a number, or itself."""
+    text = " ".join(unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", value).casefold()).split())
+    if NUMBER.fullmatch(text) and abs(number := float(text)) < 1e15:
+        text = str(int(text)) if text.isdecimal() else text
+        whole = str(int(number)) if number == int(number) else ""
+        day = re.fullmatch(r"(19|20)[0-9]{6}", whole) and _moments(whole, ["%Y%m%d"])
+        return next(iter(day)) if day else number
+    sure = ["%Y-%m-%d", "%Y/%m/%d", "%Y.%m.%d", "%d.%m.%Y"] if _has_clock_or_digits(text) else []
+    named = [f"%d{s}{m}{s2}%Y" for m in ("%b", "%B", "%b.", "%B.") for s in " -" for s2 in " -"]
+    named += [f"{m} %d{s} %Y" for m in ("%b", "%B", "%b.", "%B.") for s in ("", ",")]
+    if found := _moments(re.sub(r"\bsept\b", "sep", text), named) or _moments(text, _with_clocks(sure)):
+        return next(iter(found))
+    by_order = {"dmy": ["%d/%m/%Y", "%d-%m-%Y"], "mdy": ["%m/%d/%Y", "%m-%d-%Y"]}
+    chosen = by_order.get(order, [*by_order["dmy"], *by_order["mdy"]])
+    found = _moments(text, _with_clocks(chosen)) if _has_clock_or_digits(text) else set()
+    if len(found) == 1:
+        return found.pop()
+    return [int(part) if part.isdecimal() else part for part in re.split(r"([0-9]+)", text)] if found else text
+
+
+def _has_clock_or_digits(text: str) -> bool:
+    """No reading of strptime's but ours: the year in four digits, the others in one or two, no spaces inside."""
+    one_or_two = r"[0-9]{1,2}"
+    day = rf"([0-9]{{4}}[-/.]{one_or_two}[-/.]{one_or_two}|{one_or_two}[-/.]{one_or_two}[-/.][0-9]{{4}})"
+    return re.fullmatch(rf"{day}([t ]{one_or_two}:[0-9]{{2}}(:[0-9]{{2}}(\.0+)?)?)?", text) is not None
+
+
+def _with_clocks(days: Sequence[str]) -> list[str]:
+    return [f"{day}{clock}" for day in days for clock in ("", " %H:%M", " %H:%M:%S", "t%H:%M", "t%H:%M:%S")]
+
+
+def _moments(text: str, formats: Sequence[str]) -> set[datetime]:
+    found = set()
+    for one in formats:
+        with suppress(ValueError):
+            found.add(datetime.strptime(re.sub(r"(:[0-9]{2})\.0+$", r"\1", text), one))
+    return found
 
 
 def edit_similarity(one: str, other: str) -> float:

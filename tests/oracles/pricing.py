@@ -161,13 +161,22 @@ def short_groups(
     On the untouched support set these are the groups that a covering generation has to fill (D7); on S_G the query is
     safe iff there are none.
     """
-    short = {}
-    for number, policy in enumerate(policies):
-        for t in linked_tuples(r, policy.x):
-            found = set().union(*(linked_values(t, instance, policy, trees) for instance in s.values()))
-            if len(found) < policy.k:
-                short[number, tuple(tree_of(a, trees).key(t[a]) for a in policy.x)] = len(found)
-    return short
+    return {
+        (number, group): shown
+        for number, policy in enumerate(policies)
+        for group, shown in shown_values(r, s, policy, trees).items()
+        if shown < policy.k
+    }
+
+
+def shown_values(r: Rows, s: Support, policy: Policy, trees: Mapping[str, Tree]) -> dict[tuple[Value, ...], int]:
+    """X-group -> how many values at L it shows over all of S."""
+    return {
+        tuple(tree_of(a, trees).key(t[a]) for a in policy.x): len(
+            set().union(*(linked_values(t, instance, policy, trees) for instance in s.values()))
+        )
+        for t in linked_tuples(r, policy.x)
+    }
 
 
 # ---- a provider ---------------------------------------------------------------------------------------------------

@@ -130,7 +130,7 @@ def inputs(draw: st.DrawFn) -> Inputs:
         draw(st.lists(operation, max_size=8)),
         is_listed and draw(st.booleans()),
         draw(st.sampled_from(Reserve)),
-        draw(st.sampled_from([False] * 9 + [True])),
+        draw(st.sampled_from([False] * 19 + [True])),
     )
 
 
@@ -178,7 +178,7 @@ def opened(public: Inputs, private: Private, **how: Any) -> pacas.Provider:
 
 
 CASES = inputs().flatmap(lambda public: st.tuples(st.just(public), privates(public), privates(public)))
-GATE = many_examples(1000, suppress_health_check=[HealthCheck.too_slow])
+GATE = many_examples(2000, suppress_health_check=[HealthCheck.too_slow])
 MANY = settings(max_examples=3000, suppress_health_check=list(HealthCheck), database=None, phases=[Phase.generate])
 
 

@@ -152,6 +152,35 @@ class SealedMarket:
                 return False
         return True
 
+    def values_left(self, rule: Rule, row: int, levels: Levels) -> int:
+        """How many values answers at these levels leave a row at the least, whatever it holds; of a relation's rows."""
+        component = next(c for c in self.components if rule.y in c)
+        trees, place = [self.trees[a] for a in component], component.index(rule.y)
+        tuples, _ = self.tuples(row, component)
+        left: dict[tuple[str, ...], set[str]] = {}
+        for t in tuples:
+            left.setdefault(sealed.answers(trees, t, tuple(levels[a] for a in component)), set()).add(t[place])
+        return min(map(len, left.values()))
+
+    def margins(self, rule: Rule) -> dict[str, int]:
+        """Per X-group: what the rows that keep its secret best have left, at the least, beyond what is enough.
+
+        That is a number of values; for other criteria, and for a registry's rows, 0 or −1: enough, or not.
+        """
+        is_number = rule.criterion == "distinct" and not self.listed
+        found = {}
+        for x in {x for _, x, _ in self.rows}:
+            at = {row: self.pooled(self.unit(row)) for row in self.group(x)}
+            left = [
+                self.values_left(rule, row, levels) - int(str(rule.parameters["k"]))
+                if is_number
+                else self.is_open(rule, row, levels) - 1
+                for row, levels in at.items()
+            ]
+            needed = len(left) if rule.scope == "row" else min(rule.keep, len(left))
+            found[x] = sorted(left, reverse=True)[needed - 1]
+        return found
+
     def safe_levels(self, rule: Rule, row: int) -> Levels:
         """φ: the dearest levels that leave a row open, by the prices that rows have but the first."""
         if self.listed:
@@ -186,7 +215,10 @@ class SealedMarket:
         return floors
 
     def _reserved(self, rule: Rule) -> set[str]:
-        """The units that are kept back of every group."""
+        """The units that are kept back of every group: those first that buyers miss least.
+
+        Nothing contradicts a row alone; of two nobody knows the right one, and a pair counts as twenty rows.
+        """
         short: dict[str, int] = {}
         for _, x, _ in self.rows:
             rows = self.group(x)
@@ -194,25 +226,25 @@ class SealedMarket:
             short[x] = max(0, min(rule.keep, len(rows)) - free)
         units = sorted({self.unit(row) for row in range(len(self.rows)) if self.can_be_bought(self.unit(row))})
         count = {u: Counter(self.rows[row][1] for row in self.rows_of(u)) for u in units}
-        size = {u: len(self.rows_of(u)) for u in units}
+        cost = {u: {1: 0.5, 2: 20.0}.get(size, size) for u, size in ((u, len(self.rows_of(u))) for u in units)}
         simple = all(len(groups) == 1 for groups in count.values())
         if simple and (rule.keep == 1 or all(n == 1 for groups in count.values() for n in groups.values())):
             return {
                 u
                 for x, need in short.items()
-                for u in sorted((u for u in units if x in count[u]), key=lambda u: (size[u], self.lot(u)))[:need]
+                for u in sorted((u for u in units if x in count[u]), key=lambda u: (cost[u], self.lot(u)))[:need]
             }
         chosen: list[str] = []
 
         def gain(unit: str) -> float:
-            return sum(min(n, short[x]) for x, n in count[unit].items() if short[x] > 0) / size[unit]
+            return sum(min(n, short[x]) for x, n in count[unit].items() if short[x] > 0) / cost[unit]
 
         while left := [u for u in units if u not in chosen and gain(u)]:
             best = min(left, key=lambda u: (-gain(u), self.lot(u)))
             chosen.append(best)
             for x, n in count[best].items():
                 short[x] -= n
-        for unit in sorted(chosen, key=lambda u: (-size[u], self.lot(u))):
+        for unit in sorted(chosen, key=lambda u: (-cost[u], self.lot(u))):
             if all(short[x] + n <= 0 for x, n in count[unit].items()):
                 chosen.remove(unit)
                 for x, n in count[unit].items():

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
-from math import exp, factorial, log
+from math import factorial, log
 from typing import NamedTuple
 
 from oracles import distance as deltas
@@ -19,10 +19,10 @@ from oracles.tree import Tree, Value
 
 ONE = Fraction(1)
 NONE = Fraction(0)
-BINS = 12
 MOST_CANDIDATES = 8
 MARGIN = Fraction(0.3)
 SURE = Fraction(9, 10)
+CERTAIN = Fraction(0.995)
 TIE = Fraction(1e-9)
 
 
@@ -40,23 +40,19 @@ class Rates(NamedTuple):
     wrong: Fraction
     overwritten: Fraction
     confusion: Mapping[Value, Fraction]
-    shares: Sequence[float]
-    taught: float = 0.0
+    lean: Fraction
 
     def confused(self, value: Value) -> Fraction:
         """How often a wrong cell shows a value."""
         return max(self.confusion[value], Fraction(1e-12))
 
-    def density(self, over: int, under: int) -> Fraction:
-        """ρ at the share that is seen: its logarithm is linear between the middles of the bins."""
-        level = [log(share / sum(self.shares) * BINS) for share in self.shares]
-        at = min(max((over + 0.5) / (over + under + 1) * BINS - 0.5, 0), BINS - 1.0001)
-        low = int(at)
-        return Fraction(exp(level[low] * (1 - (at - low)) + level[low + 1] * (at - low)))
-
     def block(self, over: int, under: int) -> Fraction:
-        """∫ uʷ (1 − u)ᵛ ρ(u) du, with ρ taken at the share that is seen."""
-        return self.density(over, under) * Fraction(factorial(over) * factorial(under), factorial(over + under + 1))
+        """∫ uʷ (1 − u)ᵛ (1 + λ (1 − 2u)) du, term by term."""
+
+        def beta(m: int, n: int) -> Fraction:
+            return Fraction(factorial(m) * factorial(n), factorial(m + n + 1))
+
+        return beta(over, under) * (1 + self.lean) - 2 * self.lean * beta(over + 1, under)
 
 
 class Answer(NamedTuple):
@@ -135,6 +131,10 @@ class Column:
         return total([self.share(v) * self.penalty(self.tree.generalize(v, level)) for v in self.known])
 
 
+Told = Mapping[tuple[Value, ...], "Value | None"]
+"""Per group: the value that it is taken to have when others are judged by it; None if it has none that is known."""
+
+
 class Groups:
     """The groups of X → B: the rows that agree on ground values in all of X."""
 
@@ -166,20 +166,28 @@ class Groups:
         known = [(-n, order[v], v) for v, n in self.shown(key).items() if self.column.is_known(v)]
         return min(known)[2] if known else None
 
-    def prior(self, key: tuple[Value, ...], value: Value, part: Sequence[str], order: Mapping[Value, int]) -> Fraction:
-        """How likely a value is by what other groups have; where a part of X tells, by those that share the part."""
+    def prior(self, key: tuple[Value, ...], value: Value, part: Sequence[str], told: Told) -> Fraction:
+        """How likely a value is by what other groups have; where a part of X tells, by those that share the part.
+
+        From each value that some have, a part of a group is taken, and all of it kept for values that none has.
+        """
         column = self.column
-        likeliest = {k: self.most_frequent(k, order) for k in self.members}
-        others: list[Value] = [v for k, v in likeliest.items() if k != key and v is not None]
-        told = len([v for v in likeliest.values() if v is not None])
+        others: list[Value] = [v for k, v in told.items() if k != key and v is not None]
         occur = [v for v in column.known if column.count[v]]
-        half = Fraction(1, 2)
-        floor = half if value in occur else half / max(len(column.known), 1)
-        chance = (others.count(value) + floor) / (told + half * len(occur) + half)
+        absent = [v for v in column.known if not column.count[v]]
+        counts = Counter(v for v in told.values() if v is not None)
+        once, twice = (list(counts.values()).count(n) for n in (1, 2))
+        taken = Fraction(once + 1, once + 2 * twice + 2)
+        if value in others:
+            chance = (others.count(value) - taken) / len(others)
+        else:
+            kept = taken * len(set(others)) / len(others) if others else ONE
+            chance = kept / (len([v for v in occur if v not in others]) + 1)
+            chance = chance if value in occur else chance / max(len(absent), 1)
         if part:
             places = [self.lhs.index(a) for a in part]
             near: list[Value] = [
-                v for k, v in likeliest.items() if k != key and v is not None and all(k[at] == key[at] for at in places)
+                v for k, v in told.items() if k != key and v is not None and all(k[at] == key[at] for at in places)
             ]
             chance = (near.count(value) + chance) / (len(near) + 1)
         return max(chance, Fraction(1e-9)) * (ONE if column.is_known(value) else Fraction(1e-6))
@@ -218,6 +226,7 @@ class Posterior:
         elsewhere: Mapping[int, Fraction],
         answers: Sequence[Answer],
         part: Sequence[str],
+        told: Told,
         order: Mapping[Value, int],
     ) -> None:
         """`elsewhere` is, per row, the chance that it came by an error of its left side; `order` settles ties."""
@@ -229,15 +238,14 @@ class Posterior:
         self.candidates = sorted(self.shown, key=lambda v: (not is_known(v), -self.shown[v], order[v]))[
             :MOST_CANDIDATES
         ]
-        prior = {v: groups.prior(key, v, part, order) for v in self.candidates}
+        for answer in answers:
+            if is_known(answer.node) and answer.node not in self.candidates:
+                assert len(self.candidates) < MOST_CANDIDATES, "tiny tables only"
+                self.candidates.append(answer.node)
+        prior = {v: groups.prior(key, v, part, told) for v in self.candidates}
         if sum(prior.values()) > Fraction(0.999):
             whole = sum(prior.values())
             prior = {v: p * Fraction(0.999) / whole for v, p in prior.items()}
-        for answer in answers:
-            if is_known(answer.node) and answer.node not in prior:
-                assert len(prior) < MOST_CANDIDATES, "tiny tables only"
-                self.candidates.append(answer.node)
-                prior[answer.node] = self.column.share(answer.node) + Fraction(1e-6)
         self.prior = prior
 
     # ---- stories --------------------------------------------------------------------------------------------------
@@ -363,12 +371,19 @@ class Posterior:
             return best
         return [*best, start] if lowest < start.risk + 2 * TIE else [start]
 
+    def overrules(self, least: Least | None) -> bool:
+        """Is it another value than the majority's, not certain, where blocks are rare and nothing was bought?"""
+        if least is None or self.answers or self.rates.overwritten >= Fraction(0.05) or least.sure >= CERTAIN:
+            return False
+        return self.shown[least.node] < max(n for v, n in self.shown.items() if self.column.is_known(v))
+
     # ---- what an answer is worth ----------------------------------------------------------------------------------
 
     def now(self, careful: Fraction, least: Least | None) -> Fraction:
         """A cell's expected δ as it would be decided without an answer."""
         kept = total([self.expected(self.column.cells[row]) for row in self.rows]) / len(self.rows)
-        writes = least is not None and (bool(self.answers) or least.sure >= careful)
+        sure = least is not None and least.sure >= careful and not self.overrules(least)
+        writes = least is not None and (bool(self.answers) or sure)
         return min(kept, least.risk) if writes and least is not None else kept
 
     def after(self, level: int) -> Fraction:
@@ -424,7 +439,6 @@ def decide(
     posterior: Posterior,
     row: int,
     least: Least | None,
-    likeliest: Value,
     fits: Fraction,
     stays: Fraction,
     careful: float,
@@ -440,24 +454,42 @@ def decide(
     here = clip(1 - astray / miss, NONE, ONE)
     keep = here * posterior.expected(shown)
     gain = NONE
-    if least is not None and least.node != shown:
+    if least is not None and least.node != shown and not posterior.overrules(least):
         gain = keep - here * least.risk - astray * column.distance(least.node, shown)
     sure = NONE if least is None else least.sure * (1 - astray)
     paid = bool(posterior.answers)
-    thresholds = []
-    if posterior.rates.taught < 3 and not paid:
-        camp = max(posterior.block(likeliest, v) for v in posterior.candidates)
-        held = posterior.weight[likeliest]
-        thresholds += [camp - Fraction(0.3), held - Fraction(0.97)]
-        if camp > Fraction(0.3) and held < Fraction(0.97):
-            gain = NONE
     least_gain = max(MARGIN * keep, TIE)
     enough = NONE if paid and astray < Fraction(0.2) else Fraction(careful)
     written = gain > least_gain and sure >= enough
     doubted = Fraction(min(1 - careful, 0.5))
     in_doubt = not written and miss > doubted
-    thresholds += [gain - least_gain, sure - Fraction(careful), miss - doubted, astray - Fraction(0.2)]
+    certain = ONE if least is None else least.sure - CERTAIN
+    thresholds = [gain - least_gain, sure - Fraction(careful), miss - doubted, astray - Fraction(0.2), certain]
     return Decision(keep, gain, sure, written, in_doubt, min(map(abs, thresholds)))
+
+
+def lean_likelihoods(posteriors: Sequence[Posterior]) -> list[float]:
+    """Per λ from −1 to 1 in steps of a tenth: the log chance of the groups in which a block is seen.
+
+    Each counts as far as it is a block. It is the camp that is likelier right, or the other one, that is right; and as
+    likely as each was before λ is turned, times what λ says of blocks of such a share over what it said before.
+    """
+    found = []
+    for lean in [Fraction(step, 10) for step in range(-10, 11)]:
+        chance = 0.0
+        for posterior in posteriors:
+            first, *_ = sorted(posterior.candidates, key=lambda v: -posterior.weight[v])
+            second, *_ = sorted(posterior.candidates, key=lambda v: -posterior.block(first, v))
+            if posterior.block(first, second) <= Fraction(1, 2):
+                continue
+            over, under = posterior.shown[second], posterior.shown[first]
+            now = posterior.rates.lean
+            turn = 1 - 2 * Fraction(over + 1, over + under + 2)
+            right = posterior.weight[first] * (1 + lean * turn) / (1 + now * turn)
+            other = posterior.weight[second] * (1 - lean * turn) / (1 - now * turn)
+            chance += float(posterior.block(first, second)) * log(right + other)
+        found.append(chance)
+    return found
 
 
 def left_options(

@@ -34,7 +34,7 @@ from oracles.queries import OPERATORS, Column
 from oracles.strategies import tree_rows, uniform_rows
 from oracles.tree import Tree, Value
 
-NAMES = ["anna", "anne", "hanna", "ann", "otto", "toto"]
+NAMES = ["anna", "anne", "hanna", "ann", "otto", "toto", "Anna", "OTTO"]
 AGES = Tree([[str(n), f"[{n // 2 * 2},{n // 2 * 2 + 1}]", "*"] for n in range(6)], numeric=True)
 PLACES = Tree([["p1", "P", "*"], ["p2", "P", "*"], ["q1", "Q", "*"]])
 
@@ -129,9 +129,10 @@ def _relations(draw: st.DrawFn) -> tuple[list[dict[str, Value]], dict[str, Tree]
 def clauses(column: str, trees: Mapping[str, Tree]) -> st.SearchStrategy[Clause]:
     """Ways in which a column is matched; the client may call it by another name."""
     ways: dict[str, list[tuple[str, float]]] = {
-        "G": [("=", 0.0), ("compatible", 0.0)],
-        "H": [("=", 0.0), ("within", 1.0), ("within", 0.0)] + ([("compatible", 0.0)] if "H" in trees else []),
-        "K": [("=", 0.0), ("edit", 0.7), ("jaro_winkler", 0.85), ("qgram", 0.6)],
+        "G": [("=", 0.0), ("compatible", 0.0), ("normalized", 0.0)],
+        "H": [("=", 0.0), ("within", 1.0), ("within", 0.0), ("normalized mdy", 0.0)]
+        + ([("compatible", 0.0)] if "H" in trees else []),
+        "K": [("=", 0.0), ("edit", 0.7), ("jaro_winkler", 0.85), ("qgram", 0.6), ("normalized", 0.0)],
     }
     name = st.sampled_from([column, f"my_{column}"])
     return st.builds(lambda n, how: Clause(n, column, *how), name, st.sampled_from(ways.get(column, [("=", 0.0)])))

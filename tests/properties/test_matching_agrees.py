@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import date
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from oracles.strategies import SPELLINGS, trees, values_of
 from oracles.tree import Tree, Value
 
 from pacas.core.dependency import MatchClause, MatchingDependency, Similarity
+from pacas.core.normal_text import DateOrder, normal_text
 from pacas.engine.codes import CodedColumn
 from pacas.provider.matching import Matcher, matcher, similarity
 
@@ -80,6 +82,27 @@ NUMBERS = st.builds(
     lambda n, spelling: spelling.format(n), st.integers(-9, 9), st.sampled_from(["{}", "{}.0", "{}e-1", "{}e0"])
 ) | st.sampled_from(["0.1", "0.2", "0.3", "0.30", "+0.3", "-.1", "n/a", "1e15", "1000000000000001", "inf"])
 
+_DAYS = st.dates(date(2015, 1, 1), date(2016, 12, 31)) | st.sampled_from([date(2016, 4, 5), date(2016, 5, 4)])
+_DATES = st.builds(
+    lambda day, how, clock: day.strftime(how) + clock,
+    _DAYS,
+    st.sampled_from(
+        ["%Y-%m-%d", "%m/%d/%Y", "%d/%m/%Y", "%d.%m.%Y", "%Y%m%d", "%d %b %Y", "%B %d, %Y", "%d-%b-%Y", "%m-%d-%Y"]
+    ),
+    st.sampled_from(["", "", " 00:00", "T00:00:00.000", " 14:05"]),
+)
+_WORDS = st.builds(
+    lambda word, respelled: respelled(word),
+    st.sampled_from(
+        ["male", "new york", "straße", "5/4/2016", "04/05/2016", "13/13/2016", "marble 3 2016", "sept 3, 2016"]
+    ),
+    st.sampled_from([str, str.upper, str.title, "  {} ".format, lambda word: word.replace(" ", "   ")]),
+)
+SPELLED = (
+    _DATES | _WORDS | NUMBERS | st.sampled_from(["051", "51.0", "51", "20160405.0", "2016-02-30", "ﬁve", "FIVE", "²"])
+)
+"""Values that are the same in several spellings, and some that only look so."""
+
 THRESHOLDS = st.sampled_from([0.0, 0.1, 1 / 3, 0.5, 0.6, 2 / 3, 0.7, 0.75, 0.8, 0.9, 1.0]) | st.floats(0, 1)
 
 
@@ -91,6 +114,8 @@ def columns_of(draw: st.DrawFn, how: str, size: int) -> tuple[list[Value], list[
         values: st.SearchStrategy[Any] = draw(near_texts())
     elif how == "within":
         values = NUMBERS
+    elif how.startswith("normalized"):
+        values = SPELLED
     else:
         tree = draw(st.none() | trees())
         values = values_of(tree) if tree else st.sampled_from(["a", "b", "*", "1", "1.0"])
@@ -182,6 +207,15 @@ def test_clauses_may_share_columns(tree: Tree, data: st.DataObject) -> None:
     ]
     match = data.draw(st.lists(st.sampled_from(every), min_size=2, max_size=4))
     compare(tuple(match), _rows(mine), _rows(theirs), {"p": tree})
+
+
+@examples(200)
+@given(SPELLED | st.text(max_size=12), st.sampled_from(DateOrder))
+def test_what_stands_for_a_value_stands_for_itself(value: str, order: DateOrder) -> None:
+    """So that who knows the one spelling is found like everybody else."""
+    text = normal_text(value, order)
+    assert normal_text(text, order) == text
+    assert normal_text(f" {value}\t", order) == text
 
 
 RANDOM = np.random.default_rng(5)

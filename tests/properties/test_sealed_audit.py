@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
+
 from hypothesis import given
 from oracles.sealed_cases import CASES, ENGINE, GATE, ROOMLESS, Case, literal_market, opened
 
 import pacas
 from pacas.provider.audit import audit
+from pacas.provider.ledger.chain import PAGE
 
 
 @GATE
@@ -21,8 +25,21 @@ def test_an_audit_counts_what_is_kept_back_and_below_which_levels(case: Case) ->
         literally.buy(key, attribute, at, buyer)
     found = audit(provider)
     assert found.reserve is public.reserve
+    sizes = Counter(x for _, x, _ in public.rows)
     for policy, rule in zip(found.policies, literally.rules, strict=True):
         kept = policy.kept_back
         assert kept is not None
         assert (kept.rows, kept.open_rows) == (literally.kept_rows(rule), literally.open_rows(rule))
         assert {a: set(levels) for a, levels in kept.safe_levels.items()} == literally.lowest_sold(rule)
+        listed = policy.behind.page(-PAGE, PAGE, 0, PAGE)
+        margins = {x: margin for ((x,), _, margin) in listed}
+        assert len(listed) == policy.groups
+        expected = literally.margins(rule)
+        assert margins == expected if not public.listed else _signs(margins) == _signs(expected)
+        assert all(rows == sizes[str(x)] or public.apart for ((x,), rows, _) in listed)
+        assert Counter(margin for _, _, margin in listed) == policy.margins
+
+
+def _signs(margins: Mapping[str | None, int] | Mapping[str, int]) -> dict[str | None, bool]:
+    """Whether each group has enough, which is all that can be said of a registry's."""
+    return {x: margin >= 0 for x, margin in margins.items()}

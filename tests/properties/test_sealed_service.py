@@ -136,7 +136,7 @@ def test_every_answer_is_a_function_of_what_is_public(case: Case, operations: li
 
 
 def _answers_are_as_long_as_they_are(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(answer_writers, "_padded", lambda document, length: document)
+    patch.setattr(answer_writers, "padded", lambda document, length: document)
 
 
 def _a_header_looks_at_the_answer(patch: pytest.MonkeyPatch) -> None:

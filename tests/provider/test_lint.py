@@ -52,6 +52,7 @@ def lint(
     quotes: str = "sealed",
     declared: Sequence[DeclaredDependency] = (),
     published: Sequence[str] = (),
+    max_matches: int = 1000,
     **options: Any,
 ) -> list[ProviderFinding]:
     relation = pacas.Relation.of(people)
@@ -62,6 +63,7 @@ def lint(
         hierarchies={"MED": DRUGS, **(hierarchies or {})},
         total=100,
         published=published,
+        max_matches=max_matches,
         engine=ENGINE,
         **given(quotes, declared),
     )
@@ -242,6 +244,22 @@ def test_requests_that_always_find_several_people_are_refused() -> None:
 
 
 @pytest.mark.parametrize("quotes", ["sealed", "paper"])
+def test_requests_that_find_more_people_than_they_may_are_told_so(quotes: str) -> None:
+    """Even where these have one value: the number alone is why."""
+    drug_of = dict(enumerate(DRUGS.ground_labels))
+    people = table(X=[f"x{i % 12}" for i in range(ROWS)], MED=[drug_of[i % 12] for i in range(ROWS)])
+    fds = [DeclaredDependency(FunctionalDependency(("X",), "MED"))] if quotes == "sealed" else []
+    idle = pacas.Policy(("X",), ("MED",), {"MED": 0}, 1, True)
+    few, enough = (
+        lint(people, idle, match={"MED": "X = X"}, quotes=quotes, declared=fds, max_matches=n) for n in (9, 100)
+    )
+    found = the("sells-nothing", few)
+    assert found.says.endswith("requests find more rows by X than max_matches = 9 lets them")
+    assert found.remedy == "max_matches = 100"
+    assert "sells-nothing" not in rules(enough)
+
+
+@pytest.mark.parametrize("quotes", ["sealed", "paper"])
 def test_a_policy_that_anything_keeps_refuses_nothing(quotes: str) -> None:
     idle = pacas.Policy(("X",), ("MED",), {"MED": 0}, 1, True)
     found = the("refuses-nothing", lint(table(), idle, quotes=quotes))
@@ -360,6 +378,40 @@ def test_the_papers_quotes_and_no_policy_are_warnings() -> None:
     findings = can_be_pasted(lint_provider(provider, ENGINE, relation))
     assert rules(findings) == {"unprotected": "warning", "free-quotes-tell": "warning"}
     assert the("unprotected", findings).remedy == '[[policy]]\nx = ["ID"]\ny = ["MED"]\nk = 2'
+
+
+@pytest.mark.parametrize(("drugs", "severity"), [(12, "note"), (120, "warning")])
+def test_where_nobody_is_found_alone_no_policy_is_a_note(drugs: int, severity: str) -> None:
+    people = {"X": [f"x{i % drugs}" for i in range(ROWS)], "MED": [DRUGS.ground_labels[i % 12] for i in range(ROWS)]}
+    relation = pacas.Relation.of(people)
+    sealing = Sealing([DeclaredDependency(FunctionalDependency(("X",), "MED"))])
+    provider = pacas.Provider(relation, match={"MED": "X = X"}, hierarchies={"MED": DRUGS}, sealing=sealing, total=9)
+    assert the("unprotected", lint_provider(provider, ENGINE, relation)).severity == severity
+
+
+def test_of_many_rows_some_are_quoted_and_what_is_estimated_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What dependencies and X-groups come to is counted in all rows; what quotes come to follows from some."""
+    policy = pacas.Policy(("ID",), ("MED",), {"MED": 0}, 5, scope="row")
+    people = table(NUM=numbers())
+    exact = lint(people, policy, match=SOLD, hierarchies={"NUM": CODES})
+    monkeypatch.setattr("pacas.provider.lint.free_quotes.MANY", 50)
+    found = lint(people, policy, match=SOLD, hierarchies={"NUM": CODES})
+    assert rules(found) == rules(exact) and "not-looked-at" not in rules(found)
+    sold = the("sells-nothing", found)
+    assert (sold.people, sold.estimated) == (ROWS, True)
+    assert not the("sells-nothing", exact).estimated and not the("told-by", found).estimated
+    assert the("told-by", found).people == the("told-by", exact).people == ROWS
+
+
+@pytest.mark.parametrize("quotes", ["sealed", "paper"])
+def test_a_policy_that_nothing_is_refused_for_in_some_rows_is_looked_at_in_all(
+    quotes: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pacas.provider.lint.free_quotes.MANY", 5)
+    idle = pacas.Policy(("X",), ("MED",), {"MED": 0}, 1, True)
+    assert "refuses-nothing" in rules(lint(table(), idle, quotes=quotes))
+    useful = pacas.Policy(("X",), ("MED",), {"MED": 0}, 3, True)
+    assert "refuses-nothing" not in rules(lint(table(X=["x"] * 118 + ["y"] * 2), useful, quotes=quotes))
 
 
 def test_where_people_are_found_by_likeness_some_are_asked_about(monkeypatch: pytest.MonkeyPatch) -> None:

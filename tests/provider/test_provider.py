@@ -309,6 +309,10 @@ SECRET = Relation.of(
         ({"match": {"OKAY": "ID = ID"}}, "'OKAY'.*'OK'"),
         ({"match": {"OK": "ID = ID"}, "policies": [Policy(("GEN",), ("OK",), {}, 2)]}, "policy 1.*allow_linkage"),
         (
+            {"match": {"OK": "ID ~ ID normalized"}, "policies": [Policy(("GEN",), ("OK",), {}, 2)]},
+            "policy 1.*allow_linkage",
+        ),
+        (
             {"match": {"OK": "GEN = GEN"}, "policies": [Policy(("GEN",), ("OK",), {}, 3)]},
             "k = 3.*level 0 of 'OK' has 2",
         ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -63,3 +64,15 @@ def test_who_is_drawn_does_not_depend_on_the_order_of_rows(order: list[int]) -> 
     draw, nobody = lots(0, 7), np.zeros(8, dtype=bool)
     whole = reserved_units(group, unit, 1, draw, nobody)
     assert (reserved_units(group[order], unit[order], 1, draw, nobody) == whole).all()
+
+
+@pytest.mark.parametrize(("sizes", "kept"), [((2, 3), 1), ((2, 19), 1), ((2, 21), 0), ((2, 3, 1), 2), ((2, 2), 0)])
+def test_a_pair_is_kept_back_last(sizes: tuple[int, ...], kept: int) -> None:
+    """Two rows that contradict each other have to be bought; the others of the group serve its secret as well."""
+    unit = np.repeat(np.arange(len(sizes)), sizes)
+    group, nobody, lot = np.zeros(len(unit), dtype=np.int64), np.zeros(len(unit), dtype=bool), np.arange(3, dtype="u8")
+    assert np.flatnonzero(reserved_units(group, unit, 1, lot.take, nobody)).tolist() == [kept]
+    spread = np.concatenate([group, np.arange(1, 3)])  # and where the pair would serve two more groups besides
+    rows = np.concatenate([unit, [0, 0]])
+    chosen = reserved_units(spread, rows, 1, lot.take, np.zeros(len(rows), dtype=bool))
+    assert chosen[0] and chosen.sum() == 1

@@ -50,6 +50,7 @@ MATCHES = [
     {"A": "NAME = NAME, AGE = AGE", "B": "ID = ID"},
     {"A": "NAME ~ NAME edit 0.5, AGE ~ AGE within 1", "B": "NAME = NAME"},
     {"A": "CITY = Z, NAME = NAME", "B": "CITY = CITY"},
+    {"A": "NAME ~ NAME normalized, AGE ~ AGE normalized dmy", "B": "ID ~ ID normalized"},
 ]
 
 
@@ -109,7 +110,7 @@ def worlds(draw: st.DrawFn) -> World:
     left = {*tie, *(["CITY"] if linked == "by city" else [])}
     row: st.SearchStrategy[Row] = st.tuples(
         st.sampled_from([*(f"p{i}" for i in range(12)), None]),
-        st.sampled_from(["ann", "anna", "bob", "é", None]),
+        st.sampled_from(["ann", "anna", "Ann", "bob", "é", "É", None]),
         st.sampled_from(["30", "30.0", "51", "3e1", "x", None]),
         st.sampled_from([*cities, *([] if "CITY" in left else [None])]),
         st.sampled_from(["z", "1:z", *([] if "Z" in left else [None])]),

@@ -8,13 +8,14 @@ import pyarrow as pa
 import pytest
 
 import pacas
+from pacas.core.dependency import FunctionalDependency
 from pacas.core.hierarchy import Hierarchy
 from pacas.engine.duck.engine import DuckEngine
-from pacas.errors import InputError
+from pacas.errors import InputError, LedgerChangedError
 from pacas.protocol.messages import Answer, Refusal
 from pacas.provider.audit import audit
 from pacas.provider.ledger.ledger import MemoryLedger
-from pacas.provider.quoter.declared import EarlierSales, Sealing
+from pacas.provider.quoter.declared import DeclaredDependency, EarlierSales, Sealing
 from pacas.provider.quoter.public_view import Reserve
 from pacas.provider.sealed.shop import SealedShop
 from pacas.provider.shop.fingerprint import terms_digests
@@ -141,6 +142,42 @@ def test_a_ledger_that_counted_another_is_counted_with_it() -> None:
     third = opened(MemoryLedger(), *sales, alone)
     prices = third.quote_batch("A", {"K": ["k1", "k2", "k3"]}, buyer="ann").prices[:, 0]
     assert (prices == 0).tolist() == [True, True, False]
+
+
+TIED = pa.table({"K": list("aabbbc"), "X": ["x"] * 6, "A": ["v1", "v1", "v2", "v2", "v2", "v3"]})
+
+
+def tied(ledger: MemoryLedger, *before: EarlierSales) -> pacas.Provider:
+    """Three units of one X-group: two rows, three, and one."""
+    return pacas.Provider(
+        TIED,
+        match={"A": "K = K"},
+        policies=[POLICY],
+        hierarchies={"A": A},
+        total=1,
+        sealing=Sealing([DeclaredDependency(FunctionalDependency(("K",), "A"))], sold_before=before),
+        ledger=ledger,
+        engine=ENGINE,
+    )
+
+
+def test_a_ledger_from_before_another_draw_is_refused_and_its_sales_can_be_brought_over(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What was sold by the old draw may be what the new one would keep back."""
+    old = MemoryLedger()
+    with monkeypatch.context() as patch:
+        patch.setattr("pacas.provider.quoter.public_view.DRAW", "an older rule")
+        before = tied(old)
+        kept = next(k for k in "abc" if isinstance(before.quote(pacas.Request({"K": k}, "A", 0)), Refusal))
+        sold = next(k for k in "abc" if k != kept)
+        assert isinstance(before.pay(pacas.Request({"K": sold}, "A", 0), 10**9, "one", buyer="ann"), Answer)
+        tied(old)
+    with pytest.raises(LedgerChangedError, match="draw"):
+        tied(old)
+    after = tied(MemoryLedger(), EarlierSales(old.requests(), _fingerprint(old)))
+    assert isinstance(after.quote(pacas.Request({"K": sold}, "A", 0)), pacas.Quote)
+    assert all(policy.holds for policy in audit(after).policies)
 
 
 def _fingerprint(ledger: MemoryLedger) -> Mapping[str, str]:

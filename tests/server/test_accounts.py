@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from time import sleep, time
 from typing import Any
 
 import pytest
 from example_shop import OpenShop, Shop, error_of, med
 
-from pacas.provider.ledger.accounts import Account, MemoryAccounts
+from pacas.provider.ledger.accounts import Account, MemoryAccounts, Role, token_hash
 from pacas.server.authentication import STALE
 
 OPEN = ("/v1/key", "/v1/health", "/v1/ready", "/v1/openapi.json")
@@ -144,9 +145,27 @@ def test_an_operator_sees_all_accounts_and_no_token(shop: Shop) -> None:
     shop.buy("a", med("male", "51", 1), who="bob")
     listed = shop.call("GET", "/v1/accounts", "olga")
     assert [tuple(line.values()) for line in listed.json()] == [
-        ("ann", "client", None, 0, 0, False),
-        ("bob", "client", 10**9, 700_000_000, 1, False),
-        ("eve", "client", None, 0, 0, True),
-        ("olga", "operator", None, 0, 0, False),
+        ("ann", "client", None, 0, 0, False, None),
+        ("bob", "client", 10**9, 700_000_000, 1, False, None),
+        ("eve", "client", None, 0, 0, True, None),
+        ("olga", "operator", None, 0, 0, False, None),
     ]
-    assert list(listed.json()[0]) == ["account", "role", "credit", "spent", "purchases", "revoked"]
+    shown = ["account", "role", "credit", "spent", "purchases", "revoked", "quotes_per_minute"]
+    assert list(listed.json()[0]) == shown
+
+
+def test_a_token_that_has_expired_is_told_so_and_another_one_nothing(shop: Shop) -> None:
+    now = int(time())
+    shop.accounts.add(Account("kim", Role.CLIENT, None, False, token_hash("over"), expires=now - 1))
+    shop.accounts.add(Account("lee", Role.CLIENT, None, False, token_hash("ahead"), expires=now + 3600))
+
+    def asked(token: str) -> tuple[int, str]:
+        return error_of(shop.call("GET", "/v1/account", None, {"Authorization": f"Bearer {token}"}))[:2]
+
+    assert asked("over") == (401, "token_expired")
+    assert asked("over") == (401, "token_expired")
+    assert shop.call("GET", "/v1/account", None, {"Authorization": "Bearer ahead"}).status_code == 200
+    assert asked("another") == (401, "unauthorized")
+    shop.accounts.revoke("kim")
+    sleep(2 * STALE)
+    assert asked("over") == (401, "unauthorized")

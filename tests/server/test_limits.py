@@ -5,15 +5,19 @@ from __future__ import annotations
 import json
 import socket
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pyarrow as pa
 import pytest
 from example_shop import OpenShop, Shop, error_of, med
 
 from pacas.protocol.messages import Request
+from pacas.provider.ledger.accounts import Account, Role, token_hash
 from pacas.server.failures import Failure
 from pacas.server.limits import QuoteLimit, ServiceSettings, check_requests
 from pacas.wire.shapes import ARROW, ErrorCode
+
+ANN, BOB = (Account(name, Role.CLIENT, None, False, token_hash(name)) for name in ("ann", "bob"))
 
 
 class Clock:
@@ -27,29 +31,67 @@ class Clock:
 def test_the_bucket_fills_up_as_time_goes_by() -> None:
     clock = Clock()
     limit = QuoteLimit(60, clock)
-    limit.take("ann", 50)
-    limit.take("ann", 10)
+    limit.take(ANN, 50)
+    limit.take(ANN, 10)
     with pytest.raises(Failure) as full:
-        limit.take("ann", 5)
+        limit.take(ANN, 5)
     assert full.value.code is ErrorCode.RATE_LIMITED
     assert full.value.headers == {"Retry-After": "5"}
-    limit.take("bob", 60)
+    limit.take(BOB, 60)
     clock.now += 4.9
     with pytest.raises(Failure):
-        limit.take("ann", 5)
+        limit.take(ANN, 5)
     clock.now += 0.2
-    limit.take("ann", 5)
+    limit.take(ANN, 5)
     clock.now += 1e6
-    limit.take("ann", 60)
+    limit.take(ANN, 60)
     with pytest.raises(Failure):
-        limit.take("ann", 1)
+        limit.take(ANN, 1)
 
 
 def test_a_call_over_the_limit_counts_nothing() -> None:
     limit = QuoteLimit(60, Clock())
+    with pytest.raises(Failure) as never:
+        limit.take(ANN, 61)
+    assert never.value.code is ErrorCode.TOO_LARGE, "that many never come together"
+    limit.take(ANN, 60)
+
+
+def test_an_account_may_have_a_rate_of_its_own_and_another_from_now_on() -> None:
+    clock = Clock()
+    limit = QuoteLimit(60, clock)
+    slow = replace(ANN, quotes_per_minute=6)
+    with pytest.raises(Failure) as many:
+        limit.take(slow, 7)
+    assert (many.value.code, "6 requests" in many.value.message) == (ErrorCode.TOO_LARGE, True)
+    limit.take(slow, 6)
+    with pytest.raises(Failure) as full:
+        limit.take(slow, 1)
+    assert full.value.headers == {"Retry-After": "10"}
+    limit.take(BOB, 60)
+    clock.now += 10
+    limit.take(slow, 1)
+    fast = replace(ANN, quotes_per_minute=600)
+    clock.now += 1
+    limit.take(fast, 10)
     with pytest.raises(Failure):
-        limit.take("ann", 61)
-    limit.take("ann", 60)
+        limit.take(fast, 1)
+
+
+def test_an_accounts_own_rate_holds_over_http_and_its_catalogue_says_so(open_shop: OpenShop) -> None:
+    shop = open_shop(max_batch=50)
+    everybody = shop.call("GET", "/v1/catalogue").json()
+    shop.accounts.set_rate("bob", 3)
+    own = shop.call("GET", "/v1/catalogue", "bob").json()
+    assert own["limits"] == everybody["limits"] | {"quotes_per_minute": 3, "max_batch": 3}
+    assert own | {"limits": everybody["limits"]} == everybody
+    assert error_of(shop.quotes(*[med("male", "51", 1)] * 4, who="bob"))[:2] == (413, "too_large")
+    assert shop.quotes(*[med("male", "51", 1)] * 3, who="bob").status_code == 200
+    assert error_of(shop.quotes(med("male", "51", 1), who="bob"))[:2] == (429, "rate_limited")
+    assert error_of(shop.buy("k", med("male", "51", 1), who="bob"))[:2] == (429, "rate_limited")
+    assert shop.quotes(*[med("male", "51", 1)] * 40).status_code == 200
+    rates = {one["account"]: one["quotes_per_minute"] for one in shop.call("GET", "/v1/accounts", "olga").json()}
+    assert rates == {"ann": None, "bob": 3, "eve": None, "olga": None}
 
 
 def test_each_tuple_counts_whatever_is_answered(open_shop: OpenShop) -> None:

@@ -10,8 +10,8 @@ import pytest
 from pacas.errors import ConfigError
 from pacas.provider.ledger.accounts import MemoryAccounts
 from pacas.provider.ledger.ledger import MemoryLedger
-from pacas.storage.sqlite.accounts import SqliteAccounts
 from pacas.storage.sqlite.ledger import SqliteLedger
+from pacas.storage.sqlite.side_tables import SqliteAccounts
 from pacas.storage.url import ledger_path, open_accounts, open_ledger, sqlite_path
 
 NO_NAME = "takes one name of at most 63 small letters"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from unittest.mock import Mock
 
 import numpy as np
 import pyarrow as pa
@@ -14,6 +15,8 @@ from lanes import examples
 import pacas
 from pacas.engine.duck.engine import DuckEngine
 from pacas.engine.grouping import Keys
+from pacas.suggest.dependencies import search
+from pacas.suggest.dependencies.evidence import weigh
 from pacas.suggest.dependencies.pairs import score_by_chance
 from pacas.suggest.dependencies.suggested import SuggestedDependencies, SuggestedDependency
 
@@ -203,6 +206,28 @@ def test_a_table_of_300_columns_gets_an_answer() -> None:
     table["copy"] = [f"of {x}" for x in table["c39"]]
     found = pacas.suggest_dependencies(table)
     assert {"c39 -> copy", "copy -> c39"} <= fds(found.strong)
+
+
+def test_equal_columns_are_weighed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forty columns of five kinds: what is weighed grows with the kinds, and what is found with the columns."""
+    rng = np.random.default_rng(0)
+    kinds = [[f"v{x}" for x in rng.integers(0, 12, 400)] for _ in range(5)]
+    table = {f"c{i}_{copy}": kind for i, kind in enumerate(kinds) for copy in range(8)}
+    weighing = Mock(wraps=weigh)
+    monkeypatch.setattr(search, "weigh", weighing)
+    found = pacas.suggest_dependencies(table, pairs=False)
+    assert 0 < weighing.call_count <= 25
+    assert len(found.strong) == 2 * 40 and len(found.redundant) == 5 * 8 * 7 - 2 * 40
+
+
+def test_what_is_said_of_equal_columns_is_what_is_said_of_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    left = rng.integers(0, 30, 600)
+    right = [f"t{(x + (rng.random() < 0.03)) % 30 // 2}" for x in left]
+    table = {"a": [f"z{x}" for x in left], "b": right, "c": [f"y{x}" for x in left], "d": right}
+    found = pacas.suggest_dependencies(table).as_json()
+    monkeypatch.setattr(search, "equal_columns", lambda columns: {})
+    assert pacas.suggest_dependencies(table).as_json() == found and found["strong"]
 
 
 ENGINE = DuckEngine(threads=1)

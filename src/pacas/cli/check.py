@@ -13,10 +13,13 @@ from rich.text import Text
 
 from pacas.cli.data_options import (
     AnyData,
+    EncodingOption,
     EngineOption,
     HierarchyOption,
     MasterOption,
     MemoryOption,
+    NullOption,
+    SheetOption,
     opened_engine,
     read_hierarchies,
 )
@@ -27,7 +30,8 @@ from pacas.core.words import counted
 from pacas.engine.choosing import EngineChoice
 from pacas.engine.contract import Engine
 from pacas.engine.contract import Table as Opened
-from pacas.formats.relations.relations import locate
+from pacas.formats.relations.relations import Reading, locate
+from pacas.formats.report.failure_cases import write_failure_cases
 
 SHOWN = 10
 
@@ -43,6 +47,13 @@ def command(
             metavar="COLUMN", help="What tells rows apart: it numbers those of a folder, and names listed ones; repeat."
         ),
     ] = None,
+    failures: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.csv", help="Write the violating cells, in the form of pandera's failure cases."),
+    ] = None,
+    encoding: EncodingOption = None,
+    null: NullOption = None,
+    sheet: SheetOption = None,
     engine: EngineOption = None,
     master: MasterOption = None,
     memory: MemoryOption = None,
@@ -59,10 +70,12 @@ def command(
     """
     keys = key or ()
     with opened_engine(EngineChoice(engine, master, memory)) as asked, progress() as tell:
-        source = locate(data, Path(), keys, asked)
+        source = locate(data, Path(), keys, asked, Reading(encoding, null or (), sheet))
         found = check(source, fd, read_hierarchies(hierarchy), engine=asked, progress=tell)
         shown = [c for c in source.columns if c in keys or any(c in d.fd.attributes for d in found.dependencies)]
         listed = _Listing(asked, asked.open(source, shown), keys, groups) if groups else None
+        if failures is not None:
+            write_failure_cases(failures, found, source, keys)
         document = as_json(found, listed)
     if json:
         print_json(document)

@@ -21,14 +21,14 @@ AnyData = Annotated[
     str,
     typer.Argument(
         metavar="DATA",
-        help="A CSV, TSV or Parquet file, plain or .gz or .zst; or with --key a folder of Parquet files, and with "
-        "--engine spark a table's name.",
+        help="A CSV, TSV, Parquet or Excel file, texts plain or .gz or .zst; or with --key a folder of Parquet files, "
+        "and with --engine spark a table's name.",
     ),
 ]
-Data = Annotated[Path, typer.Argument(metavar="DATA", help="A CSV, TSV or Parquet file, plain or .gz or .zst.")]
+Data = Annotated[Path, typer.Argument(metavar="DATA", help="A CSV, TSV, Parquet or Excel file.")]
 HierarchyOption = Annotated[
     list[str] | None,
-    typer.Option("--hierarchy", metavar="ATTR=FILE", help="An attribute's hierarchy (ARX CSV, JSON, Amnesia); repeat."),
+    typer.Option("--hierarchy", metavar="ATTR=FILE", help="An attribute's hierarchy (ARX, JSON, Amnesia); repeat."),
 ]
 EngineOption = Annotated[
     str | None,
@@ -50,6 +50,19 @@ MemoryOption = Annotated[
         "--memory", metavar="2GB", help="How much memory to work in; what is more goes to disk. On Spark, its driver's."
     ),
 ]
+EncodingOption = Annotated[
+    str | None,
+    typer.Option(
+        "--encoding", metavar="NAME", help="How a text is encoded, such as latin-1 or cp1252. (default: utf-8)"
+    ),
+]
+NullOption = Annotated[
+    list[str] | None,
+    typer.Option("--null", metavar="TEXT", help="What stands for no value, such as NA, besides nothing; repeat."),
+]
+SheetOption = Annotated[
+    str | None, typer.Option("--sheet", metavar="NAME", help="Of an Excel file with several sheets, the table.")
+]
 KeyOption = Annotated[
     list[str] | None,
     typer.Option(
@@ -67,7 +80,7 @@ def read_hierarchies(options: Sequence[str] | None) -> dict[str, Hierarchy]:
             raise InputError(f"--hierarchy takes ATTR=FILE, such as MED=med.csv, not {option!r}")
         if attribute in read:
             raise InputError(f"--hierarchy names {attribute!r} twice")
-        read[attribute] = read_hierarchy(file)
+        read[attribute] = read_hierarchy(file, attribute=attribute)
     return read
 
 

@@ -10,11 +10,21 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from pacas.cli.data_options import AnyData, EngineOption, KeyOption, MasterOption, MemoryOption, opened_engine
+from pacas.cli.data_options import (
+    AnyData,
+    EncodingOption,
+    EngineOption,
+    KeyOption,
+    MasterOption,
+    MemoryOption,
+    NullOption,
+    SheetOption,
+    opened_engine,
+)
 from pacas.cli.options import Json, out, print_json, printable, progress, show_help
 from pacas.cli.tree import draw
 from pacas.core.balance import balance
-from pacas.core.builders import BUILDERS, BY, Needs
+from pacas.core.builders import BUILDERS, BY, COLUMNS, Needs
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.histogram import Histogram
 from pacas.core.lint import lint
@@ -22,7 +32,7 @@ from pacas.engine.choosing import EngineChoice
 from pacas.engine.questions import hierarchy_from, open_data
 from pacas.errors import InputError
 from pacas.formats.hierarchies import arx, read_hierarchy, read_raw_hierarchy, write_hierarchy
-from pacas.formats.relations.relations import locate
+from pacas.formats.relations.relations import Reading, locate
 
 app = typer.Typer()
 
@@ -44,27 +54,35 @@ def start(context: typer.Context) -> None:
 def build(
     data: AnyData,
     attribute: Annotated[str, typer.Argument(metavar="ATTR", help="The column to build a hierarchy for.")],
-    method: Annotated[str, typer.Argument(metavar="METHOD", help=f"One of {', '.join(BUILDERS)}.")],
+    method: Annotated[
+        str,
+        typer.Argument(metavar="METHOD", help=f"One of {', '.join(BUILDERS)}; the last as columns=CountyName,State."),
+    ],
     option: Annotated[list[str] | None, typer.Argument(metavar="[OPTION=VALUE]…", help="Such as widths=10,30.")] = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Where to write it: .csv (ARX) or .json.")
     ] = None,
     key: KeyOption = None,
+    encoding: EncodingOption = None,
+    null: NullOption = None,
+    sheet: SheetOption = None,
     engine: EngineOption = None,
     master: MasterOption = None,
     memory: MemoryOption = None,
     json: Json = False,
 ) -> None:
-    """Build a hierarchy from a column's own values.
+    """Build a hierarchy from a column's own values, or from columns that stand above it.
 
     JSON: height, root, levels (level, values), rows (each ground value up to the root); output, if written
 
     Example: pacas hierarchy build sp.csv AGE intervals widths=10,30 --output age.csv
     """
+    if method.startswith(f"{COLUMNS}="):  # the columns say all there is to say
+        method, option = COLUMNS, [method, *(option or ())]
     options = dict(_option(text, method) for text in option or ())
     with opened_engine(EngineChoice(engine, master, memory)) as asked, progress() as tell:
         tell(f"building {method} for {attribute}")
-        source = locate(data, Path(), key or (), asked)
+        source = locate(data, Path(), key or (), asked, Reading(encoding, null or (), sheet))
         made = hierarchy_from(source, attribute, method, options, engine=asked)
     _show_made(made, output, json)
 

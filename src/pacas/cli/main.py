@@ -15,6 +15,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from pacas.cli.version import version_line
 from pacas.errors import PacasError
 
 COMMANDS = {
@@ -55,6 +56,10 @@ COMMANDS = {
     "clean": (
         "pacas.cli.clean.command",
         "Repair a table by its own evidence where that suffices, and with values that are bought where they help most.",
+    ),
+    "review": (
+        "pacas.cli.review",
+        "Clean under your own eyes, in a browser: approve what is bought before it is paid, keep or undo each repair.",
     ),
     "audit": (
         "pacas.cli.provider.audit",
@@ -153,9 +158,7 @@ def start(
     Example: pacas demo
     """
     if version:
-        from importlib.metadata import version as installed_version
-
-        print(f"pacas {installed_version('pacas')}")
+        print(version_line())
         raise typer.Exit()
     if context.invoked_subcommand is None:
         context.get_help()  # prints it

@@ -25,7 +25,10 @@ BuyerOption = Annotated[
     typer.Option("--as", metavar="BUYER", help="With a file: the buyer's name.", show_default=LOCAL),
 ]
 AnyProvider = Annotated[
-    str, typer.Argument(metavar="PROVIDER", help="The provider's file, provider.toml, or its URL, https://….")
+    str,
+    typer.Argument(
+        metavar="PROVIDER", help="The provider's file, provider.toml, its URL, https://…, or a connection file."
+    ),
 ]
 TokenOption = Annotated[
     str | None,

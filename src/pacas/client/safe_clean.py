@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from typing import Any, TypeVar
 from uuid import uuid4
 
@@ -17,7 +18,9 @@ from pacas.client.buying.offers import (
 )
 from pacas.client.buying.own_names import OwnColumns, check_own_names, in_own_names
 from pacas.client.buying.purchaser import Purchaser
-from pacas.client.classes.named_cells import Cell, check_attributes, check_cells
+from pacas.client.classes.named_cells import check_attributes, check_cells
+from pacas.client.found.found_cells import numbered
+from pacas.client.found.given_cells import GivenCells, as_found_cells
 from pacas.client.outcome.cleaning import Cleaning
 from pacas.client.outcome.steps import Observer
 from pacas.client.paper.allocation import ALLOCATIONS
@@ -49,9 +52,10 @@ class SafeClean:
 
     `budget` is in credits. `hierarchies`, or the files they are in, are the client's own; for other attributes those of
     the provider count.
-    `max_level` is the coarsest level that may be bought, for all attributes or by attribute. `cells` are (row,
-    attribute) pairs that another error detector has named. `columns` are those that the provider calls by other names:
-    the client's name, and the provider's, or None for one that only looks like the provider's.
+    `max_level` is the coarsest level that may be bought, for all attributes or by attribute. `cells` are those that
+    another error detector has named: (row, attribute) pairs, or with a `key` (its value, attribute) pairs; a table of
+    them, pandera's failure cases, or Great Expectations' validation result. `columns` are those that the provider calls
+    by other names: the client's name, and the provider's, or None for one that only looks like the provider's.
 
     `strategy` is "weigh" (D14), which is as `careful` as it is told, and may `look_further` than dependencies do, at
     rare values beside frequent ones; or "paper", whose are `allocation`, `prefer`,
@@ -72,11 +76,13 @@ class SafeClean:
         prefer: str | None = None,
         repair: str | None = None,
         rounds: int | None = None,
-        cells: Iterable[Cell] | None = None,
+        cells: GivenCells | None = None,
+        key: str | Sequence[str] | None = None,
         columns: OwnColumns | None = None,
     ) -> None:
         self.fds = FunctionalDependency.parse_all([fds] if isinstance(fds, str) else fds)
-        self.cells = tuple(cells or ())
+        self._found = as_found_cells(cells, key)
+        self.cells = tuple(self._found.cells)
         self.budget = nanocredits(budget, "the budget")
         self.hierarchies = as_hierarchies(hierarchies)
         self.columns = dict(columns or {})
@@ -86,8 +92,6 @@ class SafeClean:
         self.strategy = strategy_named(strategy, [name for name, given in papers.items() if given is not None])
         self.prefer = _one_of({p: p for p in PREFERENCES}, "finest" if prefer is None else prefer, "preference")
         check_max_level(max_level)
-        if not self.fds and not self.cells:
-            raise InputError("nothing to repair by; give at least one dependency, such as 'GEN, DIAG -> MED', or cells")
         if self.budget < 0:
             raise InputError(f"the budget must not be negative, and {budget!r} is")
         self._strategy: Strategy
@@ -113,6 +117,12 @@ class SafeClean:
     def __repr__(self) -> str:
         by = "; ".join(map(str, self.fds)) or f"{counted(len(self.cells), 'named cell')}"
         return f"SafeClean({by}; {credits_words(self.budget)}, {self.strategy})"
+
+    def with_budget(self, budget: int) -> SafeClean:
+        """The same with another budget, in nanocredits."""
+        other = copy(self)
+        other.budget = budget
+        return other
 
     def clean(
         self,
@@ -141,9 +151,10 @@ class SafeClean:
         buyer = Purchaser(
             marketplace, offers, self.budget, run or uuid4().hex, observer or Observer(), supposing=dry_run
         )
-        check_attributes(self.cells, source)
+        cells = numbered(self._found, source, engine)
+        check_attributes(cells, source)
         table = engine.open(source, self._columns(source, engine, buyer))
-        named = check_cells(self.cells, table)
+        named = check_cells(cells, table)
         task = Task(engine, source, table, self.fds, named, hierarchies, offers, buyer)
         outcome = self._strategy.clean(task)
         return Cleaning(
@@ -169,7 +180,7 @@ class SafeClean:
 
     def wanted(self, catalogue: Mapping[str, Offer], source: Source) -> set[str]:
         """The attributes that may be bought: right sides, named cells, and, where it weighs, left sides, too."""
-        wanted = {fd.rhs for fd in self.fds} | {attribute for _, attribute in self.cells}
+        wanted = {fd.rhs for fd in self.fds} | self._found.attributes
         if self.strategy == WEIGH:
             lefts = {a for fd in self.fds for a in fd.lhs} & {*catalogue}
             wanted |= {a for a in lefts if all(c in source.columns for c in catalogue[a].columns)}
@@ -179,7 +190,7 @@ class SafeClean:
         """The columns to open; None for all: a text is read as a whole, and any column may bear witness."""
         if self.strategy == WEIGH or _is_read_at_once(source, engine):
             return None
-        named = {a for fd in self.fds for a in fd.attributes} | {a for _, a in self.cells} | buyer.columns
+        named = {a for fd in self.fds for a in fd.attributes} | self._found.attributes | buyer.columns
         return [column for column in source.columns if column in named]
 
 

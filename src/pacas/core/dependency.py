@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from pacas.core.hierarchy import canonical_number
+from pacas.core.normal_text import DateOrder
 from pacas.errors import ParseError, SchemaError
 
 _ARROW = re.compile(r'"(?:[^"]|"")*"|(?P<arrow>->|→)')
@@ -73,6 +74,15 @@ class Similarity(Enum):
     JARO_WINKLER = "jaro_winkler"
     QGRAM = "qgram"
     COMPATIBLE = "compatible"
+    NORMALIZED = "normalized"
+    NORMALIZED_DAY_FIRST = "normalized dmy"
+    NORMALIZED_MONTH_FIRST = "normalized mdy"
+
+    @property
+    def date_order(self) -> DateOrder | None:
+        """How dates are read where values are normalized; None where they are not."""
+        word, _, order = self.value.partition(" ")
+        return DateOrder(order) if word == "normalized" else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,18 +99,18 @@ class MatchClause:
         match self.similarity:
             case Similarity.EQUAL:
                 return f"{client} = {provider}"
-            case Similarity.COMPATIBLE:
-                return f"{client} ~ {provider} compatible"
-            case _:
+            case Similarity.WITHIN | Similarity.EDIT | Similarity.JARO_WINKLER | Similarity.QGRAM:
                 return f"{client} ~ {provider} {self.similarity.value} {canonical_number(repr(self.threshold))}"
+            case _:
+                return f"{client} ~ {provider} {self.similarity.value}"
 
 
 @dataclass(frozen=True, slots=True)
 class MatchingDependency:
     """When a client's tuple and a provider's tuple speak of the same thing: all clauses hold.
 
-    >>> print(MatchingDependency.parse("GEN = GEN, AGE ~ AGE within 1, NAME ~ FULL_NAME jaro_winkler 0.9"))
-    GEN = GEN, AGE ~ AGE within 1, NAME ~ FULL_NAME jaro_winkler 0.9
+    >>> print(MatchingDependency.parse("SEX ~ GEN normalized, AGE ~ AGE within 1, NAME ~ FULL_NAME jaro_winkler 0.9"))
+    SEX ~ GEN normalized, AGE ~ AGE within 1, NAME ~ FULL_NAME jaro_winkler 0.9
     """
 
     clauses: tuple[MatchClause, ...]
@@ -178,7 +188,7 @@ def _name(text: str, start: int, end: int) -> tuple[str, int]:
 
 
 _SIGN = re.compile(r'"(?:[^"]|"")*"|([=~])')
-_METHOD = re.compile(r"\s(within|edit|jaro_winkler|qgram)\s+(\S+)\s*$|\s(compatible)\s*$")
+_METHOD = re.compile(r"\s(within|edit|jaro_winkler|qgram)\s+(\S+)\s*$|\s(compatible|normalized(?:\s+(?:dmy|mdy))?)\s*$")
 
 
 def _clause(text: str, start: int, end: int) -> MatchClause:
@@ -191,13 +201,14 @@ def _clause(text: str, start: int, end: int) -> MatchClause:
     method = _METHOD.search(text[:end], sign.end())
     if method is None:
         raise ParseError(
-            "after '~' and a column expected 'within N', 'edit N', 'jaro_winkler N', 'qgram N' or 'compatible'",
+            "after '~' and a column expected 'within N', 'edit N', 'jaro_winkler N', 'qgram N', 'compatible' or "
+            "'normalized'",
             text,
             end,
         )
     provider, _ = _name(text, sign.end(), method.start())
     if method[3]:
-        return MatchClause(client, provider, Similarity.COMPATIBLE)
+        return MatchClause(client, provider, Similarity(" ".join(method[3].split())))
     return MatchClause(client, provider, Similarity(method[1]), _threshold(text, method))
 
 

@@ -16,6 +16,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from pacas.core.notebook import html_tree
 from pacas.errors import HierarchyError
 
 Codes = NDArray[np.int32]
@@ -159,6 +160,15 @@ class Hierarchy:
 
     def __repr__(self) -> str:  # no labels: they may be a provider's values
         return f"Hierarchy(height={self.height}, ground={int(self.is_ground.sum())}, nodes={len(self)})"
+
+    def _repr_html_(self) -> str:
+        """A tree to unfold, for whoever looks at it in a notebook: its labels are what a catalogue publishes."""
+
+        def children(node: int) -> list[int]:
+            found: list[int] = np.flatnonzero(self.parent == node).tolist()
+            return [child for child in found if child != node]
+
+        return html_tree(repr(self), self.root, lambda node: self.labels[node] or "empty", children)
 
     def code(self, value: str | None) -> int:
         """The number of a value's node."""

@@ -81,12 +81,18 @@ class Relation:
 
     def to_pandas(self) -> Any:
         """As a pandas frame, if pandas is installed."""
+        try:
+            import pandas  # noqa: F401  it is the user's to install; Arrow does not say so if it is missing
+        except ImportError:
+            raise _not_installed("pandas") from None
         return self.table.to_pandas()
 
     def to_polars(self) -> Any:
         """As a Polars frame, if Polars is installed."""
-        import polars  # it is the user's to install
-
+        try:
+            import polars  # it is the user's to install
+        except ImportError:
+            raise _not_installed("polars") from None
         return polars.DataFrame(self)
 
     def __repr__(self) -> str:  # no values: they may be a provider's
@@ -98,6 +104,12 @@ def _array(name: str, values: Sequence[Any]) -> pa.Array:
         return pa.array(values)
     except (pa.ArrowException, TypeError):
         raise _mixed_types(f"for column {name} with") from None
+
+
+def _not_installed(library: str) -> InputError:
+    return InputError(
+        f"to_{library}() needs {library}, which is not installed here; pip install {library}, or take to_arrow()"
+    )
 
 
 def _mixed_types(message: str) -> InputError:

@@ -43,11 +43,19 @@ class RelationFile:
 
     path: Path
     format: str
-    """`csv` or `parquet`."""
+    """`csv`, `parquet` or `excel`."""
     columns: tuple[str, ...]
     delimiter: str = ","
     compression: str = "none"
     """`none`, `gzip` or `zstd`; a Parquet file sees to its own."""
+    encoding: str = "utf-8"
+    """How a text is encoded."""
+    nulls: tuple[str, ...] = ()
+    """What stands in a text or a sheet for no value, besides nothing."""
+    sheet: str = ""
+    """Of a workbook, the one that is the relation."""
+    line_end: str | None = None
+    """What ends the lines of a text whose header has line breaks of its own; None: the first one does."""
 
     @property
     def name(self) -> str:
@@ -255,6 +263,13 @@ class Engine(Protocol[T]):
         """Some rows by number, in the order asked for, or all of them; as text."""
         ...
 
+    def search(self, table: T, text: str, columns: Sequence[str], first: int, last: int) -> NDArray[np.int64]:
+        """The rows, from number `first` to before `last`, that have a text in one of the columns, upper case or lower.
+
+        Ascending. Whoever looks through a large relation asks about a stretch of it at a time.
+        """
+        ...
+
     def index(self, table: T, by: Sequence[str], columns: Sequence[str], hierarchies: Hierarchies) -> Index:
         """Rows by their values in some columns, with further columns of theirs, as text.
 
@@ -281,7 +296,7 @@ class Engine(Protocol[T]):
     def kept_back(self, table: T, kept: Mapping[str, KeptRows], choose: Choose) -> T:
         """A relation with one column more for each name: "1" in the rows that are kept back, else null.
 
-        Of each group the smallest units are kept back, among those the ones with the least lots; `choose` is asked
+        Of each group the units that cost least are kept back, by lot among equal ones; `choose` is asked
         where some units are in several groups.
         """
         ...

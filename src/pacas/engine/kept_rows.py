@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+import numpy as np
+
 from pacas.core.hierarchy import Hierarchy
 from pacas.engine.grouping import NONE, Ints
 from pacas.engine.lots import Lots
@@ -30,6 +32,27 @@ class Agreement:
 def size_of(name: str) -> str:
     """What the column of sizes is called, where a column of numbers has a name."""
     return f"{name} size"
+
+
+A_PAIR = 40
+"""What it costs to keep a unit of two rows back, in halves of a row: as much as twenty of more."""
+
+
+def cost_of_units(sizes: Ints) -> Ints:
+    """What it costs those who buy that units are kept back, in halves of a row.
+
+    Nothing contradicts a row alone. Of two that contradict each other nobody knows the right one without buying it; of
+    more, most tell.
+
+    >>> cost_of_units(np.array([1, 2, 3, 19, 21])).tolist()
+    [1, 40, 6, 38, 42]
+    """
+    return np.select([sizes == 1, sizes == 2], [1, A_PAIR], 2 * sizes)
+
+
+def cost_sql(size: str) -> str:
+    """The same of a unit whose size SQL knows by a name."""
+    return f"CASE {size} WHEN 1 THEN 1 WHEN 2 THEN {A_PAIR} ELSE 2 * {size} END"
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -53,13 +76,13 @@ class KeptRows:
 
 
 class UnitPairs(NamedTuple):
-    """Units that groups may keep back: how many rows of unit u group g has, how many g needs, and u's size and lot."""
+    """Units that groups may keep back: how many rows of unit u group g has, how many g needs, and u's cost and lot."""
 
     group: Ints
     unit: Ints
     rows: Ints
     need: Ints
-    size: Ints
+    cost: Ints
     lot: Lots
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pacas.core.anonymity import Anonymity, Policy, check_anonymity
-from pacas.core.builders import Contingency, build, other_attribute
+from pacas.core.builders import Contingency, Needs, build, builder, other_attributes
 from pacas.core.distance import SemanticDistance
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.histogram import GroupHistogram
@@ -152,14 +152,14 @@ def hierarchy_from(
 ) -> Hierarchy:
     """A hierarchy made from a relation's own column, the options as they stand in a file or on a command line."""
     engine = engine_for(data, engine)
-    by = other_attribute(method, options)
-    attributes = [attribute] if by is None else [attribute, by]
+    others = other_attributes(method, options)
+    if attribute in others:
+        raise InputError(f"{attribute!r} cannot stand above itself; name other columns")
+    attributes = [attribute, *others]
     table = open_data(engine, data, attributes)
     counted = engine.histogram(table, attributes, {})
-    kept = [i for i, values in enumerate(counted.values) if None not in values]
-    column = Contingency(
-        [str(counted.values[i][0]) for i in kept],
-        counted.counts[kept].tolist(),
-        None if by is None else [str(counted.values[i][1]) for i in kept],
-    )
+    several = builder(method).needs is Needs.OTHERS
+    kept = [i for i, values in enumerate(counted.values) if None not in (values[:1] if several else values)]
+    above = [counted.values[i][1:] if several else str(counted.values[i][1]) for i in kept] if others else None
+    column = Contingency([str(counted.values[i][0]) for i in kept], counted.counts[kept].tolist(), above)
     return build(method, column, **options)

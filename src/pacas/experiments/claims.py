@@ -143,7 +143,8 @@ TARGETS: tuple[Claim, ...] = tuple(
             "With a tenth of the full cost, weighing leaves at most 35 % of the error where both sides are wrong",
             "left",
             at_a_tenth("left", side=MIXED, on_average=0.35),
-            "Both explanations are weighed for each row.",
+            "Both explanations are weighed for each row, and nothing on sale tells them apart. What is less sure than "
+            "`careful` asks is left, where a client that is less careful would come nearer to the truth on average.",
         ),
         (
             "With no money, weighing makes no table worse whose left sides are wrong",
@@ -155,8 +156,8 @@ TARGETS: tuple[Claim, ...] = tuple(
             "With a tenth of the full cost, weighing leaves at most 5 % of the error of overwritten groups that shows",
             "overwritten",
             at_a_tenth("overwritten", on_average=0.05, seen=True),
-            "One row of a group says which part of it was overwritten. What is overwritten whole is not counted: no "
-            "dependency sees it.",
+            "One row of a group says which part of it was overwritten, and what groups that are sure have tells of "
+            "others. What is overwritten whole is not counted: no dependency sees it.",
         ),
     )
 )

@@ -15,17 +15,20 @@ from pacas.core.dependency import FunctionalDependency
 from pacas.core.hierarchy import Hierarchy
 from pacas.engine.choosing import EngineChoice
 from pacas.engine.contract import Engine, Source
-from pacas.errors import ConfigError, FileError, SchemaError, did_you_mean
+from pacas.errors import ConfigError, did_you_mean
 from pacas.formats.hierarchies.hierarchy_source import HIERARCHY, hierarchy_at
-from pacas.formats.relations.relations import locate, read_relation
+from pacas.formats.relations.relations import AS_IT_IS, Reading, locate
 from pacas.formats.toml_sections import EngineName, Key, Memory, Section, named, read_toml, unknown_key
 
-TOP_KEYS = ("data", "key", "engine", "master", "memory", "fds", "provider", "budget")
+TOP_KEYS = ("data", "encoding", "null", "sheet", "key", "engine", "master", "memory", "fds", "provider", "budget")
 """Keys that stand before the first section."""
 SECTIONS = ("hierarchies", "columns")
 
 _EXAMPLES = {
     "data": 'give a file, as in data = "client.csv"',
+    "encoding": 'give the text\'s, as in encoding = "latin-1"',
+    "null": 'give what stands for no value, as in null = "NA", or a list',
+    "sheet": 'give its name, as in sheet = "2026"',
     "key": 'give a column, as in key = "ID", or a list of them',
     "master": 'give Spark\'s, as in master = "spark://host:7077"',
     "fds": 'give a list, as in fds = ["GEN, DIAG -> MED"]',
@@ -44,6 +47,9 @@ class ClientFile(Section):
     """A client's file; paths are relative to it."""
 
     data: str
+    encoding: str | None = None
+    null: Key = ()
+    sheet: str | None = None
     key: Key = ()
     engine: EngineName | None = None
     master: str | None = None
@@ -81,13 +87,18 @@ class ClientFile(Section):
     def engine_choice(self) -> EngineChoice:
         return EngineChoice(self.engine, self.master, self.memory)
 
-    def scan(self, engine: Engine[Any], key: Sequence[str] = ()) -> Source:
+    @property
+    def reading(self) -> Reading:
+        """What the table's file does not say of itself."""
+        return Reading(self.encoding, self.null, self.sheet)
+
+    def scan(self, engine: Engine[Any], key: Sequence[str] = (), reading: Reading = AS_IT_IS) -> Source:
         """The table, numbered by a key in place of the file's own, if one is given.
 
         Dependencies and hierarchies must speak of its columns.
         """
         with named("data"):
-            file = locate(self.data, self._path.parent, key or self.key, engine)
+            file = locate(self.data, self._path.parent, key or self.key, engine, reading.over(self.reading))
         for fd in self.dependencies():
             with named("fds"):
                 fd.check(file.columns, file.name)
@@ -148,27 +159,3 @@ def _wrong_value(place: Sequence[int | str]) -> str:
     if key == "hierarchies" and len(place) > 1:
         return f"hierarchies.{place[1]}: {HIERARCHY}"
     return f"{key!r}: {_EXAMPLES[key]}"
-
-
-# ---- cells that another error detector has named: a table of `row` and `attribute`, rows counted from 0 ------------
-
-CELL_COLUMNS = ("row", "attribute")
-
-
-def read_cells(path: Path) -> list[tuple[int, str]]:
-    """The named cells; whether the client's table has them is for the cleaning to check."""
-    relation = read_relation(path)
-    for column in CELL_COLUMNS:
-        if column not in relation.columns:
-            raise SchemaError.missing(column, relation.columns, path.name)
-    rows, attributes = (relation.table.column(column).to_pylist() for column in CELL_COLUMNS)
-    return [_cell(row, attribute, path, n) for n, (row, attribute) in enumerate(zip(rows, attributes, strict=True))]
-
-
-def _cell(row: object, attribute: object, path: Path, number: int) -> tuple[int, str]:
-    text = "" if row is None else str(row).strip()
-    if not (text.isascii() and text.isdigit() and len(text) < 19):
-        raise FileError(f"{path.name}, cell {number + 1}: a row is a number from 0 on, not {text[:40]!r}")
-    if attribute is None:
-        raise FileError(f"{path.name}, cell {number + 1}: the attribute is missing")
-    return int(text), str(attribute)

@@ -10,6 +10,9 @@ synced. That is enough:
   before it along. And a step that bought nothing, lost with no order after it, is quoted what it was quoted before.
 - Quotes by which more than one purchase is chosen are written, too, for the same reason: the first of these purchases
   changes them. They need no sync, as they come to disk with the order that follows.
+- What was done by hand, cells put back and values written, is on disk before anybody sees it; at any time, after the
+  end, too. It is applied to the table when that is written. So are orders that somebody rejected before they came up:
+  whoever goes on with the run does not pay them.
 
 A last line that was cut off in the middle is left out, and cut off the file, when the journal is read.
 
@@ -26,15 +29,26 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from threading import RLock
 from typing import Any
 from uuid import uuid4
 
-from pacas.client.outcome.steps import BoughtValue, Observer, Order, Unrepaired
+from pacas.client.outcome.steps import REJECTED, BoughtValue, Edit, Observer, Order, Unrepaired
 from pacas.client.safe_clean import SafeClean
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.histogram import Ints
 from pacas.errors import FileError
-from pacas.formats.journal_lines import Done, Header, Ordered, Quoted, Recorded, read_lines, settled_line
+from pacas.formats.journal_lines import (
+    Done,
+    Edited,
+    Header,
+    Ordered,
+    Quoted,
+    Recorded,
+    Rejected,
+    read_lines,
+    settled_line,
+)
 from pacas.formats.replacing import partial_name, sync_folder
 from pacas.protocol.messages import Offer
 
@@ -54,6 +68,7 @@ class Journal(Observer):
 
     def __init__(self, path: Path, parts: Mapping[str, Any], *, resume: bool = False) -> None:
         self._path = path
+        self._one_at_a_time = RLock()  # edits come from other threads than the run's
         self._file = _open_alone(path)
         try:
             recorded = read_lines(_content(self._file), path.name)
@@ -69,6 +84,8 @@ class Journal(Observer):
             self.close()
             raise
         self._ordered = recorded is not None and not replaces
+        self._pays = self._recorded.pending is not None
+        self._has_paid = any(map(_costs, self._recorded.outcomes))
 
     @property
     def path(self) -> Path:
@@ -90,9 +107,19 @@ class Journal(Observer):
         return len(self._recorded.outcomes)
 
     @property
+    def edits(self) -> tuple[Edit, ...]:
+        """What was done by hand, in order."""
+        return tuple(self._recorded.edits)
+
+    @property
     def ordered(self) -> bool:
-        """Whether anything may have been paid: an order was written, or the journal is an earlier run's."""
+        """Whether anything would be lost: an order, edit or rejection was written, or it is an earlier run's."""
         return self._ordered
+
+    @property
+    def may_have_paid(self) -> bool:
+        """Whether the run has bought anything, or an order of it is on its way."""
+        return self._pays or self._has_paid
 
     # ---- told of a cleaning -----------------------------------------------------------------------------------
 
@@ -102,9 +129,18 @@ class Journal(Observer):
             return recorded.outcomes[step]
         return recorded.pending if step == len(recorded.outcomes) else None
 
+    def approve(self, order: Order, rows: Ints) -> Order | str:
+        return REJECTED if self.is_rejected(order.attribute, order.row) else order
+
     def ordering(self, order: Order) -> None:
-        self._ordered = self._held is None
-        self._record(Ordered.of(order).encode(), _sync)
+        self._pays, self._ordered = True, self._held is None
+        try:
+            self._record(Ordered.of(order).encode(), _sync)
+        except BaseException:
+            self._pays = (
+                self._ordered
+            )  # the earlier run's journal is there still, and nothing of this one: it won't pay
+            raise
         self._ordered = True
 
     def recall_quotes(self, number: int) -> Ints | None:
@@ -116,17 +152,54 @@ class Journal(Observer):
 
     def settled(self, step: int, outcome: BoughtValue | Unrepaired) -> None:
         self._tell(settled_line(step, outcome).encode())
+        self._has_paid |= _costs(outcome)
+        self._pays = False
+
+    # ---- told by a steward ------------------------------------------------------------------------------------
+
+    def edit(self, *edits: Edit) -> None:
+        """Record what was done by hand, all of it or nothing that is seen."""
+        with self._one_at_a_time:
+            known = self._recorded.edits
+            self._record(b"".join(Edited.of(n, edit).encode() for n, edit in enumerate(edits, len(known))), _sync)
+            known.extend(edits)
+            self._ordered = True
+
+    def reject(self, attribute: str, row: int) -> None:
+        """Record that an order is not to be paid, whenever it comes up."""
+        with self._one_at_a_time:
+            known = self._recorded.rejections
+            if (attribute, row) not in known:
+                self._record(Rejected(rejected=len(known), attribute=attribute, row=row).encode(), _sync)
+                known.append((attribute, row))
+                self._ordered = True
+
+    def is_rejected(self, attribute: str, row: int) -> bool:
+        return (attribute, row) in self._recorded.rejections
+
+    def take_over(self, earlier: Journal) -> None:
+        """Record what was done by hand and rejected in another run on the same table."""
+        if earlier.edits:
+            self.edit(*earlier.edits)
+        for attribute, row in earlier._recorded.rejections:
+            self.reject(attribute, row)
 
     # ---- the end ----------------------------------------------------------------------------------------------
 
     def finish(self, purchases: int, spent: int) -> None:
         """Record that the output is written and synced: the run is done."""
-        if not self.is_done:
-            self._record(Done(purchases=purchases, spent=spent).encode(), os.fsync)
+        self.end(purchases, spent)
         self.close()
 
+    def end(self, purchases: int, spent: int) -> None:
+        """Record the same, and stay open: edits may follow."""
+        if not self.is_done:
+            self._record(Done(purchases=purchases, spent=spent).encode(), os.fsync)
+
     def discard(self) -> None:
-        """Take away a journal in which nothing was ordered; an earlier run's stays."""
+        """Take away a journal of a run that has paid nothing; an earlier run's stays."""
+        if self.may_have_paid:
+            raise FileError(f"{self._path} is the record of what was paid, and stays")
         if self._held is None:
             self._path.unlink(missing_ok=True)
         self.close()
@@ -144,15 +217,14 @@ class Journal(Observer):
             os.ftruncate(self._file, 0)
         self._tell(header.encode(), os.fsync)
         sync_folder(self._path.parent)
-        return Recorded(header, [], [], None, False, 0)
+        return Recorded(header, [], [], None, False, [], [], 0)
 
     def _check(self, recorded: Recorded, parts: Mapping[str, Any], resume: bool) -> None:
         if not resume:
             raise FileError(
                 f"{self._path} is of a run that was interrupted; continue it with --resume, or remove it to begin anew"
             )
-        begun = recorded.header.parts
-        other = [part for part in dict.fromkeys([*begun, *parts]) if begun.get(part) != parts.get(part)]
+        other = recorded.header.other_than(parts)
         if other:
             differ = "differs" if len(other) == 1 else "differ"
             raise FileError(
@@ -162,18 +234,20 @@ class Journal(Observer):
 
     def _tell(self, line: bytes, sync: Callable[[int], None] = lambda file: None) -> None:
         """Write a line, or hold it while there is an earlier run's journal."""
-        if self._held is None:
-            self._write(line, sync)
-        else:
-            self._held += line
+        with self._one_at_a_time:
+            if self._held is None:
+                self._write(line, sync)
+            else:
+                self._held += line
 
     def _record(self, line: bytes, sync: Callable[[int], None]) -> None:
         """Have a line on disk, and with it all that was held."""
-        if self._held is None:
-            self._write(line, sync)
-        else:
-            self._replace_the_old(bytes(self._held) + line)
-            self._held = None
+        with self._one_at_a_time:
+            if self._held is None:
+                self._write(line, sync)
+            else:
+                self._replace_the_old(bytes(self._held) + line)
+                self._held = None
 
     def _replace_the_old(self, content: bytes) -> None:
         """Put this run's journal in the place of the one that was done."""
@@ -203,6 +277,15 @@ class Journal(Observer):
             sync(self._file)
         except OSError as error:
             raise self._refused(error) from None
+
+
+def recorded_run(path: Path) -> Recorded | None:
+    """What a journal tells of its run, for somebody who is about to go on with it; None if there is none."""
+    return read_lines(path.read_bytes(), path.name) if path.exists() else None
+
+
+def _costs(outcome: BoughtValue | Unrepaired) -> bool:
+    return isinstance(outcome, BoughtValue) or outcome.price > 0
 
 
 def _open_alone(path: Path) -> int:

@@ -1,4 +1,4 @@
-"""The lines of a journal: a header, per step of a cleaning its order and its outcome, quotes, and a line at the end.
+"""The lines of a journal: a header, per step its order and its outcome, quotes, edits, rejections, and the end.
 
 Each line is a JSON object. Money is in nanocredits.
 """
@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from pacas.client.outcome.steps import BoughtValue, Order, Unrepaired
+from pacas.client.outcome.steps import BoughtValue, Edit, Order, Unrepaired
 from pacas.core.histogram import Ints
 from pacas.errors import FileError
 from pacas.protocol.messages import Request
@@ -36,6 +36,10 @@ class Header(JournalLine):
     journal: int = LAYOUT
     run: str
     parts: Mapping[str, Any]
+
+    def other_than(self, parts: Mapping[str, Any]) -> list[str]:
+        """The parts in which another run differs."""
+        return [part for part in dict.fromkeys([*self.parts, *parts]) if self.parts.get(part) != parts.get(part)]
 
 
 class Ordered(JournalLine):
@@ -111,6 +115,30 @@ class SettledUnrepaired(JournalLine):
         return Unrepaired(self.attribute, rows, self.reason, self.price, self.cheapest)
 
 
+class Edited(JournalLine):
+    """What was done by hand: cells that get a value, or, without one, what was given."""
+
+    edited: int
+    attribute: str
+    rows: list[int] = Field(min_length=1)
+    value: str | None
+
+    @classmethod
+    def of(cls, number: int, edit: Edit) -> Edited:
+        return cls(edited=number, attribute=edit.attribute, rows=edit.rows.tolist(), value=edit.value)
+
+    def edit(self) -> Edit:
+        return Edit(self.attribute, np.array(self.rows, dtype=np.int64), self.value)
+
+
+class Rejected(JournalLine):
+    """An order that is not to be paid, whenever it comes up: whom it would ask about what."""
+
+    rejected: int
+    attribute: str
+    row: int
+
+
 class Done(JournalLine):
     """The output is written: nothing is to be continued."""
 
@@ -144,11 +172,15 @@ class Recorded(NamedTuple):
     pending: Order | None
     """An order without an outcome: it may have been paid, or not."""
     is_done: bool
+    edits: list[Edit]
+    """At any time, after the end, too."""
+    rejections: list[tuple[str, int]]
+    """The attributes and rows of orders that are not to be paid."""
     length: int
     """The bytes of the whole lines."""
 
 
-Line = Ordered | Quoted | SettledPurchase | SettledUnrepaired | Done
+Line = Ordered | Quoted | SettledPurchase | SettledUnrepaired | Edited | Rejected | Done
 _LINE: TypeAdapter[Line] = TypeAdapter(Line)
 
 
@@ -163,6 +195,8 @@ def read_lines(content: bytes, name: str) -> Recorded | None:
     outcomes: list[Outcome] = []
     quotes: list[Ints] = []
     pending: Order | None = None
+    edits: list[Edit] = []
+    rejections: list[tuple[str, int]] = []
     is_done = False
     for number, text in enumerate(lines[1:], start=2):
         line = _parsed(text, name, number)
@@ -177,11 +211,15 @@ def read_lines(content: bytes, name: str) -> Recorded | None:
             case SettledUnrepaired() if not is_done and line.settled == len(outcomes):
                 outcomes.append(line.unrepaired())
                 pending = None
+            case Edited() if line.edited == len(edits):
+                edits.append(line.edit())
+            case Rejected() if line.rejected == len(rejections):
+                rejections.append((line.attribute, line.row))
             case Done() if pending is None and not is_done:
                 is_done = True
             case _:
                 raise _damaged(name, number, "is not the one that should follow")
-    return Recorded(header, outcomes, quotes, pending, is_done, len(content) - len(torn))
+    return Recorded(header, outcomes, quotes, pending, is_done, edits, rejections, len(content) - len(torn))
 
 
 _BEGINS = Header(run="", parts={}).encode()[:11]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
-from os import PathLike
+from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,8 @@ from pacas.errors import InputError
 from pacas.formats.client_file import read_client_file
 from pacas.opening.open_provider import open_provider
 from pacas.protocol.marketplace import Marketplace, NobodySells
+from pacas.remote.remote_provider import RemoteProvider
+from pacas.wire.connection_file import is_connection_file
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -51,6 +53,8 @@ class Client:
     ) -> Cleaning:
         """Repair the table with values bought from a provider, or from the one that a provider.toml describes.
 
+        A connection file (`buyer.pacas`) leads to one at a URL.
+
         Without one, here or in the client's file, own evidence alone repairs, for nothing. `how` are the choices of
         `SafeClean`: strategy, careful, max_level, …. Nothing is written; the result is.
         """
@@ -63,6 +67,9 @@ class Client:
         cleaner = SafeClean(self.fds, budget, hierarchies=self.hierarchies, columns=self.columns, **how)
         if not isinstance(provider, str | PathLike):
             return cleaner.clean(self.data, provider, engine=self.engine, dry_run=dry_run)
+        if is_connection_file(fspath(provider)):
+            with RemoteProvider.of_file(Path(provider)) as remote:
+                return cleaner.clean(self.data, remote, engine=self.engine, dry_run=dry_run)
         with closing(open_provider(provider)) as opened:
             return cleaner.clean(self.data, opened, engine=self.engine, dry_run=dry_run)
 

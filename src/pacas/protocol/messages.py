@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from pacas.core.money import credits_words, rounded_text
+from pacas.core.notebook import html_lines, html_table
 from pacas.protocol.receipt import SignedReceipt
 
 if TYPE_CHECKING:  # who reads a receipt or a request needs no arrays
@@ -58,6 +60,9 @@ class Quote:
 
     price: int
 
+    def _repr_html_(self) -> str:
+        return html_lines("Quote", [("price", credits_words(self.price))])
+
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
@@ -66,6 +71,10 @@ class Refusal:
     reason: Reason
     because: str | None = field(default=None, compare=False)
     """`MAX_MATCHES`, where somebody has looked and found that the rows are ambiguous for their number alone."""
+
+    def _repr_html_(self) -> str:
+        because = [] if self.because is None else [("because", self.because)]
+        return html_lines("Refusal", [("reason", self.reason.value), *because])
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,12 +136,21 @@ class Ladders:
     def __repr__(self) -> str:
         return f"Ladders({len(self):,} tuples, levels 0 to {self.prices.shape[1] - 1})"
 
+    def _repr_html_(self) -> str:
+        heads = ("tuple", *(f"level {level}" for level in range(self.prices.shape[1])))
+        rows = ((number, *map(_in_words, self[number])) for number in range(len(self)))
+        return html_table(repr(self), heads, rows, len(self))
+
     def __len__(self) -> int:
         return len(self.prices)
 
     def __getitem__(self, i: int) -> list[Quote | Refusal]:
         """One tuple's quotes, from level 0 up."""
         return [Quote(price) if price >= 0 else Refusal(REASONS[-1 - price]) for price in self.prices[i].tolist()]
+
+
+def _in_words(quoted: Quote | Refusal) -> str:
+    return quoted.reason.value if isinstance(quoted, Refusal) else rounded_text(quoted.price)
 
 
 REASONS = tuple(Reason)

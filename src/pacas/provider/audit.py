@@ -7,16 +7,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
 
 from pacas.core.anonymity import Policy
+from pacas.core.money import credits_words, rounded_text
+from pacas.core.notebook import html_lines
+from pacas.core.words import counted
 from pacas.provider.ledger.chain import Head, Verification
 from pacas.provider.ledger.entry import Entry, Purchase
 from pacas.provider.provider import Provider
 from pacas.provider.quote_mode import PAPER_QUOTES, QuoteMode
 from pacas.provider.quoter.public_view import Reserve
 from pacas.provider.shop.contract import CountedGroups, CountedSales, CountedShop, KeptBack
+from pacas.provider.shop.x_groups import GroupsBehind
 from pacas.provider.terms import HistoryScope, linking_columns
 
 
@@ -33,6 +37,8 @@ class PolicyAudit:
     whoever has left least."""
     kept_back: KeptBack | None
     """Where quotes are sealed."""
+    behind: GroupsBehind = field(repr=False, compare=False)
+    """Which groups these are, as of the entries that were audited."""
 
     @property
     def holds(self) -> bool:
@@ -85,6 +91,24 @@ class Audit:
         paid = all(buyer.spent == buyer.due for buyer in self.buyers.values())
         return self.ledger.holds and paid and all(policy.holds for policy in self.policies)
 
+    def _ledger_words(self) -> str:
+        head = self.ledger.head
+        held = "holds" if self.ledger.holds else f"does not hold: {self.ledger.problem}"
+        return f"{counted(head.entries, 'entry', 'entries')}, {held}; head {head.entries}:{head.hash}"
+
+    def _repr_html_(self) -> str:
+        """A few lines: names, counts and money, and no value."""
+        spent = sum(buyer.spent for buyer in self.buyers.values())
+        sold = f"{credits_words(spent)} of {rounded_text(self.total)}, to {counted(len(self.buyers), 'buyer')}"
+        lines = [("rows", f"{self.rows:,}"), ("sold", sold), ("ledger", self._ledger_words())]
+        for number, policy in enumerate(self.policies, start=1):
+            least = min(policy.margins, default=None)
+            held = "holds" if policy.holds else "does not hold"
+            margin = "" if least is None else f"; least margin {least} in {policy.margins[least]:,}"
+            lines.append((f"policy {number}", f"{held} in {counted(policy.groups, 'group')}{margin}"))
+        lines += [("warning", warning) for warning in self.warnings]
+        return html_lines(f"Audit: {'holds' if self.holds else 'does not hold'}", lines)
+
 
 def audit(provider: Provider, noted: Head | None = None) -> Audit:
     """Derive everything from the ledger again; `noted` is a head that was written down earlier."""
@@ -124,7 +148,7 @@ def _buyer(neighbours: int, found: CountedSales, sales: Sequence[AuditedSales]) 
 
 def _policy(policy: Policy, found: CountedGroups) -> PolicyAudit:
     margins = dict(sorted(found.margins.items()))
-    return PolicyAudit(policy, found.groups, found.unlinked_rows, margins, found.kept_back)
+    return PolicyAudit(policy, found.groups, found.unlinked_rows, margins, found.kept_back, found.behind)
 
 
 def _warnings(provider: Provider, counted: CountedShop) -> Iterator[str]:

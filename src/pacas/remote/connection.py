@@ -255,6 +255,8 @@ def no_provider(url: str) -> RemoteError:
 
 def _error_of(status: int, message: str | None, url: str) -> PacasError:
     match status:
+        case 401 if message and "expired" in message:
+            return RemoteError(f"{url}: {message}")
         case 401:
             return RemoteError(f"{url}: {_TOKEN}")
         case 403 if message:

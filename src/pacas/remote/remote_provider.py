@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 from threading import Lock
+from time import time
 from types import MappingProxyType
-from typing import TypeVar
+from typing import Any, TypeVar
 from urllib.parse import quote as escaped
 from urllib.parse import urlencode
 
@@ -28,6 +30,7 @@ from pacas.remote.arrow_streams import bodies, prices_of, table_of, texts_of
 from pacas.remote.connection import TIMEOUT, Certificate, Connection, no_provider
 from pacas.remote.local_prices import LocalPrices
 from pacas.wire import shapes as wire
+from pacas.wire.connection_file import read_connection_file
 from pacas.wire.price_list_stream import read_price_list
 
 PRICES = "/v1/prices/"
@@ -66,7 +69,7 @@ class RemoteProvider:
     Certificates are always verified; `ca` names a file with those of a private authority. What is lost on the way is
     asked for again, `patience` seconds long: a purchase is charged once under its key. Where the provider publishes its
     prices, quotes are worked out here. Use it in a `with`, or `close` it. `insecure` allows plain HTTP to another
-    machine.
+    machine. Receipts must be signed with the `public_key` (PEM), if one is given.
     """
 
     def __init__(
@@ -79,9 +82,11 @@ class RemoteProvider:
         ca: str | Path | None = None,
         client_certificate: Certificate | None = None,
         insecure: bool = False,
+        public_key: str | None = None,
     ) -> None:
         address = Address.parse(url, insecure=insecure)
         self.url = address.url
+        self._public_key = public_key
         self._connection = Connection(
             address, token, timeout=timeout, patience=patience, ca=ca, client_certificate=client_certificate
         )
@@ -93,6 +98,13 @@ class RemoteProvider:
         self._paths: dict[str, str] = {}
         """Of each attribute that has a price list, where it is."""
         self._prices: LocalPrices
+
+    @classmethod
+    def of_file(cls, path: str | Path, **how: Any) -> RemoteProvider:
+        """The provider that a connection file (`buyer.pacas`) leads to; `how` as in the constructor."""
+        file = read_connection_file(Path(path))
+        file.check_unexpired(time(), Path(path).name)
+        return cls(file.url, file.token, public_key=file.public_key, **how)
 
     def __repr__(self) -> str:
         return f"RemoteProvider({self.url!r})"
@@ -265,6 +277,10 @@ class RemoteProvider:
             bought.level != asked.level
         ):
             raise RemoteError(f"{self.url} has sold something else than was asked for, or gave a receipt for another")
+        if self._public_key is not None:
+            signatures = import_module("pacas.wire.signatures")  # and so cryptography, which takes a moment to load
+            if not signatures.verify(receipt.signed(), self._public_key):
+                raise RemoteError(f"{self.url}: a receipt is not signed with the key that is known; ask the provider")
 
 
 _ARROW = {"Content-Type": wire.ARROW, "Accept": wire.ARROW}

@@ -47,7 +47,7 @@ class QuoteWriter:
         plain = {reason: to_json({"refused": word.value}) for reason, word in words.items()}
         length = 0 if widest is None else max(len(b'{"price":%d}' % widest.price), *map(len, plain.values()))
         self._price = b'{"price":%%-%dd}' % max(1, length - len(b'{"price":}'))
-        self._refusals = {reason: _padded(refusal, length) for reason, refusal in plain.items()}
+        self._refusals = {reason: padded(refusal, length) for reason, refusal in plain.items()}
         self._coded = {refused(reason): self._refusals[reason] for reason in REASONS}
 
     def quote(self, quote: Quote | Refusal) -> bytes:
@@ -74,13 +74,13 @@ class PurchaseWriter:
 
     def bought(self, entry: Entry) -> bytes:
         signed = self._signing.sign(_receipt(entry))
-        return _padded(_document(entry.purchase, signed), self._length(entry.purchase))
+        return padded(_document(entry.purchase, signed), self._length(entry.purchase))
 
     def with_request(self, entry: Entry) -> bytes:
         return b'%b,"request":%b}' % (self.bought(entry)[:-1], to_json(_request(entry.purchase.request)))
 
     def refused(self, refusal: Refusal, request: Request, buyer: str, key: str) -> bytes:
-        return _padded(self._quotes.quote(refusal), self._length(Purchase(buyer, key, request, 0, "")))
+        return padded(self._quotes.quote(refusal), self._length(Purchase(buyer, key, request, 0, "")))
 
     def _length(self, asked: Purchase) -> int:
         """How long the answer to a purchase is at most, whatever it tells; 0 where its own length may be seen."""
@@ -99,7 +99,7 @@ UNSIGNED = "=" * 88
 """As long as any signature is in base64."""
 
 
-def _padded(document: bytes, length: int) -> bytes:
+def padded(document: bytes, length: int) -> bytes:
     """A JSON object made longer with white space."""
     return document[:-1].ljust(length - 1) + document[-1:]
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from asyncio import CancelledError
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from importlib import import_module
 from importlib.metadata import version
 from time import perf_counter
-from typing import Any
+from typing import Any, Protocol
 
 from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect
+from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from structlog.typing import FilteringBoundLogger
 
@@ -22,10 +26,25 @@ from pacas.server.openapi import routes_of
 from pacas.server.routes import Routes
 from pacas.server.service import Service
 from pacas.server.signing_key import SigningKey
+from pacas.server.watch import Watch
 
 LEFT = 499
 """The status in log and metrics of a call whose client went away."""
+TURNED_AWAY = (401, 429)
 METHODS = frozenset(("GET", "POST", "HEAD", "OPTIONS", "PUT", "PATCH", "DELETE"))
+
+
+class Beside(Protocol):
+    """What is served beside the service's own calls, such as pages that watch it."""
+
+    @property
+    def watch(self) -> Watch: ...
+
+    def routes(self, service: Service) -> Sequence[BaseRoute]: ...
+
+    def running(self) -> AbstractAsyncContextManager[None]:
+        """What goes on while the service runs; it ends before the service's own threads do."""
+        ...
 
 
 def create_app(
@@ -35,14 +54,25 @@ def create_app(
     signing: SigningKey,
     *,
     log: FilteringBoundLogger | None = None,
+    beside: Beside | None = None,
 ) -> Starlette:
     """A provider behind HTTP. Its ledger and its accounts stay the caller's, to close when the app has ended."""
     log = log or make_log()
-    service = Service(provider, accounts, settings, signing, log)
-    app = Starlette(routes=routes_of(Routes(service), version("pacas")), lifespan=service.running)
+    watch = None if beside is None else beside.watch
+    service = Service(provider, accounts, settings, signing, log, watch)
+    routes = routes_of(Routes(service), version("pacas"))
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        async with service.running(app), nullcontext() if beside is None else beside.running():
+            yield
+
+    app = Starlette(routes=[*routes, *(() if beside is None else beside.routes(service))], lifespan=lifespan)
     app.router.redirect_slashes = False
     app.state.stop = service.stop
-    app.add_middleware(CallMiddleware, log=log, metrics=service.metrics)
+    app.add_middleware(CallMiddleware, log=log, metrics=service.metrics, watch=watch)
+    if settings.reconcile:  # its modules are loaded only where they are asked for
+        import_module("pacas.server.reconcile.routes").mount(app, service, settings.reconcile)
     handle_failures(app)
     return app
 
@@ -50,8 +80,8 @@ def create_app(
 class CallMiddleware:
     """Times, counts and logs every call; an error that nobody expected ends here. Plain ASGI."""
 
-    def __init__(self, app: ASGIApp, log: FilteringBoundLogger, metrics: Metrics) -> None:
-        self._app, self._log, self._metrics = app, log, metrics
+    def __init__(self, app: ASGIApp, log: FilteringBoundLogger, metrics: Metrics, watch: Watch | None = None) -> None:
+        self._app, self._log, self._metrics, self._watch = app, log, metrics, watch
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -84,6 +114,8 @@ class CallMiddleware:
         method = scope["method"] if scope["method"] in METHODS else "other"
         route = _route(scope)
         self._metrics.called(method, route, status, seconds)
+        if self._watch is not None and status in TURNED_AWAY:
+            self._watch.turned_away(scope.get("account", ""), status)
         more: dict[str, Any] = {key: scope[key] for key in ("account", "problem") if key in scope}
         self._log.info("request", method=method, route=route, status=status, ms=round(seconds * 1000, 3), **more)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Callable
-from time import monotonic
+from time import monotonic, time
 
 from pacas.provider.ledger.accounts import Account, Accounts, Role, token_hash
 from pacas.server.failures import Failure
@@ -20,23 +20,36 @@ LONGEST_TOKEN = 1000
 class Authentication:
     """Finds the account of a token. Tokens are known by their SHA-256 only."""
 
-    def __init__(self, accounts: Accounts, store: ThreadPool, clock: Callable[[], float] = monotonic) -> None:
-        self._accounts, self._store, self._clock = accounts, store, clock
+    def __init__(
+        self,
+        accounts: Accounts,
+        store: ThreadPool,
+        clock: Callable[[], float] = monotonic,
+        calendar: Callable[[], float] = time,
+    ) -> None:
+        self._accounts, self._store, self._clock, self._calendar = accounts, store, clock, calendar
         self._seen: dict[str, tuple[Account, float]] = {}
 
     async def account(self, call: HttpCall, role: Role | None = None) -> Account:
         """The caller's account, as it was 100 ms ago or later; a Failure if it has none, or another role."""
-        if (account := self.recent(call, role)) is not None:
+        return await self.of(digest_of(call), call, role)
+
+    async def of(self, digest: str, call: HttpCall, role: Role | None) -> Account:
+        """The account of a token that a call brings, wherever it stands there."""
+        if (account := self._recent(digest, call, role)) is not None:
             return account
-        digest, asked = digest_of(call), self._clock()
+        asked = self._clock()
         account = await self._store.run(self.now, digest)
         self._seen[digest] = account, asked
         return _admitted(account, call, role)
 
     def recent(self, call: HttpCall, role: Role | None = None) -> Account | None:
         """The caller's account without waiting for the store; None if it was not asked in the last 100 ms."""
-        seen = self._seen.get(digest_of(call))
-        if seen is None or self._clock() - seen[1] > STALE:
+        return self._recent(digest_of(call), call, role)
+
+    def _recent(self, digest: str, call: HttpCall, role: Role | None) -> Account | None:
+        seen = self._seen.get(digest)
+        if seen is None or self._clock() - seen[1] > STALE or seen[0].has_expired(self._calendar()):
             return None
         return _admitted(seen[0], call, role)
 
@@ -46,6 +59,8 @@ class Authentication:
         if account is None or not hmac.compare_digest(account.token_hash, digest) or account.revoked:
             self._seen.pop(digest, None)
             raise Failure.unauthorized()
+        if account.has_expired(self._calendar()):
+            raise Failure.expired()
         return account
 
 
@@ -54,13 +69,19 @@ def _admitted(account: Account, call: HttpCall, role: Role | None) -> Account:
     call.scope["account"] = account.name
     if role is not None and account.role is not role:
         raise Failure(ErrorCode.FORBIDDEN, f"this needs an account of the role {role.value!r}")
+    if role is None and account.role is Role.RECONCILE:
+        raise Failure(ErrorCode.FORBIDDEN, "this token opens /reconcile/TOKEN, and nothing else")
     return account
 
 
 def digest_of(call: HttpCall) -> str:
     """The hash of the token that a call brings."""
+    return token_hash(_token(call))
+
+
+def _token(call: HttpCall) -> str:
     scheme, _, token = call.header(b"authorization").partition(b" ")
     token = token.strip()
     if scheme.lower() != b"bearer" or not token or len(token) > LONGEST_TOKEN:
         raise Failure.unauthorized()
-    return token_hash(token.decode("latin-1"))
+    return token.decode("latin-1")

@@ -23,7 +23,7 @@ MOST_PROBLEMS = 1000
 LISTS = ("requests", "purchases")
 """The keys of what a call may have many of."""
 
-_BY_STATUS = {status: code for code, status in STATUS.items()}
+_BY_STATUS = {status: code for code, status in reversed(STATUS.items())}
 
 
 class Failure(Exception):
@@ -42,6 +42,12 @@ class Failure(Exception):
         """No valid token came with the call; whether none, an unknown or a revoked one is not told."""
         message = "a valid token is needed: Authorization: Bearer TOKEN"
         return cls(ErrorCode.UNAUTHORIZED, message, {"WWW-Authenticate": "Bearer"})
+
+    @classmethod
+    def expired(cls) -> Failure:
+        """The token was the account's, and its time is over: who holds it may know that."""
+        message = "the token has expired; ask the provider for a new one"
+        return cls(ErrorCode.TOKEN_EXPIRED, message, {"WWW-Authenticate": 'Bearer error="invalid_token"'})
 
     @classmethod
     def internal(cls) -> Failure:

@@ -13,6 +13,7 @@ from time import monotonic
 
 from pacas.errors import InputError
 from pacas.protocol.messages import Offer
+from pacas.provider.ledger.accounts import Account
 from pacas.server.failures import Failure
 from pacas.wire.shapes import ErrorCode
 
@@ -25,7 +26,7 @@ _TUPLE = re.compile(rb'"tuple"\s*:\s*\{')
 
 @dataclass(frozen=True, slots=True)
 class ServiceSettings:
-    """The limits of a service, the same for each account."""
+    """The limits of a service, the same for each account but for a rate of its own."""
 
     quotes_per_minute: int = 600_000
     """Tuples that an account may ask about, refusals included; so many may come at once after a quiet minute."""
@@ -36,6 +37,8 @@ class ServiceSettings:
     """Whether a refusal says why; if nothing is said, where quotes are sealed: their reasons are public."""
     publish_prices: bool = True
     """Whether clients get price lists, where there are any: they need not ask, and no limit holds."""
+    reconcile: bool | str = False
+    """Whether the reconciliation API is served; a text is the address at which clients find the service."""
 
     @property
     def batch(self) -> int:
@@ -51,23 +54,30 @@ class QuoteLimit:
     """
 
     def __init__(self, per_minute: int, clock: Callable[[], float] = monotonic) -> None:
-        self._most, self._rate, self._clock = float(per_minute), per_minute / MINUTE, clock
+        self._per_minute, self._clock = per_minute, clock
         self._left: dict[str, tuple[float, float]] = {}
         """By account: how many are left, and when that was so."""
         self._lock = Lock()
 
-    def take(self, account: str, tuples: int) -> None:
+    def take(self, account: Account, tuples: int) -> None:
         """Count tuples, or say when to come again; then nothing is counted."""
+        most = self.of(account)
         with self._lock:
             now = self._clock()
-            left, then = self._left.get(account, (self._most, now))
-            left = min(self._most, left + (now - then) * self._rate)
+            left, then = self._left.get(account.name, (float(most), now))
+            left = min(most, left + (now - then) * most / MINUTE)
             if tuples <= left:
-                self._left[account] = left - tuples, now
+                self._left[account.name] = left - tuples, now
                 return
-        seconds = max(1, ceil((tuples - left) / self._rate))
-        message = f"this account may ask about {self._most:,.0f} tuples a minute; try again in {seconds} s"
+        if tuples > most:  # that many never come together
+            raise Failure.too_many(most)
+        seconds = max(1, ceil((tuples - left) * MINUTE / most))
+        message = f"this account may ask about {most:,} tuples a minute; try again in {seconds} s"
         raise Failure(ErrorCode.RATE_LIMITED, message, {"Retry-After": str(seconds)})
+
+    def of(self, account: Account) -> int:
+        """How many tuples an account may ask about in a minute."""
+        return self._per_minute if account.quotes_per_minute is None else account.quotes_per_minute
 
 
 class NeededColumns:

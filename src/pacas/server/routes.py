@@ -35,13 +35,16 @@ class Routes:
 
     def __init__(self, service: Service) -> None:
         self._service = service
-        self._catalogue = service.catalogue().model_dump_json().encode()
+        catalogue = service.catalogue()
+        self._catalogue = catalogue.model_dump_json().encode().rsplit(catalogue.limits.model_dump_json().encode(), 1)
+        """The catalogue before and after its limits, which may be an account's own. No text in it looks like them."""
         self._key = KeyAnswer(public_key=service.signing.public_key).model_dump_json().encode()
         self._ok = Status().model_dump_json().encode()
 
     async def catalogue(self, call: HttpCall) -> Response:
-        await self._service.authentication.account(call)
-        return _json(self._catalogue)
+        account = await self._service.authentication.account(call)
+        limits = self._service.limits(account).model_dump_json().encode()
+        return _json(limits.join(self._catalogue))
 
     async def quotes(self, call: HttpCall) -> Response:
         account = self._service.authentication.recent(call, Role.CLIENT) or await self._client(call)
@@ -49,8 +52,8 @@ class Routes:
         quoting, pools = self._service.quoting, self._service.pools
         try:
             if quoting.is_quick and len(body) <= pools.AT_ONCE:
-                return _json(quoting.json(body, account.name))
-            return _json(await pools.quotes.run(quoting.json, body, account.name))
+                return _json(quoting.json(body, account))
+            return _json(await pools.quotes.run(quoting.json, body, account))
         except ValidationError as error:
             raise Failure.of(error) from None
 
@@ -59,9 +62,7 @@ class Routes:
         attribute = call.parameter("attribute")[:LONGEST_NAME]
         body = await self._body(call, ARROW)
         quoting = self._service.quoting
-        return Response(
-            await self._service.pools.quotes.run(quoting.arrow, attribute, body, account.name), media_type=ARROW
-        )
+        return Response(await self._service.pools.quotes.run(quoting.arrow, attribute, body, account), media_type=ARROW)
 
     async def prices(self, call: HttpCall) -> Response:
         await self._client(call)
@@ -180,6 +181,7 @@ def _line(account: Account, purchases: int, spent: int) -> dict[str, Any]:
         "spent": spent,
         "purchases": purchases,
         "revoked": account.revoked,
+        "quotes_per_minute": account.quotes_per_minute,
     }
 
 

@@ -6,9 +6,10 @@ import math
 from collections.abc import Iterator, Sequence
 from time import monotonic
 
-from pacas.protocol.messages import Refusal
+from pacas.protocol.messages import Refusal, Request
 from pacas.protocol.names import check_key
-from pacas.provider.ledger.accounts import Account, Role
+from pacas.provider.ledger.accounts import Account
+from pacas.provider.ledger.entry import Entry
 from pacas.provider.provider import Provider
 from pacas.server.answer_writers import PurchaseWriter
 from pacas.server.authentication import Authentication
@@ -16,6 +17,7 @@ from pacas.server.failures import Failure
 from pacas.server.limits import NeededColumns, QuoteLimit, ServiceSettings, check_requests
 from pacas.server.metrics import Metrics
 from pacas.server.thread_pools import ThreadPools
+from pacas.server.watch import Watch
 from pacas.wire.shapes import ErrorCode, PurchaseBody, PurchasesBody, purchases_reader
 
 PART = 200
@@ -39,8 +41,9 @@ class Selling:
         limit: QuoteLimit,
         authentication: Authentication,
         pools: ThreadPools,
+        watch: Watch | None = None,
     ) -> None:
-        self._provider, self._authentication = provider, authentication
+        self._provider, self._authentication, self._watch = provider, authentication, watch
         self._purchases, self._metrics, self._pools = purchases, metrics, pools
         self._limit, self._most, self._read = limit, settings.batch, purchases_reader(settings.batch)
         self._needed = NeededColumns(provider.catalogue())
@@ -68,7 +71,7 @@ class Selling:
         return asked
 
     def _one(self, asked: PurchaseBody, key: str, account: Account) -> bytes:
-        self._limit.take(account.name, len(self._new([(asked, key)], account)))
+        self._limit.take(account, len(self._new([(asked, key)], account)))
         return self._sell(asked, key, account)
 
     async def _many(self, asked: Sequence[Keyed], account: Account) -> list[bytes]:
@@ -76,21 +79,22 @@ class Selling:
         new: list[Keyed] = []
         for part in self._parts(asked):
             new += await self._pools.store.run(self._new, part, account)
-        self._limit.take(account.name, len(new))
+        self._limit.take(account, len(new))
         for part in self._parts(new):
             await self._pools.store.run(self._check, part, account)
         told = []
         for one, key in asked:  # one by one: other buyers come in between
-            self._go_on()
+            self.go_on()
             told.append(await self._pools.sales.run(self._sell, one, key, account))
         return told
 
     def _parts(self, asked: Sequence[Keyed]) -> Iterator[Sequence[Keyed]]:
         for start in range(0, len(asked), PART):
-            self._go_on()
+            self.go_on()
             yield asked[start : start + PART]
 
-    def _go_on(self) -> None:
+    def go_on(self) -> None:
+        """Begin nothing more if the service is about to end."""
         if monotonic() > self._deadline:
             raise Failure.stopping()
 
@@ -105,22 +109,32 @@ class Selling:
             self._provider.quote(one.request.request(), buyer=account.name)
 
     def _sell(self, asked: PurchaseBody, key: str, account: Account) -> bytes:
+        request = asked.request.request()
+        sold = self.sell(request, asked.ceiling, key, account)
+        if isinstance(sold, Refusal):
+            return self._purchases.refused(sold, request, account.name, key)
+        return self._purchases.bought(sold)
+
+    def sell(self, request: Request, ceiling: int, key: str, account: Account) -> Entry | Refusal:
+        """Pay for a value. It waits for the ledger, so only where sales are made."""
         now = self._buyer(account)
 
         def credit() -> int | None:
             """Read again when no other writer can come in between: to wait for one may have taken seconds."""
             return self._buyer(account).credit
 
-        sold = self._provider.sell(asked.request.request(), asked.ceiling, key, buyer=now.name, credit=credit)
+        sold = self._provider.sell(request, ceiling, key, buyer=now.name, credit=credit)
         if isinstance(sold, Refusal):
             self._metrics.refused_to_sell()
-            return self._purchases.refused(sold, asked.request.request(), now.name, key)
-        self._metrics.sold()
-        return self._purchases.bought(sold)
+            if self._watch is not None:
+                self._watch.refused(now.name, sold.reason.value, 1)
+        else:
+            self._metrics.sold()
+        return sold
 
     def _buyer(self, account: Account) -> Account:
         """The account as it is at this moment, if it may still buy."""
         now = self._authentication.now(account.token_hash)
-        if now.role is not Role.CLIENT:
+        if now.role is not account.role:
             raise Failure(ErrorCode.FORBIDDEN, "this account may not buy")
         return now

@@ -11,7 +11,7 @@ from typing import Any
 from structlog.typing import FilteringBoundLogger
 
 from pacas.errors import StorageError
-from pacas.provider.ledger.accounts import Accounts
+from pacas.provider.ledger.accounts import Account, Accounts
 from pacas.provider.provider import Provider
 from pacas.server.answer_writers import PurchaseWriter, QuoteWriter, Widest
 from pacas.server.authentication import Authentication
@@ -23,6 +23,7 @@ from pacas.server.quoting import Quoting
 from pacas.server.selling import Selling
 from pacas.server.signing_key import SigningKey
 from pacas.server.thread_pools import ThreadPools
+from pacas.server.watch import Watch
 from pacas.wire.shapes import Catalogue, Limits, OfferedAttribute, PublishedHierarchy
 
 REFRESH = 0.05
@@ -41,19 +42,22 @@ class Service:
         settings: ServiceSettings,
         signing: SigningKey,
         log: FilteringBoundLogger,
+        watch: Watch | None = None,
     ) -> None:
         self.provider, self.accounts, self.settings, self.signing, self.log = provider, accounts, settings, signing, log
         self.metrics, self.pools = Metrics(), ThreadPools()
         self.authentication = Authentication(accounts, self.pools.store)
         is_sealed = provider.shop.terms.sealing is not None
-        self._reasons = is_sealed if settings.reasons is None else settings.reasons
-        widest = Widest.of(provider.shop.total, provider.catalogue()) if is_sealed else None
-        quotes = QuoteWriter(self._reasons, widest)
-        self.purchases = PurchaseWriter(signing, quotes, widest)
+        self.reasons = is_sealed if settings.reasons is None else settings.reasons
+        self.widest = Widest.of(provider.shop.total, provider.catalogue()) if is_sealed else None
+        quotes = QuoteWriter(self.reasons, self.widest)
+        self.purchases = PurchaseWriter(signing, quotes, self.widest)
         self.price_lists = PublishedLists(provider, settings.publish_prices)
-        limit = QuoteLimit(settings.quotes_per_minute)
-        self.quoting = Quoting(provider, settings, quotes, self.metrics, limit)
-        self.selling = Selling(provider, settings, self.purchases, self.metrics, limit, self.authentication, self.pools)
+        self.limit = QuoteLimit(settings.quotes_per_minute)
+        self.quoting = Quoting(provider, settings, quotes, self.metrics, self.limit, watch)
+        self.selling = Selling(
+            provider, settings, self.purchases, self.metrics, self.limit, self.authentication, self.pools, watch
+        )
         self._entries = provider.ledger.head().entries
         self._heard: float | None = monotonic()
 
@@ -81,13 +85,18 @@ class Service:
             )
             for attribute, offer in self.provider.catalogue().items()
         ]
-        limits = Limits(
-            max_body_bytes=self.settings.max_body_bytes,
-            max_batch=self.settings.batch,
-            quotes_per_minute=self.settings.quotes_per_minute,
-        )
+        limits = self._limits(self.settings.quotes_per_minute)
         published = [str(fd) for fd in self.provider.dependencies()]
-        return Catalogue(attributes=attributes, limits=limits, reasons=self._reasons, dependencies=published)
+        return Catalogue(attributes=attributes, limits=limits, reasons=self.reasons, dependencies=published)
+
+    def limits(self, account: Account) -> Limits:
+        """How much an account may ask."""
+        return self._limits(self.limit.of(account))
+
+    def _limits(self, quotes_per_minute: int) -> Limits:
+        batch = min(self.settings.batch, quotes_per_minute)
+        body = self.settings.max_body_bytes
+        return Limits(max_body_bytes=body, max_batch=batch, quotes_per_minute=quotes_per_minute)
 
     @asynccontextmanager
     async def running(self, app: Any) -> AsyncIterator[None]:

@@ -8,6 +8,8 @@ from pathlib import Path
 
 from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from cryptography.hazmat.primitives.serialization import (
     Encoding,
     NoEncryption,
@@ -59,6 +61,11 @@ class SigningKey:
     def sign(self, receipt: Receipt) -> SignedReceipt:
         signature = self._key.sign(signed_bytes(receipt, self.key_id))
         return SignedReceipt(receipt, self.key_id, b64encode(signature).decode("ascii"))
+
+    def derived(self, purpose: bytes, length: int) -> bytes:
+        """Another secret, for one purpose, the same wherever this key is."""
+        raw = self._key.private_bytes_raw()
+        return HKDF(algorithm=SHA256(), length=length, salt=None, info=purpose).derive(raw)
 
     def __repr__(self) -> str:
         return f"SigningKey({self.key_id})"

@@ -9,8 +9,9 @@ from types import ModuleType
 from pacas.errors import ConfigError, did_you_mean
 from pacas.provider.ledger.accounts import Accounts, MemoryAccounts
 from pacas.provider.ledger.ledger import Ledger, MemoryLedger
-from pacas.storage.sqlite.accounts import SqliteAccounts
+from pacas.provider.ledger.refusals import Refusals
 from pacas.storage.sqlite.ledger import SqliteLedger
+from pacas.storage.sqlite.side_tables import SqliteAccounts, SqliteRefusals
 
 SCHEMES = ("sqlite", "postgresql", "memory")
 _SAME = {"postgres": "postgresql"}
@@ -40,10 +41,18 @@ def open_accounts(url: str, folder: Path) -> Accounts:
         case "memory":
             return MemoryAccounts()
         case "postgresql":
-            accounts: Accounts = _with_psycopg("pacas.storage.postgres.accounts").PostgresAccounts(url)
+            accounts: Accounts = _with_psycopg("pacas.storage.postgres.side_tables").PostgresAccounts(url)
             return accounts
         case _:
             return SqliteAccounts(sqlite_path(url, folder))
+
+
+def open_refusals(url: str, folder: Path) -> Refusals:
+    """The refusals that are counted beside the ledger that a URL names, which is no ledger in memory."""
+    if ledger_kind(url) == "postgresql":
+        refusals: Refusals = _with_psycopg("pacas.storage.postgres.side_tables").PostgresRefusals(url)
+        return refusals
+    return SqliteRefusals(sqlite_path(url, folder))
 
 
 def ledger_kind(url: str) -> str:

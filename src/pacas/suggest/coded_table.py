@@ -56,6 +56,18 @@ class ProfiledColumn:
         return f"ProfiledColumn({self.name}: {self.kind.value}, {len(self.values):,} values)"
 
 
+def equal_columns(columns: Sequence[ProfiledColumn]) -> dict[int, int]:
+    """By its place, each column that has the codes of another in every row, and the first one that has them."""
+    alike: dict[bytes, list[list[int]]] = {}
+    for place, column in enumerate(columns):
+        kinds = alike.setdefault(column.counts.tobytes(), [])
+        same = (kind for kind in kinds if np.array_equal(columns[kind[0]].codes, column.codes))
+        kind = next(same, None)
+        kinds.append([place]) if kind is None else kind.append(place)
+    several = [kind for kinds in alike.values() for kind in kinds if len(kind) > 1]
+    return {place: kind[0] for kind in several for place in kind}
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class CodedTable:
     """All rows of a table, or a sample of one that is too large."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import Enum
+from functools import cache
 from math import prod
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -117,6 +118,7 @@ def _one_or_many(given: Any) -> str:
     return "many" if many else "one"
 
 
+@cache
 def purchases_reader(most: int) -> Callable[[bytes], PurchaseBody | PurchasesBody]:
     """Reads a PurchaseBody or a PurchasesBody, and no further than to the first purchase that is one too many."""
     purchases = Annotated[list[PurchaseBody], FailFast(), Field(max_length=most)]
@@ -133,6 +135,7 @@ class ErrorCode(Enum):
 
     BAD_REQUEST = "bad_request"
     UNAUTHORIZED = "unauthorized"
+    TOKEN_EXPIRED = "token_expired"
     FORBIDDEN = "forbidden"
     NOT_FOUND = "not_found"
     METHOD_NOT_ALLOWED = "method_not_allowed"
@@ -149,7 +152,7 @@ class ErrorCode(Enum):
         return STATUS[self]
 
 
-STATUS = dict(zip(ErrorCode, (400, 401, 403, 404, 405, 409, 413, 415, 422, 429, 500, 503), strict=True))
+STATUS = dict(zip(ErrorCode, (400, 401, 401, 403, 404, 405, 409, 413, 415, 422, 429, 500, 503), strict=True))
 
 
 class ErrorDetail(ServerShape):
@@ -389,11 +392,12 @@ class AccountLine(ServerShape):
     """An account, as an operator sees it."""
 
     account: str
-    role: Literal["client", "operator"]
+    role: Literal["client", "operator", "reconcile"]
     credit: Amount | None
     spent: Amount
     purchases: int
     revoked: bool
+    quotes_per_minute: int | None = Field(default=None, description="A rate of its own; null: that of the service.")
 
 
 class KeyAnswer(ServerShape):

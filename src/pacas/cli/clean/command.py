@@ -3,18 +3,45 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from pacas.cli.clean.job import Job, Options, check_budget, make_job
+from pacas.cli.clean.choices import (
+    AllocationOption,
+    BudgetOption,
+    CarefulOption,
+    CellsOption,
+    ClientArgument,
+    LookFurtherOption,
+    MaxLevelOption,
+    OutputOption,
+    PreferOption,
+    ProviderOption,
+    RepairOption,
+    RoundsOption,
+    StrategyOption,
+    budget_of,
+    named_provider,
+)
+from pacas.cli.clean.job import Job, Options, make_job
+from pacas.cli.clean.lineage import check_sink, told_lineage
 from pacas.cli.clean.review import Review, make_review, print_review
-from pacas.cli.clean.run import continuable, credit_words, notes, run_clean, run_dry
+from pacas.cli.clean.run import continuable, credit_words, notes, run_clean, run_dry, unmatched
 from pacas.cli.clean.summary import as_json, print_plan, print_summary, print_unbought
-from pacas.cli.data_options import EngineOption, KeyOption, MasterOption, MemoryOption, opened_engine
-from pacas.cli.market.named_provider import KeepingReceipts, NamedProvider, check_receipts, opened_market
+from pacas.cli.data_options import (
+    EncodingOption,
+    EngineOption,
+    KeyOption,
+    MasterOption,
+    MemoryOption,
+    NullOption,
+    SheetOption,
+    opened_engine,
+)
+from pacas.cli.market.named_provider import KeepingReceipts, NamedProvider, opened_market
+from pacas.cli.market.would_match import print_would_match, would_match
 from pacas.cli.options import (
     BuyerOption,
     CaOption,
@@ -28,61 +55,28 @@ from pacas.cli.options import (
     print_json,
     progress,
 )
-from pacas.core.money import in_credits, nanocredits
+from pacas.core.money import in_credits
 from pacas.engine.choosing import EngineChoice
 from pacas.errors import InputError
+from pacas.formats.cells_file import CellsFile
 from pacas.formats.client_file import ClientFile, read_client_file
+from pacas.formats.relations.relations import Reading
 
 
 def command(
-    client: Annotated[Path, typer.Argument(metavar="CLIENT.toml", help="The client's file: table and dependencies.")],
-    provider: Annotated[
-        str | None,
-        typer.Option(metavar="PROVIDER", help="The provider's file or URL. Without one nothing is bought."),
-    ] = None,
-    budget: Annotated[
-        str | None, typer.Option(metavar="CREDITS", help="The most that all values together may cost.")
-    ] = None,
-    max_level: Annotated[
-        list[str] | None,
-        typer.Option(metavar="LEVEL", help="The coarsest level to buy: 2 for all, or MED=2 for one; repeat."),
-    ] = None,
-    strategy: Annotated[
-        str | None,
-        typer.Option(metavar="weigh|paper", help="Own evidence first, or most errors first. (default: weigh)"),
-    ] = None,
-    careful: Annotated[
-        float | None,
-        typer.Option(metavar="P", help="Weigh: the least probability of a repair without a purchase. (default: 0.9)"),
-    ] = None,
-    look_further: Annotated[
-        bool, typer.Option("--look-further", help="Weigh: also rare values that no dependency contradicts.")
-    ] = False,
-    repair: Annotated[
-        str | None,
-        typer.Option(
-            metavar="refine|replace|ground", help="Paper: own evidence, or what was bought. (default: refine)"
-        ),
-    ] = None,
-    allocation: Annotated[
-        str | None,
-        typer.Option(metavar="errors|harmonic|uniform", help="Paper: how the budget is spread. (default: errors)"),
-    ] = None,
-    prefer: Annotated[
-        str | None,
-        typer.Option(metavar="finest|coarsest", help="Paper: which affordable level is bought. (default: finest)"),
-    ] = None,
-    rounds: Annotated[
-        int | None,
-        typer.Option(min=1, metavar="N", help="Paper: repeat for what repairs have brought up. (default: 1)"),
-    ] = None,
-    cells: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Further cells to repair: a table of row,attribute.")
-    ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Where the table goes; else NAME.clean.csv beside it."),
-    ] = None,
+    client: ClientArgument,
+    provider: ProviderOption = None,
+    budget: BudgetOption = None,
+    max_level: MaxLevelOption = None,
+    strategy: StrategyOption = None,
+    careful: CarefulOption = None,
+    look_further: LookFurtherOption = False,
+    repair: RepairOption = None,
+    allocation: AllocationOption = None,
+    prefer: PreferOption = None,
+    rounds: RoundsOption = None,
+    cells: CellsOption = None,
+    output: OutputOption = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue an interrupted run; pay nothing twice.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be bought; pay, write nothing.")] = False,
     buyer: BuyerOption = None,
@@ -104,11 +98,18 @@ def command(
     report: Annotated[
         Path | None, typer.Option(metavar="FILE.html", help="Write a page on it all, to read in a browser, offline.")
     ] = None,
+    lineage: Annotated[
+        str | None,
+        typer.Option(metavar="FILE|URL", help="Tell OpenLineage what was read, written and repaired; never values."),
+    ] = None,
     explain: Annotated[
         tuple[str, str] | None,
         typer.Option(metavar="ROW ATTR", help="Say why a cell, its row counted from 0, has the value it has then."),
     ] = None,
     key: KeyOption = None,
+    encoding: EncodingOption = None,
+    null: NullOption = None,
+    sheet: SheetOption = None,
     engine: EngineOption = None,
     master: MasterOption = None,
     memory: MemoryOption = None,
@@ -131,8 +132,9 @@ def command(
     written), unrepaired (attribute, rows, reason; cheapest, where each answer was too expensive), credit (what the
     account at a URL could spend before; null without a limit), to_look_at (row, attribute, old, new, guess, look: why,
     sure: where it weighs), repair_error, score, hindsight (null without --truth; vote, true: spent, error, where it
-    weighs), explanation (null without --explain), dry_run; output, journal, report, changes (not in a dry run); where
-    it weighs, weighing (careful, free, paid, vote, expected: spent, error, knee: null or spent, error, rates: fd,
+    weighs), explanation (null without --explain), dry_run; output, journal, report, changes (not in a dry run);
+    would_match (attribute, found, tried: those that find nobody, and would in another spelling; where there are any);
+    where it weighs, weighing (careful, free, paid, vote, expected: spent, error, knee: null or spent, error, rates: fd,
     wrong, overwritten, misplaced, doubtful: row, attribute, value, guess, sure, written)
 
     Exit code 0: done; 3: done and written, but more than a tenth of the written cells are doubtful.
@@ -142,15 +144,12 @@ def command(
     file = read_client_file(client)
     with opened_engine(EngineChoice(engine, master, memory).over(file.engine_choice)) as asked:
         provider = file.provider_named if provider is None else provider
-        if provider is None:
-            _check_alone({"--as": buyer, "--receipts": receipts, "--ca": ca, "--cert": cert, "--cert-key": cert_key})
-            reach = None
-        else:
-            reach = NamedProvider(provider, buyer, token, ca, cert, cert_key, insecure)
-            check_receipts(provider, receipts)
+        reach = named_provider(provider, buyer, token, ca, cert, cert_key, insecure, receipts)
+        check_sink(lineage)
         options = Options(
             client=file,
             key=key or (),
+            reading=Reading(encoding, null or (), sheet),
             provider=reach,
             budget=_budget(budget, file, reach),
             max_level=max_level or (),
@@ -163,10 +162,11 @@ def command(
             rounds=rounds,
             doubtful=doubtful,
             changes=changes,
-            cells=cells,
+            cells=[CellsFile.parse(text) for text in cells or ()],
             output=output,
             truth=truth,
             report=report,
+            lineage=lineage,
             explain=explain,
             dry_run=dry_run,
         )
@@ -175,7 +175,7 @@ def command(
             job = make_job(options, asked)
         market = opened_market(reach, None if dry_run else receipts, asked)
         with continuable(), market as (marketplace, name, credit):
-            for note in notes(job, marketplace, resume and not dry_run):
+            for note in notes(job, client.name, marketplace, resume and not dry_run):
                 print(f"pacas: {note}", file=sys.stderr)
             if credit is not None and (not json or credit < job.cleaner.budget):
                 print(f"pacas: {credit_words(name, credit, job.cleaner.budget)}", file=sys.stderr)
@@ -184,12 +184,16 @@ def command(
                 if dry_run:
                     cleaning, was_done = run_dry(job, marketplace, asked, tell), False
                 else:
-                    cleaning, was_done = run_clean(job, marketplace, name, resume, asked, tell)
+                    with told_lineage(lineage, job, reach) as complete:
+                        cleaning, was_done = run_clean(job, marketplace, name, resume, asked, tell)
+                        complete(cleaning)
+                others = unmatched(job, marketplace, cleaning, asked)
         kept = marketplace.kept if isinstance(marketplace, KeepingReceipts) else {}
         review = Review() if dry_run else make_review(job, cleaning, asked, kept)
     if json:
         account = {"credit": None if credit is None else in_credits(credit)}
-        print_json(as_json(cleaning, dry=dry_run) | account | review.as_json() | ({} if dry_run else _files(job)))
+        told = as_json(cleaning, dry=dry_run) | account | review.as_json() | ({} if dry_run else _files(job))
+        print_json(told | would_match(others))
     elif dry_run:
         print_plan(cleaning)
     else:
@@ -198,6 +202,8 @@ def command(
         _print_end(job, was_done, alone=reach is None)
         if reach is None:
             print_unbought(cleaning, client.name)
+    if not json:
+        print_would_match(others)
     if not dry_run and cleaning.weighing is not None and cleaning.weighing.is_doubtful:
         raise typer.Exit(DOUBTFUL)
 
@@ -212,22 +218,8 @@ def _files(job: Job) -> dict[str, str | None]:
     return {"output": str(job.output), "journal": str(job.journal), "report": report, **lists}
 
 
-def _check_alone(given: Mapping[str, object]) -> None:
-    """Raise where something is said of a provider, and there is none."""
-    for option, value in given.items():
-        if value:
-            raise InputError(f"{option} is about buying, and there is no provider; give --provider")
-
-
 def _budget(given: str | None, file: ClientFile, reach: NamedProvider | None) -> str:
-    """The credits of the command line, else of the client's file; without a provider there is nothing to pay."""
-    asked = given if given is not None or file.budget is None else str(file.budget)
-    if reach is None:
-        if given is not None:
-            check_budget(given)
-            if nanocredits(given, "--budget"):
-                raise InputError("--budget is for buying, and there is no provider; give --provider")
-        return "0"
+    asked = budget_of(given, file, reach)
     if asked is None:
         raise InputError(
             f"say what all values together may cost: --budget 2, or budget = 2 in {file.path.name}; 0 buys nothing"

@@ -9,14 +9,19 @@ from typing import Any
 
 from pacas.cli.market.named_provider import NamedProvider
 from pacas.client.buying.offers import MaxLevel
+from pacas.client.classes.named_cells import Cell
+from pacas.client.found.found_cells import numbered
 from pacas.client.safe_clean import WEIGH, SafeClean
 from pacas.core.money import nanocredits
 from pacas.core.relation import no_such_row
+from pacas.core.words import counted
 from pacas.engine.contract import Engine, RelationFile, RelationFolder, Source
+from pacas.engine.files.excel import MOST_ROWS
 from pacas.errors import FileError, InputError, SchemaError, did_you_mean
-from pacas.formats.client_file import ClientFile, read_cells
+from pacas.formats.cells_file import CellsFile
+from pacas.formats.client_file import ClientFile
 from pacas.formats.relations.cleaned import check_output, default_output
-from pacas.formats.relations.relations import scan_relation
+from pacas.formats.relations.relations import EXCEL, Reading, kind_to_write, scan_relation
 from pacas.formats.replacing import check_writable
 from pacas.formats.report.report import check_report
 
@@ -28,6 +33,8 @@ class Options:
     client: ClientFile
     key: Sequence[str]
     """What numbers the table's rows, in place of what the client's file says."""
+    reading: Reading
+    """How its file is read, in place of what the client's file says."""
     provider: NamedProvider | None
     """None where nothing is to be bought."""
     budget: str
@@ -39,12 +46,13 @@ class Options:
     allocation: str | None
     prefer: str | None
     rounds: int | None
-    cells: Path | None
+    cells: Sequence[CellsFile]
     output: Path | None
     truth: Path | None
     report: Path | None
     doubtful: Path | None
     changes: Path | None
+    lineage: str | None
     explain: tuple[str, str] | None
     dry_run: bool
 
@@ -66,6 +74,8 @@ class Job:
     """The columns that name rows."""
     cell: tuple[int, str] | None
     """The row and attribute to explain."""
+    remarks: Sequence[str] = ()
+    """What was left out of what was read, a line each."""
 
     @property
     def journal(self) -> Path:
@@ -75,13 +85,9 @@ class Job:
 def make_job(options: Options, engine: Engine[Any]) -> Job:
     check_budget(options.budget)
     client = options.client
-    source = client.scan(engine, options.key)
-    cells = [] if options.cells is None else read_cells(options.cells)
-    if not client.fds and not cells:
-        raise InputError(
-            f"{client.path.name}: no dependency is turned on in fds; write one that should hold, such as "
-            '"zip -> city", take the # from one that is there, or name cells with --cells'
-        )
+    source = client.scan(engine, options.key, options.reading)
+    key = options.key or client.key
+    cells, remarks = _found(options.cells, key, source, engine)
     max_level = parse_max_level(options.max_level, _repairable(client, cells))
     cleaner = SafeClean(
         client.dependencies(),
@@ -109,17 +115,39 @@ def make_job(options: Options, engine: Engine[Any]) -> Job:
         bought_from = [] if options.provider is None else options.provider.files()
         read = [*client_files(client, options.cells), *bought_from]
         check_written(output, options.report, source, options.truth, read)
+        _check_fits(output, source, engine)
         written = [output, journal_of(output), *([] if options.report is None else [options.report])]
         read += [] if options.truth is None else [options.truth]
         for option, path in {"--doubtful": options.doubtful, "--changes": options.changes}.items():
             if path is not None:
                 check_list(path, option, written, read, source)
                 written.append(path)
+        if options.lineage is not None and "://" not in options.lineage:
+            _check_apart(Path(options.lineage), "--lineage", written, read, source)
     truth = None if options.truth is None else _truth(options.truth, source, engine)
     cell = None if options.explain is None else explained_cell(options.explain, source, engine)
     choices = {"max_level": max_level, **cleaner.choices}
-    key = options.key or client.key
-    return Job(source, cleaner, choices, output, truth, options.report, options.doubtful, options.changes, key, cell)
+    lists = (options.report, options.doubtful, options.changes)
+    return Job(source, cleaner, choices, output, truth, *lists, key, cell, remarks)
+
+
+def _found(
+    files: Sequence[CellsFile], key: Sequence[str], source: Source, engine: Engine[Any]
+) -> tuple[list[Cell], list[str]]:
+    """The cells that other tools have found, by row; and what their files say of no cell."""
+    found = [file.read(key) for file in files]
+    cells = [cell for one in found for cell in numbered(one, source, engine)]
+    return cells, [
+        f"{one.name}: {counted(one.left_out, 'failure')} of no single cell left out" for one in found if one.left_out
+    ]
+
+
+def _check_fits(output: Path, source: Source, engine: Engine[Any]) -> None:
+    """Raise where an Excel sheet is asked for that could not hold the rows."""
+    if isinstance(source, RelationFile) and source.format != EXCEL and kind_to_write(output) == EXCEL:
+        rows = len(engine.open(source, source.columns[:1]))
+        if rows > MOST_ROWS:
+            raise FileError(f"{output.name}: {rows:,} rows, and an Excel sheet has room for {MOST_ROWS:,}; write .csv")
 
 
 def _check_dry(options: Options) -> None:
@@ -130,6 +158,7 @@ def _check_dry(options: Options) -> None:
         "--doubtful lists what was written": options.doubtful,
         "--changes lists what was written": options.changes,
         "--truth scores what was written": options.truth,
+        "--lineage tells what was written": options.lineage,
     }
     for what, given in asked.items():
         if given is not None:
@@ -222,16 +251,20 @@ def check_written(output: Path, report: Path | None, file: Source, truth: Path |
 def check_list(path: Path, option: str, written: list[Path], read: list[Path], source: Source) -> None:
     """Raise if a list of cells could not be written, or would take the place of anything else."""
     check_writable(path)
+    _check_apart(path, option, written, read, source)
+
+
+def _check_apart(path: Path, option: str, written: list[Path], read: list[Path], source: Source) -> None:
     if any(_is_same(path, other) for other in written):
         raise FileError(f"{path} is written by this run; give another {option}")
     data = [source.path] if isinstance(source, RelationFile | RelationFolder) else []
     _check_unread(path, option, [*read, *data])
 
 
-def client_files(client: ClientFile, cells: Path | None) -> list[Path]:
+def client_files(client: ClientFile, cells: Sequence[CellsFile]) -> list[Path]:
     """What a client reads besides its table."""
     trees = [client.path.parent / source for source in client.hierarchies.values() if isinstance(source, str)]
-    return [client.path, *trees, *([] if cells is None else [cells])]
+    return [client.path, *trees, *(file.path for file in cells)]
 
 
 def _check_unread(written: Path, option: str, read: list[Path]) -> None:

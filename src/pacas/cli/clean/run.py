@@ -5,17 +5,21 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from pacas.cli.clean.job import Job
 from pacas.cli.options import printable
-from pacas.client.buying.offers import find_offers, unknown_labels
+from pacas.client.buying.offers import LacksColumn, find_offers, unknown_labels
+from pacas.client.buying.own_names import in_own_names
+from pacas.client.buying.respelling import Respelled, respelled
 from pacas.client.classes.check import Tell
 from pacas.client.outcome.cleaning import Cleaning
-from pacas.client.outcome.steps import BoughtValue, Observer, Order, Progress, Unrepaired
-from pacas.core.histogram import Ints
+from pacas.client.outcome.edits import edited
+from pacas.client.outcome.steps import Observer, Progress, Relaying
 from pacas.core.money import credits_words
 from pacas.core.words import counted
 from pacas.engine.contract import Engine
@@ -23,19 +27,34 @@ from pacas.errors import KeyReusedError, PacasError, ReplayError
 from pacas.formats.journal import Journal, run_parts
 from pacas.formats.relations.cleaned import write_cleaned
 from pacas.protocol.marketplace import Marketplace
+from pacas.protocol.messages import Reason
+from pacas.suggest.mapping.column_mapping import map_names
 
+LOOKED_AT = 1000
+"""Rows that find nothing, of which it is asked whether they would in another spelling."""
 SECONDS = 0.1
 """How often the terminal is told of the progress."""
 
 
-def notes(job: Job, marketplace: Marketplace, resume: bool) -> Iterator[str]:
+def notes(job: Job, client: str, marketplace: Marketplace, resume: bool) -> Iterator[str]:
     """What the buyer should know before anything is bought, a line each."""
+    yield from job.remarks
     if resume and not job.journal.exists():
         yield f"there is no journal {job.journal} to continue; this is a new run"
     cleaner = job.cleaner
+    if not cleaner.fds and not cleaner.cells:
+        yield (
+            f"nothing to clean: no dependency is turned on in {client}; take the # from one that is there and that you "
+            'know to be true, write one, such as "zip -> city", or name cells with --cells'
+        )
     catalogue = cleaner.catalogue(marketplace)
     wanted = cleaner.wanted(catalogue, job.source)
-    for attribute, offered in find_offers(catalogue, wanted, job.source, cleaner.max_level, cleaner.prefer).items():
+    try:
+        offers = find_offers(catalogue, wanted, job.source, cleaner.max_level, cleaner.prefer)
+    except LacksColumn as lack:
+        near = map_names([c for c in job.source.columns if c not in cleaner.columns], [lack.column])
+        raise lack.with_near(near[0].client) if near else lack from None
+    for attribute, offered in offers.items():
         own = cleaner.hierarchies.get(attribute)
         unknown, labels = (0, 0) if own is None else unknown_labels(own, offered)
         if unknown:
@@ -43,6 +62,21 @@ def notes(job: Job, marketplace: Marketplace, resume: bool) -> Iterator[str]:
                 f"your hierarchy of {printable(attribute)} lacks {unknown:,} of the provider's "
                 f"{counted(labels, 'value')} that may be bought; where one of them is bought, no value of yours fits it"
             )
+
+
+def unmatched(job: Job, marketplace: Marketplace, cleaning: Cleaning, engine: Engine[Any]) -> dict[str, Respelled]:
+    """Per attribute, what other spellings would find of the tuples that find nothing."""
+    market = in_own_names(marketplace, job.cleaner.columns)
+    found = {}
+    for attribute, offer in market.catalogue().items():
+        left = [u.rows for u in cleaning.unrepaired if (u.attribute, u.reason) == (attribute, Reason.NO_MATCH.value)]
+        if left:
+            rows = np.concatenate(left)[:LOOKED_AT]
+            tuples = engine.rows(engine.open(job.source, offer.columns), rows, offer.columns).to_pylist()
+            with suppress(PacasError):  # a hint; what was done is done
+                if (other := respelled(market, offer, tuples)) is not None:
+                    found[attribute] = other
+    return found
 
 
 def credit_words(buyer: str, credit: int, budget: int) -> str:
@@ -66,8 +100,10 @@ def run_clean(
     with _never_losing(journal):
         watched = Watched(journal, tell)
         cleaning = job.cleaner.clean(job.source, marketplace, run=journal.run, observer=watched, engine=engine)
+        cleaning = edited(cleaning, journal.edits)
         tell(f"writing {job.output.name}")
-        write_cleaned(cleaning, job.output)
+        if remark := write_cleaned(cleaning, job.output):
+            print(f"pacas: {remark}", file=sys.stderr)
         journal.finish(len(cleaning.purchases), cleaning.spent_nanocredits)
     return cleaning, journal.is_done
 
@@ -115,30 +151,16 @@ def _lost(journal: Path) -> str:
     return f"remove {journal} and begin anew: what was bought costs this buyer nothing again"
 
 
-class Watched(Observer):
+class Watched(Relaying):
     """Passes everything on to another observer, and shows how far the cleaning has come."""
 
     def __init__(self, observer: Observer, tell: Tell) -> None:
-        self._observer, self._tell = observer, tell
+        super().__init__(observer)
+        self._tell = tell
         self._next = 0.0
 
-    def recall(self, step: int) -> BoughtValue | Unrepaired | Order | None:
-        return self._observer.recall(step)
-
-    def ordering(self, order: Order) -> None:
-        self._observer.ordering(order)
-
-    def recall_quotes(self, number: int) -> Ints | None:
-        return self._observer.recall_quotes(number)
-
-    def quoted(self, number: int, prices: Ints) -> None:
-        self._observer.quoted(number, prices)
-
-    def settled(self, step: int, outcome: BoughtValue | Unrepaired) -> None:
-        self._observer.settled(step, outcome)
-
     def progressed(self, progress: Progress) -> None:
-        self._observer.progressed(progress)
+        super().progressed(progress)
         now = time.monotonic()
         if now >= self._next:
             self._next = now + SECONDS

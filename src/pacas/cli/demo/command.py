@@ -13,6 +13,7 @@ from pacas.cli.demo import exchange as demo_exchange
 from pacas.cli.demo import large as demo_large
 from pacas.cli.demo import market as demo_market
 from pacas.cli.demo import values as demo_values
+from pacas.cli.demo.consoles import run_consoles
 from pacas.cli.demo.files import COMMANDS, write_files
 from pacas.cli.options import Json, out, print_json
 from pacas.engine.duck.engine import DuckEngine
@@ -28,6 +29,9 @@ def command(
     report: Annotated[
         Path, typer.Option(metavar="FILE.html", help="Where the report on the larger table goes.")
     ] = REPORT,
+    consoles: Annotated[
+        bool, typer.Option("--consoles", help="Start both consoles on the larger table instead, until Ctrl-C.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """Walk through the paper's running example: violations, classes, quotes, a refusal, purchases, the repaired table.
@@ -38,12 +42,16 @@ def command(
     JSON: check, distance, anonymity (levels, k, holds), answers, quotes (row, levels), cleaning (as of pacas clean),
     exchanged (paper, sealed: row, before, after), sealed (quotes, cleaning), synthetic (rows, violations_before,
     violations_after, budget, spent, purchases, free, paid, vote, unrepaired, score, seconds, quotes: changed, leak,
-    kept_back of paper and sealed), report; with --files: folder, files, commands
+    kept_back of paper and sealed), report; with --files: folder, files, commands; with --consoles: provider, token,
+    client
 
     Example: pacas demo --files example
     """
     if files is not None:
         _write(files, json)
+        return
+    if consoles:
+        run_consoles(json)
         return
     check_report(report)
     with closing(DuckEngine()) as engine:

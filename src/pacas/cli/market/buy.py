@@ -79,10 +79,10 @@ def command(
     """
     choice = EngineChoice(engine, master, memory)
     reach = NamedProvider(provider, buyer, token, ca, cert, cert_key, insecure, choice)
-    check_receipts(provider, receipts)
+    check_receipts(reach.provider, receipts)
     most = None if ceiling is None else _amount(ceiling)
     given = Requests(requests)
-    if is_url(provider):
+    if is_url(reach.provider):
         with opened_remote(reach) as remote:
             asked = given.among(remote.catalogue())
             _check(given, asked)

@@ -58,7 +58,7 @@ def command(
     choice = EngineChoice(engine, master, memory)
     reach = NamedProvider(provider, None, token, ca, cert, cert_key, insecure, choice)
     total = None
-    if is_url(provider):
+    if is_url(reach.provider):
         with opened_remote(reach) as remote:
             offers = remote.catalogue()
     else:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
+from time import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pacas
@@ -20,6 +21,8 @@ from pacas.protocol.marketplace import Forwarding, Marketplace, NobodySells
 from pacas.protocol.messages import Answer, Offer, Refusal, Request
 from pacas.protocol.names import LOCAL, check_buyer
 from pacas.protocol.receipt import SignedReceipt
+from pacas.wire.connection_file import is_connection_file, read_connection_file
+from pacas.wire.receipt_file import read_receipts
 from pacas.wire.shapes import ReceiptDocument
 
 if TYPE_CHECKING:
@@ -43,8 +46,12 @@ class NamedProvider:
     cert_key: Path | None
     insecure: bool
     engine: EngineChoice = FROM_FILE
+    public_key: str | None = None
+    """What receipts are to be signed with, if a connection file says so."""
 
     def __post_init__(self) -> None:
+        if is_connection_file(self.provider):
+            self._follow(Path(self.provider))
         if not is_url(self.provider):
             buyer_name(self.buyer)
             given = {"--ca": self.ca, "--cert": self.cert, "--cert-key": self.cert_key, "--insecure": self.insecure}
@@ -59,6 +66,13 @@ class NamedProvider:
             raise InputError("--as is for a provider's file; at a URL the buyer is the account that the token opens")
         else:
             certificate_of(self.cert, self.cert_key)
+
+    def _follow(self, path: Path) -> None:
+        """Take address, token and key from a connection file."""
+        file = read_connection_file(path)
+        file.check_unexpired(time(), path.name)
+        for name, value in (("provider", file.url), ("token", file.token), ("public_key", file.public_key)):
+            object.__setattr__(self, name, value)
 
     @cached_property
     def file(self) -> ProviderFile:
@@ -79,7 +93,12 @@ def opened_remote(reach: NamedProvider) -> Iterator[pacas.RemoteProvider]:
     certificate = certificate_of(reach.cert, reach.cert_key)
     token = reach.token.strip() if reach.token else None
     with pacas.RemoteProvider(
-        reach.provider, token, ca=reach.ca, client_certificate=certificate, insecure=reach.insecure
+        reach.provider,
+        token,
+        ca=reach.ca,
+        client_certificate=certificate,
+        insecure=reach.insecure,
+        public_key=reach.public_key,
     ) as remote:
         with progress() as tell:
             tell(f"asking {remote.url}")
@@ -173,8 +192,8 @@ class KeepingReceipts(Forwarding):
     def __init__(self, marketplace: Marketplace, folder: Path) -> None:
         super().__init__(marketplace)
         self._folder = folder
-        self.kept: dict[str, str] = {}
-        """The names of the files, by the purchase's key."""
+        self.kept: dict[str, str] = dict(_kept_in(folder))
+        """The names of the files, by the purchase's key; those of an earlier run that is continued, too."""
 
     def pay(self, request: Request, ceiling: int, key: str) -> Answer | Refusal:
         told = super().pay(request, ceiling, key)
@@ -186,6 +205,12 @@ class KeepingReceipts(Forwarding):
             with replacing(self._folder / name) as partial:
                 partial.write_text(ReceiptDocument.of(told.receipt).model_dump_json(indent=2) + "\n", "utf-8")
         return told
+
+
+def _kept_in(folder: Path) -> Iterator[tuple[str, str]]:
+    for path in sorted(folder.glob("receipt-*.json")):
+        with suppress(FileError, OSError):  # somebody else's file is no receipt of ours
+            yield read_receipts(path.read_bytes(), path.name)[0].receipt.idempotency_key, path.name
 
 
 def file_name(signed: SignedReceipt) -> str:

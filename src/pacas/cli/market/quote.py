@@ -11,6 +11,7 @@ from rich.text import Text
 from pacas.cli.data_options import EngineOption, MasterOption, MemoryOption
 from pacas.cli.market.named_provider import NamedProvider, buyer_name, opened_file, opened_remote
 from pacas.cli.market.requests import Requests, RequestsOption, as_json, shown
+from pacas.cli.market.would_match import found_otherwise, print_would_match, would_match
 from pacas.cli.options import (
     AnyProvider,
     BuyerOption,
@@ -65,20 +66,22 @@ def command(
     priced instead: joins, selections, several columns.
 
     JSON: quotes (price, or refused: the reason, and because: max_matches, where it is that; levels, a list of these,
-    where a request names no level)
+    where a request names no level); would_match (attribute, found, tried: those that find nobody, and would in another
+    spelling; where there are any)
 
     Example: pacas quote provider.toml --requests requests.jsonl
     """
     choice = EngineChoice(engine, master, memory)
     reach = NamedProvider(provider, buyer, token, ca, cert, cert_key, insecure, choice)
     question = _question(requests, select, where, from_)
-    if is_url(provider):
+    if is_url(reach.provider):
         if isinstance(question, GeneralizedQuery):
             raise InputError("a provider at a URL sells single values only; price queries with its provider.toml")
         with opened_remote(reach) as remote:
             catalogue = remote.catalogue()
             asked = question.among(catalogue)
             told = quotes(remote, catalogue, asked)
+            others = found_otherwise(remote, catalogue, asked, told)
     else:
         name = buyer_name(buyer)
         with opened_file(reach) as opened:
@@ -88,10 +91,12 @@ def command(
             catalogue = opened.catalogue()
             asked = question.among(catalogue)
             told = quotes(opened.as_buyer(name), catalogue, asked)
+            others = found_otherwise(opened.as_buyer(name), catalogue, asked, told)
     if json:
-        print_json({"quotes": [_as_json(one) for one in told]})
+        print_json({"quotes": [_as_json(one) for one in told]} | would_match(others))
     else:
         _print(asked, told)
+        print_would_match(others)
 
 
 def quotes(marketplace: Marketplace, catalogue: Mapping[str, Offer], asked: Sequence[Asked]) -> list[Told]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from pathlib import Path
+from time import time
 from typing import Annotated, Any
 
 import typer
@@ -11,12 +13,14 @@ import typer
 from pacas.cli.opened_provider import read_provider
 from pacas.cli.options import Json, ProviderArgument, out, print_json, printable, show_help
 from pacas.cli.plain_table import plain_table
+from pacas.cli.provider.profile import seconds, written_profile
 from pacas.core.money import in_credits, nanocredits, rounded_text
 from pacas.errors import ConfigError, InputError
 from pacas.formats.provider.provider_file import ProviderFile
-from pacas.provider.ledger.accounts import Account, Accounts, Role, check_credit, new_token, token_hash
+from pacas.provider.ledger.accounts import Account, Accounts, Role, check_credit, check_rate, new_token, token_hash
 from pacas.provider.ledger.chain import Total
 from pacas.storage.url import ledger_kind, open_accounts, open_ledger
+from pacas.wire.connection_file import moment
 
 app = typer.Typer()
 
@@ -41,36 +45,69 @@ def add(
         str | None, typer.Option(metavar="CREDITS", help="What it may spend in all; without it, no limit.")
     ] = None,
     role: Annotated[
-        Role, typer.Option(help="A client buys; an operator sees accounts and metrics, and does not buy.")
+        Role,
+        typer.Option(help="A client buys; an operator sees accounts and metrics; reconcile is for OpenRefine."),
     ] = Role.CLIENT,
+    rate: Annotated[
+        int | None,
+        typer.Option(
+            metavar="TUPLES", help="Tuples that it may ask about in a minute; without it, as many as everybody."
+        ),
+    ] = None,
+    expires: Annotated[
+        str | None, typer.Option(metavar="90d", help="How long the token counts: hours, days or weeks (12h, 90d, 4w).")
+    ] = None,
+    profile: Annotated[
+        Path | None,
+        typer.Option(metavar="BUYER.pacas", help="Write all that the buyer needs into a new file; it needs --url."),
+    ] = None,
+    url: Annotated[str | None, typer.Option(metavar="URL", help="With --profile: where the service answers.")] = None,
     json: Json = False,
 ) -> None:
     """Add an account and show its token, once: only a hash of it is kept.
 
-    An account that was revoked gets a new token in this way, and keeps what it has bought.
+    An account that was revoked gets a new token in this way, and keeps what it has bought. One of the role reconcile is
+    for OpenRefine: its token stands in the address that OpenRefine is given, and it needs a --credit. With --profile
+    the token is in the connection file, and not shown.
 
-    JSON: account, token, role, credit
+    JSON: account, token (not with --profile), role, credit, quotes_per_minute (null for that of the service); expires,
+    profile, where asked for
 
     Example: pacas account add ann provider.toml --credit 10
     """
     amount = None if credit is None else _amount(credit, "--credit")
+    ends = None if expires is None else int(time()) + seconds(expires)
+    file = _kept(provider)
     token = new_token()
-    account = Account(name, role, amount, False, token_hash(token))
-    with _accounts(_kept(provider)) as accounts:
+    account = Account(name, role, amount, False, token_hash(token), rate, ends)
+    with _accounts(file) as accounts, written_profile(profile, url, file, account, token, accounts):
         accounts.add(account)
+    more = ({} if ends is None else {"expires": moment(ends)}) | ({} if profile is None else {"profile": str(profile)})
     if json:
-        print_json({"account": name, "token": token, "role": role.value, "credit": _credit(amount)})
+        shown = {} if profile is not None else {"token": token}
+        terms = {"role": role.value, "credit": _credit(amount), "quotes_per_minute": rate}
+        print_json({"account": name, **shown, **terms, **more})
+        return
+    kind = {Role.RECONCILE: "for OpenRefine", Role.OPERATOR: "an operator"}.get(role, f"a {role.value}")
+    limited = "" if rate is None else f", {_rate_words(rate)}"
+    until = "" if ends is None else f"; the token counts until {moment(ends)[:16].replace('T', ' ')} UTC"
+    out.print(f"{printable(name)}: {kind}, {_in_words(amount)}{limited}{until}")
+    if profile is not None:
+        out.print(f"{profile} written: hand it over on a safe way; pacas clean … --provider {profile.name} uses it")
     else:
-        out.print(f"{printable(name)}: a {role.value}, {_in_words(amount)}")
         out.print(f"token: {token}", soft_wrap=True)  # in one piece, however narrow the terminal
-        out.print("It is shown this once, and cannot be shown again; a client gives it with --token or PACAS_TOKEN.")
+        out.print(
+            f"It is shown this once, and cannot be shown again; {_use(role, token, file.service.reconcile)}",
+            soft_wrap=True,
+        )
 
 
 @app.command("list")
 def list_(provider: ProviderArgument, json: Json = False) -> None:
     """List the accounts, what each may spend and has spent.
 
-    JSON: accounts (account, role, credit or null for no limit, spent, purchases, revoked)
+    JSON: accounts (account, role, credit or null for no limit, spent, purchases, revoked, quotes_per_minute or
+    null for that of the service; expires, if it does)
 
     Example: pacas account list provider.toml
     """
@@ -128,6 +165,30 @@ def credit(
         out.print(f"{printable(name)}: {_in_words(limit)}")
 
 
+@app.command("rate")
+def rate(
+    name: Name,
+    provider: ProviderArgument,
+    tuples: Annotated[
+        str, typer.Argument(metavar="TUPLES", help="Tuples that it may ask about in a minute; none: as many as all.")
+    ],
+    json: Json = False,
+) -> None:
+    """Set how many tuples an account may ask about in a minute, refusals and purchases included.
+
+    JSON: account, quotes_per_minute (null for that of the service)
+
+    Example: pacas account rate ann provider.toml 1000
+    """
+    limit = None if tuples.lower() == NO_LIMIT else _tuples(tuples)
+    with _accounts(_kept(provider)) as accounts:
+        accounts.set_rate(name, limit)
+    if json:
+        print_json({"account": name, "quotes_per_minute": limit})
+    else:
+        out.print(f"{printable(name)}: {_rate_words(limit)}")
+
+
 def _kept(provider: str) -> ProviderFile:
     """The provider's file, if it names a ledger that accounts can be kept with."""
     file = read_provider(provider)
@@ -150,6 +211,26 @@ def _amount(given: str, what: str) -> int:
     return amount
 
 
+def _tuples(given: str) -> int:
+    if not given.isdecimal():
+        raise InputError("TUPLES must be a whole number, or none for as many as everybody may ask about")
+    check_rate(tuples := int(given))
+    return tuples
+
+
+def _rate_words(tuples: int | None) -> str:
+    return "may ask as the service allows everybody" if tuples is None else f"may ask about {tuples:,} tuples a minute"
+
+
+def _use(role: Role, token: str, reconcile: bool | str) -> str:
+    """What a token is for; `reconcile` is the provider's setting."""
+    if role is not Role.RECONCILE:
+        return "a client gives it with --token or PACAS_TOKEN."
+    address = reconcile if isinstance(reconcile, str) else "https://HOST:PORT"
+    off = "" if reconcile else " (when provider.toml has reconcile = true in [service])"
+    return f"in OpenRefine, add the standard service {address}/reconcile/{token}{off}"
+
+
 def _credit(amount: int | None) -> float | None:
     return None if amount is None else in_credits(amount)
 
@@ -166,15 +247,26 @@ def _as_json(account: Account, total: Total) -> dict[str, Any]:
         "spent": in_credits(total.spent),
         "purchases": total.purchases,
         "revoked": account.revoked,
+        "quotes_per_minute": account.quotes_per_minute,
+        **({} if account.expires is None else {"expires": moment(account.expires)}),
     }
 
 
+def _state(account: Account) -> str:
+    if account.revoked or account.expires is None:
+        return "revoked" if account.revoked else ""
+    return f"{'expired' if account.has_expired(time()) else 'until'} {moment(account.expires)[:10]}"
+
+
 def _print(bought: list[tuple[Account, Total]]) -> None:
-    numbers = ("credit", "spent", "purchases")
+    has_rates = any(account.quotes_per_minute is not None for account, _ in bought)
+    numbers = ("credit", "spent", "purchases", *(["a minute"] if has_rates else ()))
     table = plain_table("account", "role", *numbers, "", numbers=numbers)
     for account, total in bought:
         limit = "no limit" if account.credit is None else rounded_text(account.credit)
-        state = "revoked" if account.revoked else ""
+        state = _state(account)
         spent = rounded_text(total.spent)
-        table.add_row(printable(account.name), account.role.value, limit, spent, f"{total.purchases:,}", state)
+        rate = "" if account.quotes_per_minute is None else f"{account.quotes_per_minute:,}"
+        shown = (limit, spent, f"{total.purchases:,}", *([rate] if has_rates else ()))
+        table.add_row(printable(account.name), account.role.value, *shown, state)
     out.print(table)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -26,7 +25,7 @@ from pacas.formats.provider.provider_file import ProviderFile
 from pacas.formats.report.audit_page import write_audit
 from pacas.formats.report.report import check_report
 from pacas.provider.audit import Audit, PolicyAudit, audit
-from pacas.provider.ledger.chain import Head, Verification
+from pacas.provider.ledger.chain import Head, Verification, noted_head
 from pacas.provider.shop.contract import KeptBack
 from pacas.storage.url import ledger_kind, ledger_path, open_ledger
 
@@ -37,8 +36,6 @@ WIDTH = 40
 """Characters of the longest bar."""
 
 Document = Mapping[str, Any]
-
-_HEAD = re.compile(r"(\d{1,18}):([0-9a-f]{64})")
 
 
 def command(
@@ -86,7 +83,7 @@ def command(
             }
     leak = leak_warning(file, document.get("leak"))
     if report is not None:
-        kept = [list(kept_words(p, document["rows"])) if "kept_back" in p else [] for p in document["policies"]]
+        kept = [_kept_words(policy, document["rows"]) for policy in document["policies"]]
         write_audit(report, document, subject=file.path.name, warnings=_warnings(document, leak), kept=kept)
     if json:
         print_json(document)
@@ -184,10 +181,10 @@ def _verified_ledger(file: ProviderFile, noted: Head | None) -> Verification | N
 
 
 def _head(text: str) -> Head:
-    found = _HEAD.fullmatch(text.strip().lower())
+    found = noted_head(text)
     if found is None:
         raise InputError("--head takes ENTRIES:HASH, as pacas audit prints it")
-    return Head(int(found[1]), found[2])
+    return found
 
 
 # ---- for people ----------------------------------------------------------------------------------------------------
@@ -202,9 +199,8 @@ def print_audit(found: Document, leak: str | None = None) -> None:
         out.print(f"{found['rows']:,} rows, {quotes}, {_money(found['total'])} credits in all")
     for number, policy in enumerate(found["policies"], start=1):
         _print_policy(number, policy)
-        if "kept_back" in policy:
-            for words in kept_words(policy, found["rows"]):
-                out.print(printable(words))
+        for words in _kept_words(policy, found["rows"]):
+            out.print(printable(words))
     if "rows" in found:
         _print_sales(found["sales"])
         _print_buyers(found["buyers"], has_neighbours="reserve" not in found)
@@ -239,24 +235,11 @@ def _print_policy(number: int, policy: Document) -> None:
         out.print(Text.assemble(f"{label:>5}  ", (bar, style), f"{' ' if bar else ''}{groups:,}"))
 
 
-def kept_words(policy: Document, rows: int) -> Iterator[str]:
-    """How many of so many rows a policy keeps back, and below which levels.
-
-    >>> kept = {"kept_back": 2, "safe_levels": {"MED": [1], "DIAG": [2, 3], "AGE": [0]}, "open_rows": None}
-    >>> list(kept_words(kept, 6))
-    ['2 of 6 rows are kept back', 'nobody is sold their MED below level 1, DIAG below level 2 or 3']
-    >>> list(kept_words({**kept, "safe_levels": {"MED": []}, "open_rows": 5}, 6))
-    ['2 of 6 rows are kept back, those left last in each group; 5 are open', 'nobody is sold their MED at any level']
-    """
-    last = "" if policy["open_rows"] is None else f", those left last in each group; {policy['open_rows']:,} are open"
-    yield f"{policy['kept_back']:,} of {rows:,} rows are kept back{last}"
-    told = [f"{a} {_below(levels)}" for a, levels in policy["safe_levels"].items() if levels != [0]]
-    if policy["kept_back"]:
-        yield f"nobody is sold their {', '.join(told)}" if told else "all that is for sale of them is safe"
-
-
-def _below(levels: Sequence[int]) -> str:
-    return f"below level {' or '.join(map(str, levels))}" if levels else "at any level"
+def _kept_words(policy: Document, rows: int) -> list[str]:
+    """What a policy keeps back of so many rows, where quotes are sealed."""
+    if "kept_back" not in policy:
+        return []
+    return list(KeptBack(policy["kept_back"], policy["safe_levels"], policy["open_rows"]).words(rows))
 
 
 def bars(margins: Sequence[Document]) -> Iterator[tuple[str, int, str]]:

@@ -22,6 +22,12 @@ from pacas.provider.quote_mode import QuoteMode
 SAMPLE = 20_000
 """Rows that the meter looks at beside other work."""
 
+LINTED = 50_000
+"""Rows that the linter looks at beside other work."""
+
+Looked = tuple[list[ProviderFinding], str | None]
+"""What the linter has found, and what free quotes tell."""
+
 COLOURS = {"error": "bold red", "warning": "yellow", "note": "cyan"}
 
 
@@ -48,6 +54,13 @@ def worst_leak(file: ProviderFile, provider: Provider, engine: Engine[Any]) -> A
         return max(LeakMeter(provider, engine, source, SAMPLE).attributes(), key=lambda one: one.guessed.leak)
 
 
+def look_at(file: ProviderFile, provider: Provider, engine: Engine[Any]) -> Looked:
+    """What is found beside other work: by the linter, and by the meter, in a line, if that is to be told."""
+    worst = worst_leak(file, provider, engine)
+    told = leak_warning(file, None if worst is None else leak_as_json(worst))
+    return findings_of(file, provider, engine, most=LINTED), told
+
+
 def leak_warning(file: ProviderFile, leak: Mapping[str, Any] | None) -> str | None:
     """What the owner of a provider with the paper's quotes is told in red: the meter's figure, or who measures it."""
     if file.quotes is QuoteMode.SEALED:
@@ -68,7 +81,7 @@ def leak_words(leak: Mapping[str, Any]) -> str:
 
 def finding_words(finding: Mapping[str, Any]) -> str:
     """A finding in one line: its rule, what it is about, and how many people it concerns."""
-    people = counted(finding["people"], "person", "people")
+    people = ("about " if finding["estimated"] else "") + counted(finding["people"], "person", "people")
     return f"{finding['rule']}: {printable(finding['attribute'])}, {people}"
 
 

@@ -6,8 +6,9 @@ import os
 import shlex
 import shutil
 import sys
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,7 +18,7 @@ from pacas.cli.data_options import EngineOption, MasterOption, MemoryOption
 from pacas.cli.demo.files import write_files
 from pacas.cli.opened_provider import opened_provider, opened_with_engine, read_provider
 from pacas.cli.options import Json, print_json, printable
-from pacas.cli.provider.findings import findings_of, leak_as_json, leak_warning, worst_leak
+from pacas.cli.provider.findings import Looked, look_at
 from pacas.core.money import nanocredits
 from pacas.engine.choosing import EngineChoice
 from pacas.engine.contract import Engine
@@ -26,7 +27,7 @@ from pacas.formats.provider.provider_file import ProviderFile
 from pacas.provider.ledger.accounts import Account, Accounts, Role, new_token, token_hash
 from pacas.provider.provider import Provider
 from pacas.provider.quote_mode import PAPER_QUOTES, QuoteMode
-from pacas.server.app import create_app
+from pacas.server.app import Beside, create_app
 from pacas.server.limits import ServiceSettings
 from pacas.server.logs import make_log
 from pacas.server.serving import ListeningAddress, Tls, serve
@@ -35,8 +36,6 @@ from pacas.storage.url import open_accounts
 
 HOST, PORT = "127.0.0.1", 8321
 EXAMPLE = Path("pacas-example")
-LINTED = 50_000
-"""Rows that are looked at before serving begins."""
 CREDIT = 10
 """What the account of the example may spend, in credits."""
 
@@ -64,6 +63,9 @@ def command(
     example: Annotated[
         bool, typer.Option("--example", help="Serve the running example, at sealed quotes, from ./pacas-example.")
     ] = False,
+    console: Annotated[
+        bool, typer.Option("--console", help="Pages for operators, at /console: sales, margins, accounts, the ledger.")
+    ] = False,
     engine: EngineOption = None,
     master: MasterOption = None,
     memory: MemoryOption = None,
@@ -72,7 +74,8 @@ def command(
     """Serve a provider over HTTP until it is stopped (Ctrl-C, SIGTERM); what was accepted by then is finished.
 
     One line on stdout says when and where it listens. The log, JSON lines on stderr, holds no token and no value.
-    Clients need an account: pacas account add. With --check the same is made ready and nothing is served.
+    Clients need an account: pacas account add. With --check the same is made ready and nothing is served. The
+    console asks for the token of an account whose role is operator.
 
     JSON: url
 
@@ -94,16 +97,28 @@ def command(
         closing(address.bind()) as listener,
         opened_with_engine(file, choice) as (opened, asked),
         closing(open_accounts(file.ledger_url, file.folder)) as accounts,
+        ExitStack() as stack,
     ):
         log = make_log()
-        app = create_app(opened, accounts, settings, SigningKey.load_or_create(file.signing_key), log=log)
-        warn_of_findings(file, opened, asked)
+        findings, leak = warn_of_findings(file, opened, asked)
+        beside: Beside | None = None
+        if console:  # what it needs is loaded only then
+            opened_console = import_module("pacas.cli.provider.console").opened_console
+            beside = stack.enter_context(opened_console(file, opened, asked, (findings, leak)))
+        signing = SigningKey.load_or_create(file.signing_key)
+        app = create_app(opened, accounts, settings, signing, log=log, beside=beside)
         url = address.listen(listener)
+        if console:
+            _say_where_the_console_is(address.url_here(listener.getsockname()[1]), file, accounts)
         if example:
             here = address.url_here(listener.getsockname()[1])
             ServedExample(file.path, here, tls_cert).invite(accounts)
         _warn_of_readers(file, tls)
         _warn_of_terms(file, accounts)
+        if insecure and tls is None and file.service.reconcile is True:
+            _warn(
+                f"{file.path}: reconcile = true sends OpenRefine to http://, token and all; give the https:// address"
+            )
         serve(app, listener, log=log, context=context, announce=lambda: _say(json, f"listening on {url}", url))
 
 
@@ -133,7 +148,12 @@ def _settings(file: ProviderFile) -> ServiceSettings:
             "the data; give a file with the domain, or publish_built = true in [service]"
         )
     return ServiceSettings(
-        section.quotes_per_minute, section.max_body_bytes, section.max_batch, file.reasons, section.publish_prices
+        section.quotes_per_minute,
+        section.max_body_bytes,
+        section.max_batch,
+        file.reasons,
+        section.publish_prices,
+        section.reconcile,
     )
 
 
@@ -157,12 +177,11 @@ def _warn_of_terms(file: ProviderFile, accounts: Accounts) -> None:
         _warn(f"nobody has an account yet; add one: pacas account add NAME {file.path} --credit 10")
 
 
-def warn_of_findings(file: ProviderFile, provider: Provider, engine: Engine[Any]) -> None:
-    """What free quotes tell, and what the linter has found: rules and attributes, no more."""
-    worst = worst_leak(file, provider, engine)
-    if told := leak_warning(file, None if worst is None else leak_as_json(worst)):
+def warn_of_findings(file: ProviderFile, provider: Provider, engine: Engine[Any]) -> Looked:
+    """Say what free quotes tell, and what the linter has found: rules and attributes, no more."""
+    findings, told = look_at(file, provider, engine)
+    if told:
         _warn(told)
-    findings = findings_of(file, provider, engine, most=LINTED)
     found = [
         one for one in findings if one.severity != "note" and one.rule != "free-quotes-tell"
     ]  # which is said in full
@@ -170,6 +189,13 @@ def warn_of_findings(file: ProviderFile, provider: Provider, engine: Engine[Any]
         _warn(f"{finding.severity}: {finding.rule}: {printable(finding.attribute)}")
     if found:
         _warn(f"pacas lint {file.path} says more of these, and what mends them")
+    return findings, told
+
+
+def _say_where_the_console_is(url: str, file: ProviderFile, accounts: Accounts) -> None:
+    print(f"The console is at {url}/console; it asks for an operator's token.", file=sys.stderr)
+    if not any(account.role is Role.OPERATOR and not account.revoked for account in accounts.list()):
+        _warn(f"nobody is an operator yet; add one: pacas account add NAME {file.path} --role operator")
 
 
 def _warn(line: str) -> None:

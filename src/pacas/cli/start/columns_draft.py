@@ -61,7 +61,8 @@ class ColumnsDraft:
 
     def _choice(self, one: MappedColumn) -> ChosenColumn:
         if not one.is_written_alike:
-            return ChosenColumn(one.provider, f"{one.why}; written otherwise: bring both to one form first", False)
+            why = f"{one.why}; written otherwise: bring both to one form, unless the provider's match is normalized"
+            return ChosenColumn(one.provider, why, False)
         question = f"Is your column {one.client} the provider's {one.provider} ({one.why})?"
         return ChosenColumn(one.provider, one.why, self._choices.confirm(question, True))
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from pacas.cli.start.choices import Choices
+from pacas.cli.suggest.evidence import evidence_words
 from pacas.core.dependency import FunctionalDependency
-from pacas.core.words import counted
 from pacas.formats.starters.lines import StarterLine
 from pacas.suggest.coded_table import CodedTable
 from pacas.suggest.dependencies.given import judge_dependency
@@ -128,12 +128,3 @@ def _empty_share(table: CodedTable, fd: FunctionalDependency) -> float:
     """Of the rows that have a left side, the share without a right side."""
     there = np.logical_and.reduce([table[name].codes >= 0 for name in fd.lhs])
     return float((table[fd.rhs].codes[there] < 0).mean()) if there.any() else 0.0
-
-
-def evidence_words(one: SuggestedDependency) -> str:
-    """What speaks for a dependency, and what its exceptions look like."""
-    share = min(one.agreement, 0.999) if one.exceptions else 1.0  # 100.0% is all
-    said = f"{share:.1%} of {counted(one.rows, 'row')} in {counted(one.groups, 'group')} agree"
-    kinds = ((one.typo, "like typos"), (one.scattered, "scattered"), (one.blocks, "in blocks"))
-    exceptions = [f"{number:,} {what}" for number, what in kinds if number]
-    return f"{said}; exceptions: {', '.join(exceptions)}" if exceptions else said

@@ -14,6 +14,7 @@ import numpy as np
 from pacas.cli.options import Tell
 from pacas.core.dependency import FunctionalDependency
 from pacas.core.hierarchy import Hierarchy
+from pacas.core.words import counted
 from pacas.engine.contract import Engine
 from pacas.errors import InputError
 from pacas.formats.hierarchies import write_hierarchy
@@ -33,6 +34,8 @@ ROUNDS = 100
 """How often a draft is mended."""
 MOST_PAIRS = 10_000
 """Lines of a dictionary: what has more cannot be published as one."""
+REASONS = 3
+"""Columns that are named where nothing can be sold."""
 LINTED = 20_000
 """Rows that are looked at while drafts are mended."""
 
@@ -46,7 +49,7 @@ class ProviderDraft:
     table: CodedTable
 
     def mended(self, data: str, engine: Engine[Any], tell: Tell) -> ProviderDraft:
-        """The draft without what would not load, and without what the linter calls an error."""
+        """The draft without what would not load, without errors of the linter's, and without what tells a secret."""
         draft = self
         for _ in range(ROUNDS):
             if not draft.starter.sold:
@@ -63,10 +66,11 @@ class ProviderDraft:
             findings = self._lint(data, engine)
         except InputError as error:
             return self._without(self._named_in(str(error)), f"it would not load: {error}")
+        errors = [finding for finding in findings if finding.severity == "error"]
+        telling = [finding for finding in findings if finding.rule == "told-by"]
         draft = self
-        for finding in findings:
-            if finding.severity == "error":
-                draft = draft._mended_by(finding)
+        for finding in errors or telling[:1]:  # of two that tell each other one may stay
+            draft = draft._mended_by(finding)
         return draft
 
     def _lint(self, data: str, engine: Engine[Any]) -> list[ProviderFinding]:
@@ -134,8 +138,10 @@ class ProviderDraft:
 
 
 def _why(draft: ProviderDraft) -> str:
-    reasons = list(draft.starter.unsold.items())
-    return "; ".join(f"{name}: {why}" for name, why in reasons[-1:]) or "no columns tell another"
+    """The reasons of the first columns, and how many have others."""
+    reasons = [f"{name}: {why}" for name, why in draft.starter.unsold.items()]
+    more = [f"and {counted(len(reasons) - REASONS, 'other column')}"] if len(reasons) > REASONS else []
+    return "; ".join([*reasons[:REASONS], *more]) or "no columns tell another"
 
 
 def _hierarchy_bytes(tree: Hierarchy, name: str) -> bytes:

@@ -18,6 +18,8 @@ ALL_BUT = 0.9
 """Rows that a column singles out, where no others need be looked for."""
 TRIED = 6
 """Matches of an attribute that are weighed against those of others."""
+LONGEST_NAME = 200
+"""Characters of a name that ledgers have room for, with what they say of it."""
 OF_PEOPLE = frozenset(
     words_of("age birthdate birthplace ethnicity firstname gender lastname marital patient person race sex ssn surname")
 )
@@ -65,6 +67,10 @@ def draft_sold(table: CodedTable, roles: Iterable[SuggestedRole], choices: Choic
 
 def _unfit(column: ProfiledColumn, role: SuggestedRole) -> str | None:
     """Why a column cannot be sold by itself."""
+    if not column.name.isprintable():
+        return "its name has a line break, or another character that cannot be printed: rename it"
+    if len(column.name) > LONGEST_NAME:
+        return f"its name has more than {LONGEST_NAME} characters: shorten it"
     empty = len(column.codes) - column.present
     if role.role is ColumnRole.IDENTIFIER:
         return f"it names people or things ({role.why})"

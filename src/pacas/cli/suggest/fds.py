@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from math import floor
 from typing import Annotated
 
 import typer
@@ -13,6 +12,7 @@ from rich.text import Text
 from pacas.cli.data_options import AnyData, EngineOption, KeyOption, MasterOption, MemoryOption
 from pacas.cli.options import Json, out, print_json, printable
 from pacas.cli.suggest.coded import coded_table, sample_of
+from pacas.cli.suggest.evidence import agreement_words, evidence_words, exception_words
 from pacas.core.toml import comment, toml_text
 from pacas.core.words import counted
 from pacas.engine.choosing import EngineChoice
@@ -73,7 +73,7 @@ def toml_lines(found: SuggestedDependencies, name: str, most: int = SHOWN) -> It
     yield f"# dependencies that {comment(name)} suggests, by {counted(found.rows, 'row')}; best first"
     yield "fds = ["
     for one in found.strong:
-        yield f"  {toml_text(str(one.fd))},  # {comment(evidence(one))}"
+        yield f"  {toml_text(str(one.fd))},  # {comment(_evidence(one))}"
     yield from _comments("as strong; their right sides have two left sides already", found.redundant, most)
     yield from _comments("weak: look before you declare one; some would spoil the table", found.weak, most)
     yield "]"
@@ -83,40 +83,16 @@ def _comments(head: str, listed: Sequence[SuggestedDependency], most: int) -> It
     if listed[:most]:
         yield f"  # {head}"
     for one in listed[:most]:
-        yield f"  # {toml_text(str(one.fd))},  # {comment(evidence(one))}"
+        yield f"  # {toml_text(str(one.fd))},  # {comment(_evidence(one))}"
     if len(listed) > most > 0:
         yield f"  # … and {len(listed) - most:,} more"
 
 
+def _evidence(one: SuggestedDependency) -> str:
+    return f"{one.score:.2f}: {evidence_words(one, examples=True)}"
+
+
 # ---- for people ----------------------------------------------------------------------------------------------------
-
-
-def evidence(one: SuggestedDependency) -> str:
-    """What speaks for a dependency, and what its exceptions are, on one line."""
-    return "; ".join(filter(None, [f"{one.score:.2f}: {_agreement(one)}", exceptions(one)]))
-
-
-def _agreement(one: SuggestedDependency) -> str:
-    share = f"{floor(10_000 * one.agreement) / 100:.2f} %" if one.exceptions else "all"
-    return f"{share} of {counted(one.rows, 'row')} in {counted(one.groups, 'group')} agree"
-
-
-def exceptions(one: SuggestedDependency) -> str:
-    """How many exceptions there are of each kind, with an example of each."""
-    kinds = {
-        "typo": (one.typo, "typo-like"),
-        "scattered": (one.scattered, "scattered"),
-        "block": (one.blocks, "in blocks"),
-    }
-    return ", ".join(f"{n:,} {words}{_example(one, kind)}" for kind, (n, words) in kinds.items() if n)
-
-
-def _example(one: SuggestedDependency, kind: str) -> str:
-    for found in one.examples:
-        if found.kind == kind:
-            times = f" × {found.rows:,}" if found.rows > 1 else ""
-            return f" ({found.value}{times} → {found.majority})"
-    return ""
 
 
 def _print(found: SuggestedDependencies, table: CodedTable, most: int) -> None:
@@ -145,7 +121,7 @@ def _print_listed(listed: Sequence[SuggestedDependency], most: int) -> None:
     width = min(max((len(printable(str(one.fd))) for one in listed[:most]), default=0), WIDEST)
     for one in listed[:most]:
         fd = printable(str(one.fd))
-        out.print(Text.assemble((f"  {fd:<{width}}", "bold"), f"  {one.score:.2f}  {_agreement(one)}"))
+        out.print(Text.assemble((f"  {fd:<{width}}", "bold"), f"  {one.score:.2f}  {agreement_words(one)}"))
         for line in _details(one):
             out.print(Padding(Text(printable(line), style="dim"), (0, 0, 0, 6), expand=False))
     if len(listed) > most:
@@ -154,7 +130,7 @@ def _print_listed(listed: Sequence[SuggestedDependency], most: int) -> None:
 
 def _details(one: SuggestedDependency) -> Iterator[str]:
     if one.exceptions:
-        yield exceptions(one)
+        yield exception_words(one, examples=True)
     if one.placeholder is not None:
         yield f"without the rows of {', '.join(one.fd.lhs)} = {one.placeholder}, which seems to stand for none"
     if one.because and not one.blocks:

@@ -9,6 +9,7 @@ from numbers import Integral
 import numpy as np
 
 from pacas.core.hierarchy import Hierarchy
+from pacas.core.toml import toml_key, toml_text
 from pacas.engine.contract import Source
 from pacas.errors import InputError, SchemaError, did_you_mean
 from pacas.protocol.messages import Offer
@@ -25,6 +26,21 @@ class Offered:
 
     offer: Offer
     levels: list[int]
+
+
+class LacksColumn(InputError):
+    """The client's table has no column of a name that an attribute is found by."""
+
+    def __init__(self, offer: Offer, column: str, relation: Source, near: str) -> None:
+        super().__init__(
+            f"the provider finds {offer.attribute!r} by a column {column!r} that {relation.name} does not have; {near}"
+        )
+        self.offer, self.column, self.relation = offer, column, relation
+
+    def with_near(self, own: str) -> LacksColumn:
+        """The same, where it is known which column may be meant."""
+        how = f"[columns] with {toml_key(own)} = {toml_text(self.column)}"
+        return LacksColumn(self.offer, self.column, self.relation, f"if that is {own!r}, say so in client.toml: {how}")
 
 
 def check_marketplace(marketplace: object) -> None:
@@ -102,7 +118,4 @@ def unknown_labels(own: Hierarchy, offered: Offered) -> tuple[int, int]:
 def _check_columns(offer: Offer, relation: Source) -> None:
     for column in offer.columns:
         if column not in relation.columns:
-            raise InputError(
-                f"the provider finds {offer.attribute!r} by a column {column!r} that {relation.name} does not have; "
-                f"{did_you_mean(column, relation.columns)}"
-            )
+            raise LacksColumn(offer, column, relation, did_you_mean(column, relation.columns))

@@ -11,7 +11,7 @@ import numpy as np
 
 from pacas.client.buying.offers import Offered
 from pacas.client.buying.question import Question, Unbought
-from pacas.client.outcome.steps import CREDIT_USED_UP, BoughtValue, Observer, Order, Unrepaired
+from pacas.client.outcome.steps import CREDIT_USED_UP, TOO_EXPENSIVE, BoughtValue, Observer, Order, Unrepaired
 from pacas.core.histogram import Ints
 from pacas.errors import ReplayError
 from pacas.protocol.marketplace import Columns, Marketplace
@@ -89,8 +89,13 @@ class Purchaser:
             return Unrepaired(question.attribute, question.rows, choice.reason, cheapest=choice.cheapest)
         key = f"{self._run}:{step}"
         order = Order(step, question.attribute, choice.row, choice.request, choice.price, key, choice.differing)
-        self.observer.ordering(order)
-        return self._pay(order, question)
+        approved = self.observer.approve(order, question.rows)
+        if isinstance(approved, str):
+            return Unrepaired(question.attribute, question.rows, approved)
+        if approved.ceiling > self.remaining:  # whoever approves cannot spend what is not there
+            return Unrepaired(question.attribute, question.rows, TOO_EXPENSIVE, cheapest=approved.ceiling)
+        self.observer.ordering(approved)
+        return self._pay(approved, question)
 
     def _pay(self, order: Order, question: Question) -> BoughtValue | Unrepaired:
         """Pay what was quoted, or less if it has become cheaper; never more."""

@@ -7,9 +7,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
+import pyarrow as pa
+
 from pacas.client.classes.equivalence import EquivalenceClasses, find_classes
 from pacas.core.consistency import GroupedRows
 from pacas.core.dependency import FunctionalDependency
+from pacas.core.notebook import html_table
+from pacas.core.relation import Relation
 from pacas.core.words import counted
 from pacas.engine.contract import Engine, Hierarchies, Table
 from pacas.engine.hierarchy_files import GivenHierarchies, as_hierarchies
@@ -18,6 +22,8 @@ from pacas.errors import InputError
 
 AT_ONCE = 2
 """Dependencies checked at a time: arrays are sorted without the interpreter's lock, and each takes its memory."""
+
+CLASSES = pa.schema({"attribute": pa.string(), "rows": pa.list_(pa.int64()), "errors": pa.int64()})
 
 Tell = Callable[[str], None]
 """Told what begins now, whenever a longer step begins."""
@@ -64,8 +70,18 @@ class Check:
     def violations(self) -> int:
         return sum(d.violations for d in self.dependencies)
 
+    def classes_table(self) -> Relation:
+        """A line an unresolved class: its attribute, its rows, and the violations that its cells are in."""
+        lines = [{"attribute": c.attribute, "rows": c.rows, "errors": c.errors} for c in self.classes]
+        return Relation(pa.Table.from_pylist(lines, CLASSES))
+
+    def _repr_html_(self) -> str:
+        rows = ((str(d.fd), d.violations, d.groups) for d in self.dependencies)
+        return html_table(repr(self), ("dependency", "violations", "groups"), rows, len(self.dependencies))
+
     def __repr__(self) -> str:
-        return f"Check({self.rows:,} rows, {self.violations:,} violations, {len(self.classes):,} unresolved classes)"
+        classes = counted(len(self.classes), "unresolved class", "unresolved classes")
+        return f"Check({counted(self.rows, 'row')}, {counted(self.violations, 'violation')}, {classes})"
 
 
 def check(

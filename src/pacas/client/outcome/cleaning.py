@@ -14,18 +14,23 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 from rich.table import Table as RichTable
 
+from pacas.client.outcome import tables
+from pacas.client.outcome.changed_cells import ChangedCell, changed_cells
 from pacas.client.outcome.changes import Changes, net_changes, with_changes
 from pacas.client.outcome.hindsight import Hindsight
 from pacas.client.outcome.judgement import Judgement
 from pacas.client.outcome.score import Score, score
-from pacas.client.outcome.steps import BoughtValue, Repair, Unrepaired, looks
-from pacas.client.outcome.summary import Lines, html_table, rich_table
+from pacas.client.outcome.steps import BoughtValue, Edit, Repair, Unrepaired, looks
+from pacas.client.outcome.summary import rich_table
 from pacas.client.outcome.to_look_at import CellToLookAt, cells_to_look_at
 from pacas.core.dependency import FunctionalDependency
 from pacas.core.hierarchy import Hierarchy
+from pacas.core.histogram import Ints
 from pacas.core.money import credits_words, in_credits, rounded_text
+from pacas.core.notebook import Lines, html_lines
 from pacas.core.relation import Relation
 from pacas.core.words import counted
 from pacas.engine.contract import Engine, Source, Table
@@ -58,6 +63,8 @@ class Cleaning:
     engine: Engine[Any]
     weighing: Judgement | None = None
     """What was believed, where the client weighed; None where it did as the paper does."""
+    edits: tuple[Edit, ...] = ()
+    """What was done by hand; it is in the repairs already."""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -79,6 +86,18 @@ class Cleaning:
     def relation(self) -> Relation:
         """The repaired relation, all of it in memory; what was not repaired is as it was, with its type."""
         return with_changes(self.dirty, self.changes, self.engine)
+
+    def given(self, attribute: str, rows: Ints) -> list[str | None]:
+        """Some cells as they were given, as the engine reads them."""
+        table = self.table if attribute in self.table.columns else self.engine.open(self.source, [attribute])
+        values: list[str | None] = self.engine.rows(table, rows, [attribute]).column(0).to_pylist()
+        return values
+
+    def count_violations(self) -> int:
+        """The violating pairs of the repaired relation, counted anew."""
+        table = self.engine.changed(self.table, self._new_cells()) if self.changes else self.table
+        groups = (self.engine.mixed_groups(table, [fd.lhs], fd.rhs, self.hierarchies) for fd in self.fds)
+        return sum(int(found.violating.violations.sum()) for found in groups)
 
     @cached_property
     def changes(self) -> Mapping[str, Changes]:
@@ -150,6 +169,41 @@ class Cleaning:
             return None
         return Hindsight.of(self.weighing, self.dirty, truth, self.hierarchies, engine or self.engine)
 
+    # ---- as tables --------------------------------------------------------------------------------------------
+
+    def to_arrow(self) -> pa.Table:
+        """The repaired relation as an Arrow table."""
+        return self.relation.to_arrow()
+
+    def to_pandas(self) -> Any:
+        """The repaired relation as a pandas frame, if pandas is installed."""
+        return self.relation.to_pandas()
+
+    def to_polars(self) -> Any:
+        """The repaired relation as a Polars frame, if Polars is installed."""
+        return self.relation.to_polars()
+
+    @cached_property
+    def changed_cells(self) -> list[ChangedCell]:
+        """Every cell that was changed, and those in doubt that were left: by row, then by column."""
+        return changed_cells(self.changes, self.repairs, self.to_look_at, self.columns)
+
+    def changes_table(self) -> Relation:
+        """A line a cell that was changed, or that somebody should look at."""
+        return tables.changes_table(self.changed_cells)
+
+    def classes_table(self) -> Relation:
+        """A line a class, and what became of it."""
+        return tables.classes_table(self.repairs, self.unrepaired)
+
+    def purchases_table(self) -> Relation:
+        """A line a purchase."""
+        return tables.purchases_table(self.purchases)
+
+    def unrepaired_table(self) -> Relation:
+        """A line a class that stays as it is, and why."""
+        return tables.unrepaired_table(self.unrepaired)
+
     # ---- how it is shown --------------------------------------------------------------------------------------
 
     def __repr__(self) -> str:
@@ -164,7 +218,7 @@ class Cleaning:
         return rich_table(_TITLE, self._lines())
 
     def _repr_html_(self) -> str:
-        return html_table(_TITLE, self._lines())
+        return html_lines(_TITLE, self._lines())
 
     def _lines(self) -> Lines:
         """A few lines, however large the table: no values, only names and counts."""

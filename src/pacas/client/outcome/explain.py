@@ -84,6 +84,8 @@ class Explanation:
     """Its class, if the last round left it as it was."""
     weighed: tuple[WeighedExplanation, ...] = ()
     """Where the client weighed: what may be wrong with the cell, the likeliest first."""
+    undone: bool = False
+    """Was it put back by hand?"""
 
     @property
     def flagged(self) -> bool:
@@ -112,7 +114,9 @@ def explain(cleaning: Cleaning, row: int, attribute: str, *, engine: Engine[Any]
     left = (u for u in cleaning.unrepaired if u.attribute == attribute and _has(u.rows, row))
     given = cells.texts(attribute, [row])[0]
     weighed = () if cleaning.weighing is None else tuple(cleaning.weighing.explain(row, attribute))
-    return Explanation(row, attribute, given, _now(cleaning, attribute, row, given), steps, next(left, None), weighed)
+    edits = [edit.value for edit in cleaning.edits if edit.attribute == attribute and _has(edit.rows, row)]
+    now, undone = _now(cleaning, attribute, row, given), bool(edits) and edits[-1] is None
+    return Explanation(row, attribute, given, now, steps, next(left, None), weighed, undone)
 
 
 def _now(cleaning: Cleaning, attribute: str, row: int, given: Value) -> Value:
@@ -156,6 +160,8 @@ class _GivenCells:
 
     def texts(self, attribute: str, rows: Sequence[int]) -> list[Value]:
         """Some of the given cells, as the engine reads them."""
+        if self._engine is self._cleaning.engine:
+            return self._cleaning.given(attribute, np.array(rows))
         table = self._engine.open(self._cleaning.source, [attribute])
         values: list[Value] = self._engine.rows(table, np.array(rows), [attribute]).column(0).to_pylist()
         return values
@@ -208,7 +214,9 @@ def in_words(explanation: Explanation) -> list[str]:
     else:
         for step in explanation.steps:
             lines += _step_lines(step)
-    if explanation.unrepaired is not None:
+    if explanation.undone:
+        lines.append("undone by hand: what was given stands there again; what was bought stays bought")
+    elif explanation.unrepaired is not None:
         left = explanation.unrepaired
         stays = "still disagrees" if explanation.weighed else "was left as it is"
         price = "" if left.cheapest is None else f"; the cheapest answer would cost {credits_words(left.cheapest)}"
@@ -264,6 +272,7 @@ BECAUSE = {
     Why.COLUMN: "the column's most frequent ground value below the one bought",
     Why.WEIGHED: "of least expected error, by own evidence and what was bought",
     Why.OWN: "by the client's own evidence; nothing was bought for it",
+    Why.PINNED: "by hand",
 }
 
 
@@ -285,6 +294,7 @@ def as_dict(explanation: Explanation) -> dict[str, Any]:
         "given": explanation.given,
         "value": explanation.value,
         "flagged": explanation.flagged,
+        "undone": explanation.undone,
         "steps": [_step_as_dict(step) for step in explanation.steps],
         "unrepaired": None if left is None else {"rows": left.rows.tolist(), "reason": left.reason},
         "explanations": [{"says": e.says, "weight": e.weight} for e in explanation.weighed],

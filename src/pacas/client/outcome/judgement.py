@@ -89,14 +89,19 @@ class Judgement:
 
     @property
     def knee(self) -> tuple[int, float] | None:
-        """Where more money begins to bring less: the point of the foreseen curve furthest below its chord."""
-        if len(self.promised) < 3:
-            return None
-        (first, most), (last, least) = self.promised[0], self.promised[-1]
-        if last == first or most == least:
-            return None
+        """Where more money begins to bring less."""
+        return knee_of(self.promised)
 
-        def below(point: tuple[int, float]) -> float:
-            return (most - point[1]) / (most - least) - (point[0] - first) / (last - first)
 
-        return max(self.promised, key=below)
+def knee_of(curve: Sequence[tuple[int, float]]) -> tuple[int, float] | None:
+    """Where a falling curve over money begins to fall less: its point furthest below its chord."""
+    if len(curve) < 3:
+        return None
+    (first, most), (last, least) = curve[0], curve[-1]
+    if last == first or most == least:
+        return None
+
+    def below(point: tuple[int, float]) -> float:
+        return (most - point[1]) / (most - least) - (point[0] - first) / (last - first)
+
+    return max(curve, key=below)

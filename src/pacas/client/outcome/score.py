@@ -16,10 +16,11 @@ import numpy as np
 import pyarrow as pa
 from rich.table import Table as RichTable
 
-from pacas.client.outcome.summary import Lines, html_table, rich_table
+from pacas.client.outcome.summary import rich_table
 from pacas.core.distance import SemanticDistance
 from pacas.core.hierarchy import ROOT, Codes, Hierarchy
 from pacas.core.histogram import Ints
+from pacas.core.notebook import Lines, html_lines
 from pacas.core.words import counted
 from pacas.engine.contract import Engine, Hierarchies, Table
 from pacas.engine.questions import Data, as_source, engine_for
@@ -169,7 +170,7 @@ class Score:
         return rich_table(_TITLE, self._lines())
 
     def _repr_html_(self) -> str:
-        return html_table(_TITLE, self._lines())
+        return html_lines(_TITLE, self._lines())
 
     def _lines(self) -> Lines:
         """A few lines, however many attributes: no values, only names and numbers."""

@@ -27,6 +27,12 @@ IN_DOUBT = "in_doubt"
 """What was bought did not settle it: its rows may not belong together."""
 NOT_WORTH_IT = "not_worth_it"
 """There are quotes, and no answer was expected to remove enough error."""
+REJECTED = "rejected"
+"""Somebody was asked whether to buy it, and said no."""
+PINNED = "pinned"
+"""Somebody wrote a value by hand instead of buying one."""
+UNDONE = "undone"
+"""It was repaired, and somebody put back what had stood there."""
 
 
 class Why(Enum):
@@ -42,6 +48,8 @@ class Why(Enum):
     """It has the least expected error, by the client's own evidence and what was bought."""
     OWN = "own_evidence"
     """The client's own evidence sufficed, and nothing was bought for it."""
+    PINNED = "pinned"
+    """Somebody wrote it by hand."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -131,7 +139,7 @@ class Unrepaired:
     """A class that stays as it is.
 
     The reason is a provider's `Reason`, or not_sold, too_expensive, max_matches, credit_used_up, budget_spent,
-    in_doubt, not_worth_it; or absent: that was paid for.
+    in_doubt, not_worth_it, rejected, pinned, undone; or absent: that was paid for.
     """
 
     attribute: str
@@ -160,6 +168,15 @@ class Order(NamedTuple):
     """As of the purchase."""
 
 
+class Edit(NamedTuple):
+    """What was done by hand to cells of one attribute: the value that they get; None puts back what was given."""
+
+    attribute: str
+    rows: Ints
+    """Ascending."""
+    value: str | None
+
+
 class Progress(NamedTuple):
     """How far a cleaning has come."""
 
@@ -186,6 +203,13 @@ class Observer:
     def recall(self, step: int) -> BoughtValue | Unrepaired | Order | None:
         """What an earlier, interrupted run of the same cleaning had as the outcome of this step, or had ordered."""
 
+    def approve(self, order: Order, rows: Ints) -> Order | str:
+        """Whether to buy a value for the cells of a class: the order to pay, maybe another, or why nothing is bought.
+
+        It is asked about each new order, before `ordering`; one that is recalled had been approved.
+        """
+        return order
+
     def ordering(self, order: Order) -> None:
         """A purchase is about to be paid."""
 
@@ -200,3 +224,31 @@ class Observer:
 
     def progressed(self, progress: Progress) -> None:
         """A step is done."""
+
+
+class Relaying(Observer):
+    """Passes everything on to another observer; a subclass says what it does besides."""
+
+    def __init__(self, observer: Observer) -> None:
+        self._observer = observer
+
+    def recall(self, step: int) -> BoughtValue | Unrepaired | Order | None:
+        return self._observer.recall(step)
+
+    def approve(self, order: Order, rows: Ints) -> Order | str:
+        return self._observer.approve(order, rows)
+
+    def ordering(self, order: Order) -> None:
+        self._observer.ordering(order)
+
+    def recall_quotes(self, number: int) -> Ints | None:
+        return self._observer.recall_quotes(number)
+
+    def quoted(self, number: int, prices: Ints) -> None:
+        self._observer.quoted(number, prices)
+
+    def settled(self, step: int, outcome: BoughtValue | Unrepaired) -> None:
+        self._observer.settled(step, outcome)
+
+    def progressed(self, progress: Progress) -> None:
+        self._observer.progressed(progress)

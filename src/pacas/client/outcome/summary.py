@@ -1,15 +1,11 @@
-"""A few lines about a result, as a terminal and as a notebook show them."""
+"""A few lines about a result, as a terminal shows them."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
-from html import escape
 
 from rich import box
 from rich.table import Table
 
-Lines = Sequence[tuple[str, str]]
-"""What, and how much of it."""
+from pacas.core.notebook import Lines
 
 
 def rich_table(title: str, lines: Lines) -> Table:
@@ -19,13 +15,3 @@ def rich_table(title: str, lines: Lines) -> Table:
     for what, how_much in lines:
         table.add_row(what, how_much)
     return table
-
-
-def html_table(title: str, lines: Lines) -> str:
-    """Lines for a notebook, with no style of their own but the alignment."""
-    left = 'style="text-align: left"'
-    rows = "".join(
-        f'<tr><th scope="row" {left}>{escape(what)}</th><td {left}>{escape(how_much)}</td></tr>'
-        for what, how_much in lines
-    )
-    return f"<table><caption {left}>{escape(title)}</caption><tbody>{rows}</tbody></table>"

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pacas.client.weighing.block_lean import Camps
 from pacas.client.weighing.group_likelihood import NEVER, Cells, LogFactorials, Weights, weigh_groups
 from pacas.client.weighing.group_prior import GroupPrior
 from pacas.client.weighing.left_side import LeftSide
-from pacas.client.weighing.rates import BINS, FEW_BLOCKS, Rates
+from pacas.client.weighing.rates import Rates
 from pacas.client.weighing.weighed_column import WeighedColumn
 from pacas.core.dependency import FunctionalDependency
 from pacas.core.distance import Floats
@@ -24,6 +25,12 @@ from pacas.engine.grouping import spread
 
 MOST = 8
 """Candidates of a group: its most frequent values."""
+
+SEED = 11
+"""Of draws in dry runs: the same table promises the same."""
+
+SURE = 0.9
+"""A group whose likeliest value is as likely as this is taken to have it when others are judged by it."""
 
 WIDTHS = (1, 2, 4, MOST)
 """Groups are weighed together with those that have about as many candidates."""
@@ -89,13 +96,9 @@ class Belief:
         self._pair_of[group[kept], rank] = kept
         first, top = self.candidate[:, 0], np.maximum(self.candidate[:, 0], 0)
         self._most_frequent: Ints = np.where(self.column.known[top], first, -1)
-        prior = GroupPrior(self.side, self.column, self._most_frequent)
-        self.prior_part = prior.part
-        chance = np.zeros((groups, MOST))
-        listed = np.nonzero(self.candidate >= 0)
-        chance[listed] = prior(listed[0], self.candidate[listed])
-        over = chance.sum(axis=1, keepdims=True)
-        self._prior = np.where(over > 0.999, chance * 0.999 / np.maximum(over, 1e-30), chance)
+        self.prior = GroupPrior(self.side, self.column, self._most_frequent)
+        self._prior = np.zeros((groups, MOST))
+        self._expect(np.arange(groups))
         self._width = (self.candidate >= 0).sum(axis=1)
         self.weight = np.zeros((groups, MOST))
         """[group, K] how likely each candidate is the truth."""
@@ -108,6 +111,15 @@ class Belief:
         """[group, K] given the likeliest value: is this candidate's part of the group a block?"""
         self.size = self.side.size.astype(np.float64)
         """Per group: how many rows belong to it, as is believed."""
+
+    def _expect(self, groups: Ints) -> None:
+        """Take over what the prior says about the candidates of some groups."""
+        candidate = self.candidate[groups]
+        chance = np.zeros(candidate.shape)
+        at, place = np.nonzero(candidate >= 0)
+        chance[at, place] = self.prior(groups[at], candidate[at, place])
+        over = chance.sum(axis=1, keepdims=True)
+        self._prior[groups] = np.where(over > 0.999, chance * 0.999 / np.maximum(over, 1e-30), chance)
 
     # ---- the posterior ----------------------------------------------------------------------------------------
 
@@ -215,6 +227,12 @@ class Belief:
         pair = self._pair_of[group]
         return np.where(pair >= 0, self.pair_count[np.maximum(pair, 0)], 0.0)
 
+    def drawn(self, group: int) -> int:
+        """A value of a group, drawn as likely as it is, always the same for the same beliefs; none of others."""
+        weight = np.append(self.weight[group], self.other[group])
+        at = int(np.searchsorted(weight.cumsum(), np.random.default_rng([SEED, group]).random() * weight.sum()))
+        return int(self.candidate[group, at] if at < MOST else self.likeliest[group])
+
     def outvoted(self) -> tuple[Ints, Ints]:
         """The rows of violated groups that show another value than the most frequent known one; and that one."""
         winner = self._most_frequent[self.pair_group]
@@ -231,14 +249,17 @@ class Belief:
             free = np.flatnonzero(self.candidate[group] < 0)
             at = int(free[0]) if len(free) else int(self.weight[group].argmin())
             self.candidate[group, at], self._pair_of[group, at] = answer.node, -1
-            self._prior[group, at] = float(self.column.share[answer.node]) + 1e-6
             self._width[group] = max(int(self._width[group]), at + 1)
+            self._expect(np.array([group]))
         self.weigh_some(np.array([group]))
 
     # ---- learning ---------------------------------------------------------------------------------------------
 
     def learn(self, *, blocks: bool) -> None:
-        """Rates from what is believed now; how often there are blocks only if so asked."""
+        """The prior, and rates, from what is believed now; how often there are blocks only if so asked."""
+        sure = (self.sure > SURE) & self.column.known[np.maximum(self.likeliest, 0)]
+        if self.prior.take(np.where(sure, self.likeliest, self._most_frequent)):
+            self._expect(np.arange(self.side.count))
         several = self.side.size >= 2
         use = (several & (self.sure > 0.5))[self.pair_group]
         if not use.any():
@@ -259,17 +280,18 @@ class Belief:
             float(np.clip(unlike, 1e-4, 0.5)),
             overwritten,
             (seen + 1) / (seen.sum() + len(self.column)),
-            self._shares(),
+            self.rates.lean,
         )
 
-    def _shares(self) -> Floats:
-        """Which share of a group blocks cover: only what was bought teaches that."""
-        shares = FEW_BLOCKS.copy()
-        for group in self.answers:
-            at = int(self.block[group].argmax())
-            chance = float(self.block[group, at])
-            count = self.count(group)
-            over, under = float(count[at]), float(count[int(self.weight[group].argmax())])
-            if self.sure[group] > 0.8 and over + under >= 3 and chance > 0.3:
-                shares[min(int((over + 0.5) / (over + under + 1) * BINS), BINS - 1)] += chance
-        return shares
+    def camps(self) -> Camps:
+        """The groups in which a block is likelier than not, and what is believed of its camp and of the right one."""
+        several = np.flatnonzero(self.violated)
+        second = self.block[several].argmax(axis=1)
+        blocks = self.block[several, second]
+        seen = blocks > 0.5
+        groups, second, blocks = several[seen], second[seen], blocks[seen]
+        first = self.weight[groups].argmax(axis=1)
+        over, under = (self.pair_count[self._pair_of[groups, camp]] for camp in (second, first))
+        under = np.where(self._pair_of[groups, first] >= 0, under, 0.0)  # a value that was bought may stand nowhere
+        share = (over + 1) / (over + under + 2)
+        return Camps(blocks, share, self.weight[groups, first], self.weight[groups, second])

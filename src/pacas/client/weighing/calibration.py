@@ -64,20 +64,22 @@ class SideEvidence:
 POOLED = 0.5
 
 
-def side_evidence(
-    tried: TriedErrors | None, scores: Floats, weight: Floats, told_left: int, told_right: int
-) -> SideEvidence:
-    """From the scores of rows in conflict, each of which counts by its weight; and from rows that purchases settled."""
-    told = told_left * np.log(SHARES) + told_right * np.log(1 - SHARES)
+def told_likelihood(left: int, right: int) -> Floats:
+    """Per share in `SHARES`: of rows that purchases settled."""
+    return np.asarray(left * np.log(SHARES) + right * np.log(1 - SHARES))
+
+
+def side_evidence(tried: TriedErrors | None, scores: Floats, weight: Floats) -> SideEvidence:
+    """From the scores of rows in conflict, each of which counts by its weight."""
     if tried is None:
-        return SideEvidence(np.clip(scores, -UNTRIED_ODDS, UNTRIED_ODDS), told, None)
+        return SideEvidence(np.clip(scores, -UNTRIED_ODDS, UNTRIED_ODDS), np.zeros(len(SHARES)), None)
     both = np.concatenate([tried.left, tried.right])
     cuts = np.unique(np.quantile(both, np.linspace(0, 1, CUTS + 1)[1:-1]))
     left, right = (_shares(np.searchsorted(cuts, s, side="right"), len(cuts) + 1) for s in (tried.left, tried.right))
     bins = np.searchsorted(cuts, scores, side="right")
     seen = np.bincount(bins, weights=weight, minlength=len(cuts) + 1)
     mixed = np.log(SHARES[:, None] * left + (1 - SHARES[:, None]) * right)
-    return SideEvidence(rising(np.log(left / right), left + right)[bins], mixed @ seen + told, tried)
+    return SideEvidence(rising(np.log(left / right), left + right)[bins], mixed @ seen, tried)
 
 
 def _shares(bins: Ints, size: int) -> Floats:

@@ -26,9 +26,6 @@ MARGIN = 0.3
 MOST_ASTRAY = 0.2
 """A purchase tells what a group should hold, and not who belongs to it: a likelier stray needs better evidence."""
 
-TAUGHT = 3
-"""Blocks that must have been seen by purchases before two camps of a group are told apart for free."""
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Weighed:
@@ -123,12 +120,9 @@ def _right_cells(model: Model, belief: Belief, careful: float) -> Weighed:
     keep = here * risks.keep[slot[pair]]
     apart = belief.column.distance(np.maximum(node, 0), shown)
     write = here * np.where(node >= 0, risks.risk[place], 0) + np.clip(astray, 0, 1) * apart
-    gain = np.where((node >= 0) & (node != shown), keep - write, 0)
+    gain = np.where((node >= 0) & (node != shown) & ~risks.overrules[place], keep - write, 0)
     paid = np.zeros(belief.side.count, dtype=np.bool_)
     paid[list(belief.answers)] = True
-    if belief.rates.taught < TAUGHT:
-        camps = (belief.block.max(axis=1) > 0.3) & (belief.sure < 0.97) & ~paid
-        gain = np.where(camps[group], 0, gain)
     sure = risks.sure[place] * (1 - astray)
     least = np.where(astray < MOST_ASTRAY, 0.0, careful)
     return _decided(rows, node, sure, paid[group], keep, gain, miss, careful, least)

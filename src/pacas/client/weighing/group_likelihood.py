@@ -2,8 +2,7 @@
 
 The truth of a group is one value v. Each of its cells shows v, or is wrong by itself, at a rate, and shows some other
 value as errors do. Or else, rarely, one value w was written over a share u of the group: then the cells that show w are
-no errors of their own. The density of u is linear between the middles of its bins; over a group that shows w and v so
-often, it is taken at the share that is seen, times the integral of the rest, which is Euler's beta function.
+no errors of their own. The density of u is linear, so that its integral is Euler's beta function times a factor.
 """
 
 from __future__ import annotations
@@ -12,7 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pacas.client.weighing.rates import BINS, Rates
+from pacas.client.weighing.block_lean import density
+from pacas.client.weighing.rates import Rates
 from pacas.core.distance import Floats
 from pacas.core.hierarchy import Mask
 from pacas.core.histogram import Ints
@@ -74,7 +74,8 @@ def weigh_groups(
 
     def block(over: Floats, under: Floats) -> Floats:
         """log ∫ uʷ (1 − u)ᵛ ρ(u) du."""
-        return log_density(over, under, rates) + factorials(over) + factorials(under) - factorials(over + under + 1)
+        beta = factorials(over) + factorials(under) - factorials(over + under + 1)
+        return np.asarray(np.log(density(rates.lean, over, under)) + beta)
 
     v, w = n[:, :, None], n[:, None, :]
     v, w = np.broadcast_arrays(v, w)
@@ -92,15 +93,6 @@ def weigh_groups(
     joint = np.concatenate([joint, (log_other + cells.all_as_errors + of_other)[:, None]], axis=1)
     posterior = np.exp(joint - log_sum(joint)[:, None])
     return Weights(posterior[:, :-1], posterior[:, -1], np.exp(blocked + by - explained[:, :, None]))
-
-
-def log_density(over: Floats, under: Floats, rates: Rates) -> Floats:
-    """log ρ at the share that a block of so many cells beside so many others has."""
-    level = np.log(rates.shares / rates.shares.sum() * BINS)
-    at = np.clip((over + 0.5) / (over + under + 1) * BINS - 0.5, 0, BINS - 1.0001)
-    low = at.astype(np.int64)
-    part = at - low
-    return np.asarray(level[low] * (1 - part) + level[low + 1] * part)
 
 
 def log_sum(logs: Floats) -> Floats:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
 from pacas.client.weighing.belief import Belief
-from pacas.client.weighing.calibration import Calibration, SideEvidence, side_evidence
+from pacas.client.weighing.calibration import Calibration, SideEvidence, side_evidence, told_likelihood
 from pacas.client.weighing.left_side import LeftSide
 from pacas.client.weighing.row_options import FITS, HOPELESS, NO_LEFT_OPTIONS, LeftOptions, OptionFinder
 from pacas.client.weighing.side_by_side import side_by_side
@@ -44,7 +45,8 @@ class Misplaced:
         self.share: dict[LeftSide, float] = {}
         """How many of the errors of a side's rows are left ones."""
         self._tried: dict[LeftSide, TriedErrors | None] = {}
-        self._trying = True
+        self._likelihood: dict[LeftSide, Floats] = {}
+        self._trying, self._settled = True, False
         self.told: dict[int, bool] = {}
         """Rows whose left side was found wrong, or right, by a purchase about their right side."""
         self.bought: dict[tuple[int, str], int] = {}
@@ -52,9 +54,12 @@ class Misplaced:
 
     # ---- weighing ---------------------------------------------------------------------------------------------
 
-    def weigh(self, *, trying: bool = True) -> None:
-        """Find the rows in conflict, their options, and how likely each is; errors are tried out anew if so asked."""
-        self._trying = trying
+    def weigh(self, *, trying: bool = True, settled: bool = False) -> None:
+        """Find the rows in conflict, their options, and how likely each is; errors are tried out anew if so asked.
+
+        Once it is `settled` how many errors are left ones, the likelier kind of each row's counts for more.
+        """
+        self._trying, self._settled = trying, settled
         finder, rows = self.finder, self._rows
         suspect: Mask = np.zeros(rows, dtype=np.bool_)
         for belief in finder.beliefs:
@@ -120,11 +125,11 @@ class Misplaced:
     ) -> SideEvidence:
         """What the scores of some suspects are worth, for one left side."""
         if not len(these):
-            return side_evidence(None, np.empty(0), np.empty(0), 0, 0)
+            return side_evidence(None, np.empty(0), np.empty(0))
         shown = []
         for belief in beliefs:
             rows = self.suspects[conflicts[belief]]
-            right = np.ones(len(rows)) if before is None else np.maximum(1 - before[rows], 0.03)
+            right = np.ones(len(rows)) if before is None else _as_right(before[rows], 2 if self._settled else 1)
             shown.append((belief.column.codes[rows], right / max(float(right.sum()), 1e-12)))
         fits = np.min([self.fits[belief] for belief in beliefs], axis=0)
         rows = self.suspects[these]
@@ -135,7 +140,11 @@ class Misplaced:
         left = sum(self.told[row] for row in rows[told].tolist())
         if self._trying or side not in self._tried:
             self._tried[side] = try_errors(self.finder, side, fits, shown)
-        return side_evidence(self._tried[side], scores, weight, left, int(told.sum()) - left)
+        found = side_evidence(self._tried[side], scores, weight)
+        if self._trying or side not in self._likelihood:
+            self._likelihood[side] = found.log_likelihood  # later scores move with rates, and errors are not tried anew
+        told_so = told_likelihood(left, int(told.sum()) - left)
+        return replace(found, log_likelihood=self._likelihood[side] + told_so)
 
     # ---- settling ---------------------------------------------------------------------------------------------
 
@@ -226,6 +235,16 @@ class Misplaced:
         if len(self.options):
             seen = np.bincount(self.options.attribute, weights=self.chance, minlength=len(finder.attributes)) + 1
             finder.share = dict(zip(finder.attributes, (seen / seen.sum()).tolist(), strict=True))
+
+
+def _as_right(left: Floats, sharpness: int) -> Floats:
+    """How much a row's value counts as one that right errors show, by how likely its left side is wrong instead.
+
+    Scores tell kinds of rows apart, not values. With many values of left errors among them, tried right errors look
+    like left ones, and scores say too little: so in the end the likelier of the two counts for more.
+    """
+    right = (1 - left) ** sharpness
+    return np.asarray(np.maximum(right / (right + left**sharpness), 0.03))
 
 
 def _alike(belief: Belief, rows: Ints) -> Floats:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from pacas.client.weighing.belief import Belief, GroupAnswer
+from pacas.client.weighing.block_lean import lean_likelihood, learnt_leans
 from pacas.client.weighing.left_side import LeftSide
 from pacas.client.weighing.misplaced import Misplaced
 from pacas.client.weighing.row_options import OptionFinder
@@ -79,24 +81,31 @@ class Model:
         before = self._rates()
         for number in range(rounds):
             self._weigh(trying=at_first)
-            for belief in self.beliefs:
-                belief.learn(blocks=not at_first or number >= FIRST)
-            self.misplaced.learn()
+            self._learn(blocks=not at_first or number >= FIRST)
             now = self._rates()
             if number > (FIRST if at_first else 0) and np.allclose(now, before, rtol=SETTLED, atol=1e-4):
                 break
             before = now
-        self._weigh(trying=at_first)
+        self._weigh(trying=at_first, settled=True)
+
+    def _learn(self, *, blocks: bool) -> None:
+        for belief in self.beliefs:
+            belief.learn(blocks=blocks)
+        if blocks:
+            leans = learnt_leans([lean_likelihood(belief.camps(), belief.rates.lean) for belief in self.beliefs])
+            for belief, lean in zip(self.beliefs, leans, strict=True):
+                belief.rates = replace(belief.rates, lean=lean)
+        self.misplaced.learn()
 
     def _rates(self) -> list[float]:
         """What is learnt: if it stays, so do beliefs."""
         shares = [self.misplaced.share.get(belief.side, 0.5) for belief in self.beliefs]
         return shares + [rate for b in self.beliefs for rate in (b.rates.wrong, b.rates.overwritten, b.rates.unlike)]
 
-    def _weigh(self, *, trying: bool) -> None:
+    def _weigh(self, *, trying: bool, settled: bool = False) -> None:
         stays, came = self.misplaced.stays, self.misplaced.from_elsewhere
         side_by_side(lambda belief: belief.weigh(stays[belief.side], came[belief]), self.beliefs, self.rows)
-        self.misplaced.weigh(trying=trying)
+        self.misplaced.weigh(trying=trying, settled=settled)
 
     # ---- answers ----------------------------------------------------------------------------------------------
 
@@ -111,12 +120,12 @@ class Model:
         return bool(about) and all(self.is_by_group(belief) for belief in about)
 
     def supposed(self, attribute: str, row: int, level: int) -> str:
-        """What an answer about a row is likely to be."""
+        """What an answer about a row may be: of its group any value, as often as it is likely."""
         column = self.columns[attribute]
         code = int(column.codes[row])
         for belief in self.beliefs:
             if belief.fd.rhs == attribute and (group := int(belief.side.group[row])) >= 0:
-                code = int(belief.likeliest[group])
+                code = belief.drawn(group)
         if attribute in self.left_attributes:
             code = self.misplaced.likeliest(row, attribute, code)
         return str(column.tree.label(int(column.tree.ancestors[min(level, column.height)][code])))

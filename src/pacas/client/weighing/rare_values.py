@@ -1,8 +1,10 @@
-"""Looking further than dependencies do: a rare value beside a frequent one that is nearly the same text.
+"""Rare values beside frequent ones that are nearly the same text, and that no dependency contradicts.
 
-A row with such a value stands alone in its group, so that no dependency contradicts it. It is a slip, or a value of its
-own. What speaks for a slip: how seldom values of this column are so near to each other by chance, and how many of the
-rare ones are; and how the row would agree with the groups that it would then belong to.
+A row with such a value stands alone in its group. It is a slip, or a value of its own. What speaks for a slip: how
+seldom values of this column are so near to each other by chance, and how many of the rare ones are; and how the row
+would agree with the groups that it would then belong to. In a table that contradicts itself, rows alone in their group
+that would then stand in one with their own value are always weighed; others only where one looks further than
+dependencies do.
 """
 
 from __future__ import annotations
@@ -12,10 +14,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pacas.client.weighing.belief import Belief
 from pacas.client.weighing.model import Model
 from pacas.client.weighing.slips import CUTOFF, slip_chances
 from pacas.client.weighing.weighed_column import WeighedColumn
 from pacas.core.distance import Floats
+from pacas.core.hierarchy import Mask
 from pacas.core.histogram import NO_ROWS, Ints
 
 RARE = 3
@@ -39,29 +43,91 @@ class RareCells:
 NONE = RareCells(NO_ROWS, NO_ROWS, np.empty(0))
 
 
-def rare_cells(model: Model) -> Mapping[str, RareCells]:
-    """Per attribute of a dependency: its rare cells."""
-    return {name: found for name in model.columns if len((found := _of_column(model, name)).rows)}
+class RareValues:
+    """The rare values of a model's attributes, and what may have been meant: found once, and weighed when asked."""
+
+    def __init__(self, model: Model, *, further: bool) -> None:
+        """Unless it is looked `further`, those on left sides, of rows that stand alone and would then agree."""
+        self._model, self._further = model, further
+        names = model.columns if further else model.left_attributes
+        self._found = {name: found for name in names if (found := _slips(model, name, further)) is not None}
+
+    def cells(self) -> Mapping[str, RareCells]:
+        """Per attribute: its rare cells, by what is believed now."""
+        return {name: cells for name in self._found if len((cells := self._weighed(name)).rows)}
+
+    def _weighed(self, name: str) -> RareCells:
+        model, slips, column = self._model, self._found[name], self._model.columns[name]
+        of, meant, chance = slips.of, slips.meant, slips.chance
+        if not self._further:
+            agree = _would_agree(model, name, slips.rows[of], meant)
+            of, meant, chance = of[agree], meant[agree], chance[agree]
+        if not len(of):
+            return NONE
+        some, of = np.unique(of, return_inverse=True)
+        rows = slips.rows[some]
+        weight = chance * column.frequency[meant]
+        weight /= np.bincount(of, weights=weight, minlength=len(rows))[of]
+        score = np.log(weight) + _agreement(model, name, rows[of], meant)
+        return _likeliest(rows, of, meant, score - np.log(slips.by_chance))
 
 
-def _of_column(model: Model, name: str) -> RareCells:
+@dataclass(frozen=True, slots=True, eq=False)
+class _Slips:
+    """Of one attribute: slip k is that row `rows[of[k]]` shows what was written for `meant[k]`."""
+
+    rows: Ints
+    of: Ints
+    meant: Ints
+    chance: Floats
+    by_chance: float
+    """How likely a value that is none is as near to another one."""
+
+
+def _slips(model: Model, name: str, further: bool) -> _Slips | None:
     column = model.columns[name]
     values = np.flatnonzero(column.groups & (column.frequency > 0))
     order = values[np.argsort(-column.frequency[values], kind="stable")]
-    rare = order[column.frequency[order] <= RARE][:MOST_VALUES]
-    frequent = order[column.frequency[order] >= TIMES][:MOST_VALUES]
-    if not len(rare) or not len(frequent):
-        return NONE
-    shown, meant, slip = _near(column, rare, frequent)
-    if not len(shown):
-        return NONE
+    rare = order[column.frequency[order] <= RARE]
     rows = np.flatnonzero(np.isin(column.codes, rare))
-    of, row_meant, row_slip = _per_row(column.codes[rows], shown, meant, slip)
-    weight = row_slip * column.frequency[row_meant]
-    weight /= np.bincount(of, weights=weight, minlength=len(rows))[of]
-    score = np.log(weight) + _agreement(model, name, rows[of], row_meant)
+    if not further:
+        rows = rows[_alone(model, name, rows)]
+        rare = rare[np.isin(rare, column.codes[rows])]
+    rare, frequent = rare[:MOST_VALUES], order[column.frequency[order] >= TIMES][:MOST_VALUES]
+    if not len(rare) or not len(frequent):
+        return None
+    of, meant, chance = _per_row(column.codes[rows], *_near(column, rare, frequent))
+    if not len(of):
+        return None
     by_chance = (_with_twin(column, frequent) + 0.5) / (len(frequent) + 1)
-    return _likeliest(rows, of, row_meant, score - np.log(by_chance))
+    return _Slips(rows, of, meant, chance, by_chance)
+
+
+def _alone(model: Model, name: str, rows: Ints) -> Mask:
+    """Does each row stand alone in a group by the attribute?"""
+    alone: Mask = np.zeros(len(rows), dtype=np.bool_)
+    for side in {belief.side for belief in model.beliefs if name in belief.side.attributes}:
+        group = side.group[rows]
+        alone |= (group >= 0) & (side.size[np.maximum(group, 0)] == 1)
+    return alone
+
+
+def _would_agree(model: Model, name: str, rows: Ints, meant: Ints) -> Mask:
+    """Would each row come to a group that is likely to have its value, and to none that is not?"""
+    some, all_ = (np.full(len(rows), value, dtype=np.bool_) for value in (False, True))
+    for belief in model.beliefs:
+        if name in belief.side.attributes:
+            there = _there(model, belief, name, rows, meant)
+            fits = belief.chance(there, belief.column.codes[rows]) > 0.5
+            some |= (there >= 0) & fits
+            all_ &= (there < 0) | fits
+    return some & all_
+
+
+def _there(model: Model, belief: Belief, name: str, rows: Ints, meant: Ints) -> Ints:
+    """The groups that rows would belong to."""
+    attributes = belief.side.attributes
+    return belief.side.find({a: meant if a == name else model.columns[a].codes[rows] for a in attributes})
 
 
 def _near(column: WeighedColumn, rare: Ints, frequent: Ints) -> tuple[Ints, Ints, Floats]:
@@ -100,10 +166,9 @@ def _agreement(model: Model, name: str, rows: Ints, meant: Ints) -> Floats:
     """How much better rows would fit the groups that they would belong to than any row does by chance."""
     score = np.zeros(len(rows))
     for belief in model.beliefs:
-        side = belief.side
-        if name not in side.attributes:
+        if name not in belief.side.attributes:
             continue
-        there = side.find({a: meant if a == name else model.columns[a].codes[rows] for a in side.attributes})
+        there = _there(model, belief, name, rows, meant)
         shown, rates = belief.column.codes[rows], belief.rates
         fits = belief.chance(there, shown)
         given = fits * (1 - rates.wrong) + (1 - fits) * rates.wrong * rates.confusion[shown]

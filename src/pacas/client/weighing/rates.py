@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
+from pacas.client.weighing.block_lean import AT_FIRST, mean_lean
 from pacas.core.distance import Floats
-
-BINS = 12
-"""Into so many parts the share of a group that a block covers is divided."""
-
-MIDDLES: Floats = (np.arange(BINS) + 0.5) / BINS
-
-FEW_BLOCKS: Floats = 4 * 2 * (1 - MIDDLES) / BINS
-"""What is thought of blocks before any was seen, worth four of them: most cover the smaller part of their group."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,8 +22,8 @@ class Rates:
     """How often a block of a group's cells has been overwritten by one value (σ)."""
     confusion: Floats
     """Per code: how often a cell that is wrong shows it (q)."""
-    shares: Floats = field(default_factory=lambda: FEW_BLOCKS)
-    """How many blocks covered which share of their group, from little to all of it."""
+    lean: float = mean_lean(AT_FIRST)
+    """How much blocks lean to the smaller part of their group (λ)."""
 
     @classmethod
     def at_first(cls, values: int) -> Rates:
@@ -39,8 +32,3 @@ class Rates:
     @property
     def log_confusion(self) -> Floats:
         return np.log(np.maximum(self.confusion, 1e-12))
-
-    @property
-    def taught(self) -> float:
-        """How many blocks have been seen by purchases."""
-        return float(self.shares.sum() - FEW_BLOCKS.sum())

@@ -11,6 +11,7 @@ import numpy as np
 from pacas.client.weighing.belief import Belief
 from pacas.client.weighing.weighed_column import WeighedColumn
 from pacas.core.distance import Floats
+from pacas.core.hierarchy import Mask
 from pacas.core.histogram import NO_ROWS, Ints
 
 
@@ -63,6 +64,10 @@ def least_risk(column: WeighedColumn, codes: Ints, weight: Floats, other: float,
     return max(as_good, key=lambda one: one.sure)
 
 
+COMMON = 0.05
+"""Where blocks are rarer, a group's majority is not overruled for nothing by a value that is not as likely as this:"""
+CERTAIN = 0.995
+
 SURE = 0.9
 """A value that is as good as a more general one, and as likely right as this, says more."""
 
@@ -88,6 +93,20 @@ class Risks:
             if group in belief.answers:
                 self._offer_answers(place, group)
         self.node[~np.isfinite(self.risk)] = -1
+        self.overrules = self._overrules()
+        """Is it another value than the majority's, not certain, where blocks are rare and nothing was bought?"""
+
+    def _overrules(self) -> Mask:
+        belief = self.belief
+        if belief.rates.overwritten >= COMMON:
+            return np.zeros(len(self.groups), dtype=np.bool_)
+        most, shown = np.zeros(len(self.groups)), np.zeros(len(self.groups))
+        place = self.place(belief.pair_group[self.pairs])
+        value, count = belief.pair_value[self.pairs], belief.pair_count[self.pairs]
+        np.maximum.at(most, place, np.where(belief.column.known[value], count, 0))
+        np.maximum.at(shown, place, np.where(value == self.node[place], count, 0))
+        asked = [group in belief.answers for group in self.groups.tolist()] if belief.answers else False
+        return np.asarray((shown < most) & (self.sure < CERTAIN) & ~np.asarray(asked))
 
     def place(self, group: Ints) -> Ints:
         """Where some of the groups stand."""

@@ -12,7 +12,7 @@ from pacas.client.outcome.steps import BoughtValue, Progress, Unrepaired
 from pacas.client.weighing.decision import decide
 from pacas.client.weighing.left_side import LeftSide
 from pacas.client.weighing.model import Model
-from pacas.client.weighing.rare_values import rare_cells
+from pacas.client.weighing.rare_values import RareValues
 from pacas.client.weighing.wishes import Wishes
 from pacas.core.histogram import Ints
 from pacas.engine.codes import CodedColumn
@@ -50,7 +50,7 @@ class Shopping:
         look_further: bool = False,
     ) -> None:
         """`held` are the rows that are weighed, or None if all are."""
-        self._look_further = look_further
+        self._rare_values = RareValues(model, further=look_further)
         self._model, self._buyer, self._careful = model, buyer, careful
         self._held = held
         self._texts = {name: Texts(columns[name]) for name in buyer.columns}
@@ -65,9 +65,9 @@ class Shopping:
         """(spent, expected δ), whenever all was weighed."""
         self.stages: list[dict[str, tuple[Ints, Ints]]] = []
         """What would have been written each time: by attribute the places and their nodes."""
+        self.promised: list[tuple[int, float]] = []
+        """(spent, expected δ) as it was foreseen after each purchase; what answers say of other groups comes later."""
         self._record()
-        self.promised: list[tuple[int, float]] = [self.expected[0]]
-        """(spent, expected δ) as it was foreseen after each purchase."""
 
     def next(self) -> Question | None:
         """The wish that is worth most a credit. A run that is continued goes the same way, by the quotes it had."""
@@ -151,10 +151,12 @@ class Shopping:
         return (belief.side for belief in self._model.beliefs if belief.fd.rhs == attribute)
 
     def _record(self) -> None:
-        self.rare = rare_cells(self._model) if self._look_further else {}
+        self.rare = self._rare_values.cells()
         self.decided = decide(self._model, self._careful, self.rare)
         self.stages.append({name: (w.rows[w.written], w.node[w.written]) for name, w in self.decided.items()})
         self.expected.append((self._buyer.spent, sum(weighed.expected for weighed in self.decided.values())))
+        spent, error = self.promised.pop() if self.promised else self.expected[-1]
+        self.promised.append((spent, min(error, self.expected[-1][1])))
 
     def _row(self, place: int) -> int:
         return place if self._held is None else int(self._held[place])

@@ -48,7 +48,7 @@ def _now(belief: Belief, risks: Risks, careful: float) -> Floats:
     whole = np.bincount(place, weights=risks.keep * belief.pair_count[risks.pairs], minlength=len(risks.groups))
     kept = whole / np.maximum(belief.side.size[risks.groups], 1)
     asked = np.array([group in belief.answers for group in risks.groups.tolist()] if belief.answers else False)
-    return np.where(asked | (risks.sure >= careful), np.minimum(risks.risk, kept), kept)
+    return np.where(asked | ((risks.sure >= careful) & ~risks.overrules), np.minimum(risks.risk, kept), kept)
 
 
 def _after_an_answer(belief: Belief, part: WidthRisks) -> Floats:

@@ -9,6 +9,7 @@
 | `prefix`    | values                       | codes with their last characters masked           |
 | `date`      | values                       | months, quarters, years, decades                  |
 | `cluster`   | values, counts, another attribute | categories that go with the same values of it    |
+| `columns`   | values, counts, other attributes  | what stands in these columns                     |
 
 Callers drop nulls first. Errors count values and never show one: they may be a provider's secrets.
 """
@@ -21,6 +22,7 @@ from enum import Enum
 
 from pacas.core.builders.chimerge import chimerge
 from pacas.core.builders.cluster import cluster
+from pacas.core.builders.columns import columns
 from pacas.core.builders.date import date
 from pacas.core.builders.entropy import entropy
 from pacas.core.builders.intervals import intervals
@@ -41,16 +43,20 @@ __all__ = [
     "builder",
     "chimerge",
     "cluster",
+    "columns",
     "date",
     "entropy",
     "intervals",
-    "other_attribute",
+    "other_attributes",
     "prefix",
     "quantiles",
 ]
 
 BY = "by"
 """The option that names the other attribute, for builders that need one."""
+
+COLUMNS = "columns"
+"""The builder, and its option, that name the columns above."""
 
 
 class Needs(Enum):
@@ -59,15 +65,19 @@ class Needs(Enum):
     VALUES = "its values"
     COUNTS = "its values and how many rows have each"
     OTHER = "its values together with those of another attribute, and how many rows have each pair"
+    OTHERS = "its values together with those of other attributes, and how many rows have each tuple"
 
 
 @dataclass(frozen=True, slots=True)
 class Contingency:
-    """A column's distinct values, or (value, target) pairs, and how many rows have each."""
+    """A column's distinct values, or (value, target) pairs, and how many rows have each.
+
+    A target is a value of another attribute, or a tuple of values of several, nulls included.
+    """
 
     values: Sequence[str]
     counts: Sequence[int]
-    targets: Sequence[str] | None = None
+    targets: Sequence[str | tuple[str | None, ...]] | None = None
 
     def __post_init__(self) -> None:
         if len({len(self.values), len(self.counts), len(self.values if self.targets is None else self.targets)}) > 1:
@@ -101,6 +111,7 @@ BUILDERS: Mapping[str, Builder] = {
     "prefix": Builder(prefix, Needs.VALUES, {"keep": Option(whole_numbers, "[3, 1]"), "mask": Option(word, '"#"')}),
     "date": Builder(date, Needs.VALUES, {"levels": Option(words, '["month", "year"]')}),
     "cluster": Builder(cluster, Needs.OTHER, {"clusters": Option(whole_numbers, "[8, 3]")}),
+    COLUMNS: Builder(columns, Needs.OTHERS, {COLUMNS: Option(words, '["County", "State"]', required=True)}),
 }
 
 
@@ -111,14 +122,18 @@ def builder(name: str) -> Builder:
     return BUILDERS[name]
 
 
-def other_attribute(name: str, options: Mapping[str, object]) -> str | None:
-    """The attribute that `by` names, for a builder that needs another attribute; None for the others."""
-    if builder(name).needs is not Needs.OTHER:
-        return None
+def other_attributes(name: str, options: Mapping[str, object]) -> list[str]:
+    """The attributes that `by` or `columns` name, for a builder that needs others."""
+    chosen = builder(name)
+    if chosen.needs is Needs.OTHERS:
+        named = _read_options(name, chosen, options)[COLUMNS]
+        return list(named) if isinstance(named, list | tuple) else []
+    if chosen.needs is not Needs.OTHER:
+        return []
     by = options.get(BY)
     if not isinstance(by, str) or not by:
         raise HierarchyError(f'{name} needs another attribute to build by, e.g. {BY} = "DIAG"')
-    return by
+    return [by]
 
 
 def build(name: str, column: Contingency, /, **options: object) -> Hierarchy:

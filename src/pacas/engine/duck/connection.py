@@ -30,7 +30,9 @@ def start_duckdb(spill: str, *, memory: str | None = None, threads: int | None =
     if threads is not None:
         config["threads"] = str(threads)
     connection = duckdb.connect(config=config)
-    connection.execute("SET enable_progress_bar = false")  # it would go to standard output
+    # A bar would go to standard output. In a notebook that cannot show one it is off, and may not even be turned off.
+    if connection.execute("SELECT current_setting('enable_progress_bar')").fetchall() == [(True,)]:
+        connection.execute("SET enable_progress_bar = false")
     connection.execute("SET TimeZone = 'UTC'")  # a moment's text is the same on every machine
     return connection
 
@@ -84,7 +86,7 @@ def _file_error(called: str, error: duckdb.Error) -> FileError:
     at = re.search(r"Line: (\d+)", message)
     where = f"{called}, line {at[1]}" if at else called
     if "unicode" in message or "utf8" in message.lower().replace("-", ""):
-        return FileError(f"{where}: bytes that are not UTF-8; convert the file, for example with iconv")
+        return FileError(f"{where}: bytes that are not UTF-8; say how it is encoded (--encoding latin-1)")
     if found := re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", message):
         return FileError(f"{where}: {counted(int(found[2]), 'field')} where the header has {found[1]}")
     if isinstance(error, duckdb.OutOfMemoryException):

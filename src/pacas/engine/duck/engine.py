@@ -22,12 +22,14 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+from cachetools import LRUCache
 from numpy.typing import NDArray
 
 from pacas.core.consistency import GroupedRows
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.histogram import GroupHistogram, Histogram, Values
 from pacas.core.query import MAIN, GeneralizedQuery
+from pacas.core.relation import Relation
 from pacas.engine.codes import (
     CodedColumn,
     coded_together,
@@ -36,14 +38,23 @@ from pacas.engine.codes import (
     level_keys,
     linked_keys,
 )
-from pacas.engine.contract import Hierarchies, Index, KeyedFrame, NeighbourDiffs, RelationFolder, Source, memory_bytes
+from pacas.engine.contract import (
+    Hierarchies,
+    Index,
+    KeyedFrame,
+    NeighbourDiffs,
+    RelationFile,
+    RelationFolder,
+    Source,
+    memory_bytes,
+)
 from pacas.engine.duck.connection import DuckConnection, reading, start_duckdb
 from pacas.engine.duck.folder_copy import write_folder
 from pacas.engine.duck.index import DuckIndex
-from pacas.engine.duck.source import create_table, given_deltas
+from pacas.engine.duck.source import create_table, given_deltas, plain_columns
 from pacas.engine.files.digest import source_digest
 from pacas.engine.files.folder import scan_folder
-from pacas.engine.files.watched_files import WatchedFiles
+from pacas.engine.files.watched_files import WatchedFiles, stamp
 from pacas.engine.grouping import Keys, combine, connect, count_pairs, gather, mixed
 from pacas.engine.kept_rows import Agreement, Choose, KeptRows, size_of
 from pacas.engine.new_cells import NewCells
@@ -57,12 +68,15 @@ from pacas.engine.sql.statements import (
     coded_columns,
     new_values,
     rows_sql,
+    search_rows,
 )
 from pacas.engine.sql.unit_statements import first_row_sql, kept_sql, kept_units, lacking_sql, numbered_sql, numbers_sql
 from pacas.errors import InputError
 
 DUCKDB = 0.6
 """What DuckDB itself gets of the memory that is given; the rest is for this process and for what DuckDB counts not."""
+OPENED = 8
+"""Files that were opened lately, and are not read again while they stay as they are."""
 WORD, FURTHER = 8, 4
 """Bytes of a number, and how many of them a question needs for each row, besides one for each column."""
 
@@ -77,6 +91,8 @@ class DuckTable(OpenedRelation):
     """The columns that it was opened for, which questions are sure to come about."""
     texts: Mapping[str, pa.ChunkedArray] = field(default_factory=dict)
     """The columns that are in memory as they are."""
+    is_known: bool = True
+    """Whether DuckDB knows it: one whose columns are all in memory becomes known with the first question in SQL."""
 
     def __len__(self) -> int:
         return self.row_count
@@ -95,6 +111,7 @@ class DuckEngine:
         self._sql = DuckConnection(self._connection)
         self._threads, self._memory = threads or os.cpu_count() or 1, memory
         self._names = count()
+        self._opened: LRUCache[object, DuckTable] = LRUCache(OPENED)
         self._one_at_a_time = threading.RLock()  # a DuckDB connection serves one thread
 
     def __repr__(self) -> str:
@@ -143,12 +160,22 @@ class DuckEngine:
             write_folder(self._connection, table.source, cells, path, replace, table.files.check)
 
     def open(self, source: Source, columns: Sequence[str] | None = None) -> DuckTable:
-        name = f"pacas_{next(self._names)}"
+        """A file that was opened before for the same columns, and has not changed, is not read again."""
         kept = tuple(source.columns if columns is None else dict.fromkeys(columns))
+        asked, texts = () if columns is None else kept, plain_columns(source, kept)
+        again = (source, stamp(source.path), kept, asked) if isinstance(source, RelationFile) else None
         files = WatchedFiles.of_source(source)
         with self._one_at_a_time:
-            rows, texts = create_table(self._connection, name, source, kept)
-        return DuckTable(source.name, name, kept, source, rows, files, () if columns is None else kept, texts)
+            if again in self._opened:
+                return self._opened[again]
+            name = f"pacas_{next(self._names)}"
+            if isinstance(source, Relation) and len(source) and len(texts) == len(kept):
+                return DuckTable(source.name, name, kept, source, len(source), files, asked, texts, is_known=False)
+            rows, read = create_table(self._connection, name, source, kept)
+            table = DuckTable(source.name, name, kept, source, rows, files, asked, texts | read)
+            if again is not None and self._memory is None:
+                self._opened[again] = table
+        return table
 
     def check_unchanged(self, table: DuckTable) -> None:
         table.files.check()
@@ -216,7 +243,10 @@ class DuckEngine:
         return GroupedRows(rows, offsets, nodes.take(column.codes[rows]), known)
 
     def histogram(self, table: DuckTable, attributes: Sequence[str], hierarchies: Hierarchies) -> Histogram:
-        table.check_columns(attributes)
+        if not self._is_large(table, attributes) and not table.is_known:  # all is in memory: there is no need for SQL
+            texts = pa.table({f"v{i}": table.texts[a] for i, a in enumerate(attributes)})
+            counted = texts.group_by(texts.column_names).aggregate([([], "count_all")])
+            return as_histogram(counted.select([*texts.column_names, "count_all"]), attributes, hierarchies)
         with self._asking(table):
             counted = self._sql.arrow(histogram_sql(table, attributes))
         return as_histogram(counted, attributes, hierarchies)
@@ -262,8 +292,8 @@ class DuckEngine:
 
     def rows(self, table: DuckTable, rows: NDArray[np.int64] | None, columns: Sequence[str]) -> pa.Table:
         table.check_columns(columns)
-        if rows is None and all(c in table.texts for c in columns):
-            return pa.table({c: table.texts[c] for c in columns})
+        if all(c in table.texts for c in columns):
+            return self._in_memory(table, rows, columns)
         with self._asking(table):
             if rows is None:
                 return self._sql.arrow(rows_sql(table, columns, None)).rename_columns(list(columns))
@@ -271,8 +301,23 @@ class DuckEngine:
             self._connection.register("pacas_wanted", wanted)
             found = self._sql.arrow(rows_sql(table, columns, "pacas_wanted")).rename_columns(list(columns))
         if len(found) < len(rows):
-            raise InputError(f"{table.name} has rows 0 to {len(table) - 1:,}; some of the rows asked for are not there")
+            raise _no_such_rows(table)
         return found
+
+    def _in_memory(self, table: DuckTable, rows: NDArray[np.int64] | None, columns: Sequence[str]) -> pa.Table:
+        """Rows of columns that are held as they are."""
+        texts = pa.table({c: table.texts[c] for c in columns})
+        if rows is None:
+            return texts
+        if len(rows) and not 0 <= int(rows.min()) <= int(rows.max()) < len(table):
+            raise _no_such_rows(table)
+        table.files.check()
+        return texts.take(pa.array(rows, pa.int64()))
+
+    def search(self, table: DuckTable, text: str, columns: Sequence[str], first: int, last: int) -> NDArray[np.int64]:
+        table.check_columns(columns)
+        with self._asking(table):
+            return search_rows(self._sql, table, text, columns, first, last)
 
     def _is_large(self, table: DuckTable, attributes: Sequence[str]) -> bool:
         """Whether the arrays that a question would need are too large; then SQL answers it, which may spill."""
@@ -284,7 +329,7 @@ class DuckEngine:
     def _encode(self, table: DuckTable, attributes: Sequence[str]) -> None:
         """Give each attribute's column its codes, all missing ones in one scan."""
         table.check_columns(attributes)
-        with self._asking(table):
+        with self._watching(table):
             self._encode_missing(table, attributes)
 
     def _encode_missing(self, table: DuckTable, attributes: Sequence[str]) -> None:
@@ -302,6 +347,16 @@ class DuckEngine:
 
     @contextmanager
     def _asking(self, *tables: DuckTable) -> Iterator[None]:
+        """While a question is asked in SQL."""
+        with self._watching(*tables):
+            for table in tables:
+                if not table.is_known:
+                    create_table(self._connection, table.sql_name, table.source, table.columns)
+                    table.is_known = True
+            yield
+
+    @contextmanager
+    def _watching(self, *tables: DuckTable) -> Iterator[None]:
         """While a question is answered: others wait, what DuckDB says is reworded, and the files must be as before."""
         with self._one_at_a_time, reading(" and ".join(table.name for table in tables)):
             for table in tables:
@@ -309,3 +364,7 @@ class DuckEngine:
             yield
             for table in tables:
                 table.files.check()
+
+
+def _no_such_rows(table: DuckTable) -> InputError:
+    return InputError(f"{table.name} has rows 0 to {len(table) - 1:,}; some of the rows asked for are not there")

@@ -17,6 +17,8 @@ from pacas.engine.contract import KeyedFrame, NeighbourDiffs, RelationFile, Rela
 from pacas.engine.duck.connection import reading
 from pacas.engine.duck.folder import create_from_folder
 from pacas.engine.duck.text import create_view, file_literal, text_of
+from pacas.engine.files.encoding import in_utf8
+from pacas.engine.files.excel import sheet_table
 from pacas.engine.files.folder import parquet
 from pacas.engine.sql.statements import ROW, column_name, literal, quote
 from pacas.errors import InputError, SchemaError
@@ -28,31 +30,36 @@ LARGEST = 1 << 30
 """Bytes of a column up to which it is taken as it is."""
 
 
+def plain_columns(source: Source, columns: Sequence[str]) -> dict[str, pa.ChunkedArray]:
+    """The columns that are in memory as the texts they are."""
+    SchemaError.check_there(columns, source.columns, source.name)
+    return _texts(source.table, columns) if isinstance(source, Relation) else {}
+
+
 def create_table(
     connection: duckdb.DuckDBPyConnection, name: str, source: Source, columns: Sequence[str]
 ) -> tuple[int, dict[str, pa.ChunkedArray]]:
     """Make the source's columns known as `name`(row_number, c0, c1, …).
 
-    Returned are the number of rows, and the columns that are in memory as the texts they are.
+    Returned are the number of rows, and the columns that come to be in memory as the texts they are.
     """
     if isinstance(source, KeyedFrame):
         raise InputError(f"{source.name} is a frame of Spark's, which DuckDB cannot open; give the Spark engine")
-    SchemaError.check_there(columns, source.columns, source.name)
     texts: dict[str, pa.ChunkedArray] = {}
     with reading(source.name):
         if isinstance(source, Relation):
-            texts = _texts(source.table, columns)
             _create_from_arrow(connection, name, source, columns)
         elif isinstance(source, RelationFolder):
             create_from_folder(connection, name, source, columns)
-        elif source.format == "parquet":
-            _create_from_parquet(connection, name, source, columns)
-        elif _is_small(source, connection):
-            table = _read_csv(connection, source, columns)
+        elif source.format == "excel":
+            table = sheet_table(source.path, source.sheet, columns, source.nulls)
             texts = dict(zip(columns, table.columns, strict=True))
             _create_from_arrow(connection, name, Relation(table), columns)
+        elif source.format == "parquet":
+            _create_from_parquet(connection, name, source, columns)
         else:
-            _create_from_csv(connection, name, source, columns)
+            with in_utf8(source) as text:
+                texts = _create_from_text(connection, name, text, columns)
         rows = int(connection.sql(f"SELECT count(*) FROM {name}").fetchall()[0][0])
     if rows == 0:
         raise InputError(f"{source.name} has a header but no rows")
@@ -86,6 +93,17 @@ def _create_from_parquet(
     )
 
 
+def _create_from_text(
+    connection: duckdb.DuckDBPyConnection, name: str, file: RelationFile, columns: Sequence[str]
+) -> dict[str, pa.ChunkedArray]:
+    if not _is_small(file, connection):
+        _create_from_csv(connection, name, file, columns)
+        return {}
+    table = _read_csv(connection, file, columns)
+    _create_from_arrow(connection, name, Relation(table), columns)
+    return dict(zip(columns, table.columns, strict=True))
+
+
 def _create_from_csv(
     connection: duckdb.DuckDBPyConnection, name: str, file: RelationFile, columns: Sequence[str]
 ) -> None:
@@ -117,10 +135,13 @@ def _csv_names(file: RelationFile, columns: Sequence[str]) -> list[str]:
 def _scan_csv(file: RelationFile, connection: duckdb.DuckDBPyConnection) -> str:
     line = min(MAX_LINE, _limit(connection) // 64)
     header = ", ".join(f"{column_name(i)}: 'VARCHAR'" for i in range(len(file.columns)))
+    nulls = ", ".join(map(literal, ("", *file.nulls)))
+    written = {"\r\n": r"\r\n", "\n": r"\n", "\r": r"\r", None: None}[file.line_end]  # as DuckDB spells them
+    ends = "" if written is None else f", new_line = {literal(written)}"
     return (
         f"read_csv({file_literal(file.path)}, delim = {literal(file.delimiter)}, quote = '\"', escape = '\"', "
-        f"header = true, columns = {{{header}}}, auto_detect = false, nullstr = '', null_padding = false, "
-        f"max_line_size = {line}, buffer_size = {2 * line}, compression = {literal(file.compression)})"
+        f"header = true, columns = {{{header}}}, auto_detect = false, nullstr = [{nulls}], null_padding = false, "
+        f"max_line_size = {line}, buffer_size = {2 * line}, compression = {literal(file.compression)}{ends})"
     )
 
 

@@ -23,7 +23,10 @@ def source_digest(source: Source) -> str:
         return _table(source.table)
     if isinstance(source, RelationFolder):
         return _folder(source)
-    return _file(source.path)
+    read_as = [source.encoding, source.nulls, source.sheet]
+    if read_as == ["utf-8", (), ""]:
+        return _file(source.path)
+    return hashlib.sha256(json.dumps([_file(source.path), *read_as]).encode()).hexdigest()
 
 
 def _file(path: Path) -> str:

@@ -42,12 +42,13 @@ class WatchedFiles:
 
     def _now(self) -> list[tuple[Path, tuple[int, int] | None]] | None:
         try:
-            return [(path, _stamp(path)) for path in self._list()]
+            return [(path, stamp(path)) for path in self._list()]
         except InputError:  # the folder is gone, or is no folder of Parquet files any more
             return None
 
 
-def _stamp(path: Path) -> tuple[int, int] | None:
+def stamp(path: Path) -> tuple[int, int] | None:
+    """What changes with a file: its length, and when it was last written; None where it is not there."""
     try:
         found = path.stat()
     except OSError:

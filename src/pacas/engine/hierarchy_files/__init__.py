@@ -1,4 +1,4 @@
-"""Hierarchy files: ARX CSV, JSON trees, and what Amnesia saves.
+"""Hierarchy files: ARX CSV and projects, JSON trees, and what Amnesia saves.
 
 What a file holds decides how it is read; its name is a hint where the contents allow it. Every error is one line that
 begins with the file's name.
@@ -14,7 +14,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from pacas.core.hierarchy import Hierarchy
-from pacas.engine.hierarchy_files import amnesia, arx, json_tree
+from pacas.engine.hierarchy_files import amnesia, arx, arx_project, json_tree
 from pacas.engine.hierarchy_files.raw_hierarchy import RawHierarchy, read_text
 from pacas.errors import FileError, InputError
 
@@ -29,9 +29,12 @@ OBJECT = re.compile(r'\s*\{\s*["}]')
 COMPRESSED = (".gz", ".zst")
 
 
-def read_hierarchy(path: str | os.PathLike[str], *, numeric: bool = False) -> Hierarchy:
-    """The hierarchy in a file; `numeric` makes 51 and 51.0 one value where the file itself cannot say so."""
-    return read_raw_hierarchy(path).build(Path(path), numeric=numeric)
+def read_hierarchy(path: str | os.PathLike[str], *, numeric: bool = False, attribute: str | None = None) -> Hierarchy:
+    """The hierarchy in a file; `numeric` makes 51 and 51.0 one value where the file itself cannot say so.
+
+    Of an ARX project, the one of an attribute.
+    """
+    return read_raw_hierarchy(path, attribute).build(Path(path), numeric=numeric)
 
 
 def as_hierarchies(given: GivenHierarchies | None) -> dict[str, Hierarchy]:
@@ -43,16 +46,19 @@ def _as_hierarchy(attribute: str, given: object) -> Hierarchy:
     if isinstance(given, Hierarchy):
         return given
     if isinstance(given, str | os.PathLike):
-        return read_hierarchy(given)
+        return read_hierarchy(given, attribute=attribute)
     raise InputError(
         f"the hierarchy of {attribute!r} must be a Hierarchy, or the file it is in, not {type(given).__name__}; "
         "pacas.build_hierarchy makes one from a column"
     )
 
 
-def read_raw_hierarchy(path: str | os.PathLike[str]) -> RawHierarchy:
+def read_raw_hierarchy(path: str | os.PathLike[str], attribute: str | None = None) -> RawHierarchy:
     """The rows of a file with their line numbers, whether or not they form a tree: what the linter looks at."""
     file = Path(path)
+    project = arx_project.project_of(file)
+    if project is not None:
+        return arx.parse(arx_project.project_text(*project, attribute), file)
     text = read_text(file)
     if _suffix(file) == ".json" or OBJECT.match(text):
         document = json_tree.load(text, file)

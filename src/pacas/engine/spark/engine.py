@@ -48,6 +48,7 @@ from pacas.engine.sql.statements import (
     column_name,
     new_values,
     rows_sql,
+    search_rows,
 )
 from pacas.engine.sql.unit_statements import first_row_sql, kept_sql, kept_units, lacking_sql, numbered_sql, numbers_sql
 from pacas.errors import InputError
@@ -253,6 +254,11 @@ class SparkEngine:
                     list(columns)
                 )
             return self._chosen(table, rows, columns)
+
+    def search(self, table: SparkTable, text: str, columns: Sequence[str], first: int, last: int) -> NDArray[np.int64]:
+        table.check_columns(columns)
+        with self._asking(table):
+            return search_rows(self._sql, table, text, columns, first, last)
 
     def _chosen(self, table: SparkTable, rows: NDArray[np.int64], columns: Sequence[str]) -> pa.Table:
         """Some rows, put in the order asked for here, which takes Spark two passes less."""

@@ -14,6 +14,7 @@ from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from pacas.engine.codes import CodedColumn, code_type, place
 from pacas.engine.contract import Source
@@ -126,6 +127,20 @@ def rows_sql(table: OpenedRelation, columns: Sequence[str], wanted: str | None) 
         return f"SELECT {names} FROM {table.sql_name} AS t ORDER BY t.{ROW}"
     joined = f"{wanted} AS w JOIN {table.sql_name} AS t ON t.{ROW} = w.row"
     return f"SELECT {names} FROM {joined} ORDER BY w.position"
+
+
+def search_rows(
+    sql: Sql, table: OpenedRelation, text: str, columns: Sequence[str], first: int, last: int
+) -> NDArray[np.int64]:
+    """The rows of a stretch that have a text in one of the columns, upper case or lower."""
+    with sql.given(pa.table({"text": [text.lower()]})) as wanted:
+        has = " OR ".join(f"contains(lower(t.{table.sql_column(c)}), w.text)" for c in columns)
+        stretch = f"t.{ROW} >= {int(first)} AND t.{ROW} < {int(last)}"
+        found = sql.arrow(
+            f"SELECT t.{ROW} AS {ROW} FROM {table.sql_name} AS t CROSS JOIN {wanted} AS w "
+            f"WHERE {stretch} AND ({has}) ORDER BY {ROW}"
+        )
+    return np.asarray(found.column(0).to_numpy(), dtype=np.int64)
 
 
 def changed_sql(table: OpenedRelation, columns: Sequence[str], new: Mapping[str, str]) -> str:

@@ -12,7 +12,7 @@ from contextlib import ExitStack, contextmanager
 import numpy as np
 import pyarrow as pa
 
-from pacas.engine.kept_rows import Agreement, Choose, KeptRows, UnitPairs, size_of
+from pacas.engine.kept_rows import Agreement, Choose, KeptRows, UnitPairs, cost_sql, size_of
 from pacas.engine.lots import lot_sql
 from pacas.engine.sql.group_statements import linked_sql
 from pacas.engine.sql.statements import ROW, OpenedRelation, Sql, column_name
@@ -94,11 +94,11 @@ def kept_units(sql: Sql, table: OpenedRelation, kept: KeptRows, choose: Choose) 
 
 
 def _first_sql(pairs: str, kept: KeptRows) -> str:
-    """Of each group the smallest units, by lot among equal ones; one of each is found without sorting."""
+    """Of each group the units that cost least, by lot among equal ones; one of each is found without sorting."""
     if kept.keep == 1:
-        order = "lot" if kept.unit is None else "lpad(CAST(s AS VARCHAR), 20, '0') || lot"
+        order = "lot" if kept.unit is None else "lpad(CAST(dear AS VARCHAR), 20, '0') || lot"
         return f"SELECT arg_min(u, {order}) AS u FROM ({pairs}) AS t GROUP BY g"
-    first = f"SELECT u, need, row_number() OVER (PARTITION BY g ORDER BY s, lot) AS place FROM ({pairs}) AS t"
+    first = f"SELECT u, need, row_number() OVER (PARTITION BY g ORDER BY dear, lot) AS place FROM ({pairs}) AS t"
     return f"SELECT u FROM ({first}) AS t WHERE place <= need"
 
 
@@ -119,8 +119,8 @@ def _several_sql(table: OpenedRelation, kept: KeptRows, found: Agreement) -> str
 
 
 def _rows_sql(table: OpenedRelation, kept: KeptRows, several: Sequence[str], closed: str) -> str:
-    """Rows with their unit, its size, what its lot follows from, what groups them, and whether they sell the unit."""
-    size = "1" if kept.unit is None else f"CAST(t.{table.sql_column(size_of(kept.unit))} AS BIGINT)"
+    """Rows with their unit, its cost, what its lot follows from, what groups them, and whether they sell the unit."""
+    cost = "1" if kept.unit is None else cost_sql(f"CAST(t.{table.sql_column(size_of(kept.unit))} AS BIGINT)")
     texts = ", ".join(f"t.{table.sql_column(c)} AS l{i}" for i, c in enumerate(kept.drawn_by))
     joins, sells = [f"LEFT JOIN {closed} AS c ON t.{ROW} = c.r"], []
     for number, (found, name) in enumerate(zip(kept.found, several, strict=True)):
@@ -131,13 +131,13 @@ def _rows_sql(table: OpenedRelation, kept: KeptRows, several: Sequence[str], clo
         sells.append(f"({there} AND s{number}.k0 IS NULL)")
     groups = enumerate(_linked(table, kept.groups, "t"))
     keys = ", ".join(f"CASE WHEN c.r IS NULL THEN {value} END AS k{i}" for i, value in groups)
-    listed = f"t.{ROW} AS r, {_unit(table, kept, 't')} AS u, {size} AS s, {texts}, {keys}"
+    listed = f"t.{ROW} AS r, {_unit(table, kept, 't')} AS u, {cost} AS dear, {texts}, {keys}"
     can = " OR ".join(sells)
     return f"SELECT {listed}, {can} AS can_be_bought FROM {table.sql_name} AS t {' '.join(joins)}"
 
 
 def _row_names(kept: KeptRows) -> list[str]:
-    return ["r", "u", "s", *(f"l{i}" for i in range(len(kept.drawn_by))), *_names(kept.groups)]
+    return ["r", "u", "dear", *(f"l{i}" for i in range(len(kept.drawn_by))), *_names(kept.groups)]
 
 
 def _short_sql(rows: str, kept: KeptRows) -> str:
@@ -153,10 +153,10 @@ def _pairs_sql(rows: str, kept: KeptRows, short: str) -> str:
     lot = lot_sql(kept.salt, [f"t.l{i}" for i in range(len(kept.drawn_by))])
     same = " AND ".join(f"t.{key} = g.{key}" for key in _names(kept.groups))
     joined = f"FROM ({rows}) AS t JOIN {short} AS g ON {same} WHERE t.can_be_bought"
-    pairs = f"SELECT g.g AS g, g.need AS need, t.u AS u, t.s AS s, {lot} AS lot {joined}"
+    pairs = f"SELECT g.g AS g, g.need AS need, t.u AS u, t.dear AS dear, {lot} AS lot {joined}"
     if kept.unit is None:
         return pairs
-    return f"SELECT g, need, u, s, lot, count(*)::BIGINT AS n FROM ({pairs}) AS t GROUP BY g, need, u, s, lot"
+    return f"SELECT g, need, u, dear, lot, count(*)::BIGINT AS n FROM ({pairs}) AS t GROUP BY g, need, u, dear, lot"
 
 
 def _is_shared(sql: Sql, pairs: str, kept: KeptRows) -> bool:
@@ -173,10 +173,10 @@ def _pairs(sql: Sql, pairs: str) -> UnitPairs:
             f"a dependency ties rows across X-groups in {number:,} ways, and {MOST_PAIRS:,} are the most where the "
             "relation is larger than memory; declare X among its left side, or sell with DuckDB and more memory"
         )
-    found = pa.concat_tables(sql.stream(f"SELECT g, u, n, need, s, lot FROM ({pairs}) AS t", number))
-    group, unit, count, need, size = (found.column(i).to_numpy().astype(np.int64) for i in range(5))
+    found = pa.concat_tables(sql.stream(f"SELECT g, u, n, need, dear, lot FROM ({pairs}) AS t", number))
+    group, unit, count, need, cost = (found.column(i).to_numpy().astype(np.int64) for i in range(5))
     lot = np.array([int(digits, 16) for digits in found.column(5).to_pylist()], dtype=np.uint64)
-    return UnitPairs(group, unit, count, need, size, lot)
+    return UnitPairs(group, unit, count, need, cost, lot)
 
 
 # ---- columns ---------------------------------------------------------------------------------------------------------

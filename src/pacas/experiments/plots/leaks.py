@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from pacas.core.words import counted
-from pacas.experiments.plots.picture import figure, write_picture
+from pacas.experiments.plots.picture import inside_a_page, write_picture
 from pacas.experiments.plots.style import GREEN, GREY, INK, ORANGE, RED, SOFT, frame, sheet
-from pacas.formats.report.html import Card, cards, html_page, section, table
+from pacas.pages.environment import page_environment
+from pacas.pages.pieces import Card
+from pacas.pages.standalone import standalone_page
 from pacas.provider.leak.guessing import GuessedMore
 from pacas.provider.leak.meter import AttributeLeak, DependencyLeak
 
@@ -134,45 +135,28 @@ def short(one: DependencyLeak) -> str:
 def _page(found: MeasuredLeaks) -> str:
     worst = max(found.attributes, key=lambda one: one.guessed.leak)
     broken = sum(one.broken or 0 for one in found.dependencies)
-    first = cards(
-        Card("Worst attribute", f"{100 * worst.guessed.leak:.1f}", f"points by free quotes: {worst.attribute}",
-             worst.guessed.is_told),
-        Card("X-groups short", f"{broken:,}", "through dependencies", broken > 0),
-    )  # fmt: skip
-    return html_page(
+    free = Card(
+        "Worst attribute",
+        f"{100 * worst.guessed.leak:.1f}",
+        f"points by free quotes: {worst.attribute}",
+        worst.guessed.is_told,
+    )
+    return standalone_page(
+        page_environment(__package__),
+        "leaks.html",
         title=f"{TITLE}: {found.provider}",
         lead=found.why,
-        sections=[
-            first,
-            section("Who is guessed right", figure(draw_leaks(found), "leaks", TITLE)),
-            section("What free quotes tell", _attributes_table(found.attributes)),
-            section("What dependencies tell", _dependencies_table(found.dependencies)),
-            section("How it is measured", f"<p>{escape(MEASURED)}</p>"),
+        cards=[free, Card("X-groups short", f"{broken:,}", "through dependencies", broken > 0)],
+        drawing=inside_a_page(draw_leaks(found), "leaks", TITLE),
+        attributes=[
+            (one.attribute, one.level, *_shares(one.guessed), points(one.guessed), one.ladders)
+            for one in found.attributes
+        ],
+        dependencies=[
+            (str(one.dependency.fd), one.dependency.right_level, *_shares(one.guessed), points(one.guessed), short(one))
+            for one in found.dependencies
         ],
     )
-
-
-MEASURED = (
-    "An attacker knows half of the people with all their values. It learns which value goes with which public column, "
-    "with which ladder of free quotes, or with which left side of a dependency as far as that is sold, and guesses the "
-    "other half. The intervals are of 95 %, over the same people guessed with and without. An X-group is short if "
-    "fewer values than its policy asks for are possible for who has bought all of the left side that is for sale."
-)
-
-
-def _attributes_table(attributes: Sequence[AttributeLeak]) -> str:
-    heads = ("Attribute", "Level", "By public columns", "With free quotes", "More", "Ladders")
-    rows = [(one.attribute, one.level, *_shares(one.guessed), points(one.guessed), one.ladders) for one in attributes]
-    return table(heads, rows, empty="Nothing is sold.")
-
-
-def _dependencies_table(dependencies: Sequence[DependencyLeak]) -> str:
-    heads = ("Dependency", "Level", "By public columns", "With the left side", "More", "X-groups")
-    rows = [
-        (str(one.dependency.fd), one.dependency.right_level, *_shares(one.guessed), points(one.guessed), short(one))
-        for one in dependencies
-    ]
-    return table(heads, rows, empty="None is declared, and none was found.")
 
 
 def _shares(guessed: GuessedMore) -> tuple[str, str]:

@@ -7,6 +7,8 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from markupsafe import Markup
+
 from pacas.errors import FileError
 from pacas.experiments.plots.report import inline_svg
 from pacas.experiments.plots.style import house_style, write
@@ -37,8 +39,8 @@ def write_picture(path: Path, draw: Callable[[], Sheet], page: Callable[[], str]
             write(draw(), partial, kind[1:])
 
 
-def figure(drawn: Sheet, name: str, title: str) -> str:
-    """A drawing inside a page."""
+def inside_a_page(drawn: Sheet, name: str, title: str) -> Markup:
+    """A drawing as HTML has it."""
     drawing = BytesIO()
     write(drawn, drawing, "svg")
-    return f"<figure>{inline_svg(drawing.getvalue().decode(), name, title)}</figure>"
+    return inline_svg(drawing.getvalue().decode(), name, title)

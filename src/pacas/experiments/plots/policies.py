@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pacas.experiments.plots.picture import figure, write_picture
+from pacas.experiments.plots.picture import inside_a_page, write_picture
 from pacas.experiments.plots.style import INK, SOFT, STACK, frame, log_ticks, sheet
-from pacas.formats.report.html import html_page, section, table
+from pacas.pages.environment import page_environment
+from pacas.pages.standalone import standalone_page
 from pacas.suggest.policies.suggested import PolicyPoint, SuggestedPolicy
 
 if TYPE_CHECKING:
@@ -73,18 +74,21 @@ def _panel(panel: Axes, points: Sequence[PolicyPoint], found: SuggestedPolicy) -
 
 
 def _page(source: str, found: Sequence[SuggestedPolicy]) -> str:
-    sections = []
-    for number, one in enumerate(found):
-        sections.append(section(one.attribute, figure(draw_policy(source, one), f"policy{number}", TITLE)))
-        sections.append(section(f"All k and levels of {one.attribute}", _points(one)))
-    return html_page(title=f"{TITLE}: {source}", lead=in_words(found[0]), sections=sections)
+    return standalone_page(
+        page_environment(__package__),
+        "policies.html",
+        title=f"{TITLE}: {source}",
+        lead=in_words(found[0]),
+        policies=[_policy(source, number, one) for number, one in enumerate(found)],
+    )
 
 
-def _points(found: SuggestedPolicy) -> str:
+def _policy(source: str, number: int, found: SuggestedPolicy) -> dict[str, object]:
     height = len(found.points[0].shares) - 1 if found.points else 0
     heads = ("k", "Level L", "Kept back from level", *(f"For sale at level {at}" for at in range(height)))
     rows = [
         (point.k, point.level, point.safe_level, *(f"{share:.1%}" for share in point.shares[:height]))
         for point in found.points
     ]
-    return table(heads, rows, empty="There are none: its hierarchy has one value.")
+    drawing = inside_a_page(draw_policy(source, found), f"policy{number}", TITLE)
+    return {"attribute": found.attribute, "drawing": drawing, "heads": heads, "rows": rows}

@@ -27,7 +27,7 @@ def hierarchy_at(
 ) -> Hierarchy:
     """Read the file, relative to `folder`, or build from the relation's column."""
     if isinstance(source, str):
-        return read_hierarchy(folder / source)
+        return read_hierarchy(folder / source, attribute=attribute)
     options = {name: _plain(option) for name, option in source.items()}
     method = options.pop("build", None)
     if not isinstance(method, str):

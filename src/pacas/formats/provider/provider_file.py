@@ -29,7 +29,7 @@ from pacas.formats.provider.sections import (
     RelationSection,
     first_problem,
 )
-from pacas.formats.relations.relations import locate
+from pacas.formats.relations.relations import Reading, locate
 from pacas.formats.toml_sections import named, read_toml
 from pacas.provider.quote_mode import QuoteMode, quote_mode, sealed_keys
 from pacas.provider.support.mix import Mix
@@ -162,7 +162,8 @@ class ProviderFile(ProviderSections):
 
     def _scan(self, section: str, relation: RelationSection, engine: Engine[Any]) -> Source:
         with named(f"{section}.data"):
-            return locate(relation.data, self._folder, relation.key, engine)
+            reading = Reading(relation.encoding, relation.null, relation.sheet)
+            return locate(relation.data, self._folder, relation.key, engine, reading)
 
     def _hierarchy(self, attribute: str, relation: Source, engine: Engine[Any]) -> Hierarchy:
         source = self.hierarchies[attribute]

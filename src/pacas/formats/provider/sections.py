@@ -6,6 +6,7 @@ the nearest known key where one is unknown.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from decimal import Decimal
 from typing import Annotated, Any, Literal, get_args
@@ -41,6 +42,9 @@ class RelationSection(Section):
 
     data: str
     key: Key = ()
+    encoding: str | None = None
+    null: Key = ()
+    sheet: str | None = None
 
 
 class PolicySection(Section):
@@ -133,6 +137,17 @@ class LedgerSection(Section):
     sold_before: Annotated[tuple[str, ...], PlainValidator(_ledgers)] = ()
 
 
+_ADDRESS = re.compile(r"https?://[^\s/?#]+(/[^\s?#]*[^\s?#/])?")
+
+
+def _reconcile(value: Any) -> bool | str:
+    if isinstance(value, bool) or (isinstance(value, str) and _ADDRESS.fullmatch(value)):
+        return value
+    raise PydanticCustomError(
+        "reconcile", 'give true, or the address at which clients find it, such as "https://pacas.example.org"'
+    )
+
+
 class ServiceSection(Section):
     """What the service allows, and the key that it signs receipts with."""
 
@@ -146,6 +161,8 @@ class ServiceSection(Section):
     """Whether sealed prices are published as lists."""
     publish_dependencies: list[str] = Field(default_factory=list)
     """Dependencies that hold exactly in the relation, and that clients are told of."""
+    reconcile: Annotated[bool | str, PlainValidator(_reconcile)] = False
+    """Whether OpenRefine and its like may ask and buy; a text is the address at which they find the service."""
 
 
 class ProviderSections(Section):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -15,7 +16,16 @@ import pyarrow as pa
 
 from pacas.core.relation import Relation
 from pacas.engine.contract import RelationFile
-from pacas.formats.relations.relations import BATCH, PARQUET, create_text, kind_to_write, open_text, write_relation
+from pacas.engine.files.encoding import UTF_8
+from pacas.formats.relations.relations import (
+    BATCH,
+    EXCEL,
+    PARQUET,
+    create_text,
+    kind_to_write,
+    open_text,
+    write_relation,
+)
 from pacas.formats.replacing import replacing
 
 
@@ -37,23 +47,36 @@ def write_changed(
     changes: Mapping[int, Iterable[Change]],
     relation: Callable[[], Relation],
     path: Path,
-) -> None:
+) -> str | None:
     """Write a file's table with its changes; `path` holds all of it or is as it was.
 
     A text that stays one of its kind is copied, with the changed cells put in; if that cannot be, it is written anew
-    with its own delimiter. `relation` makes the changed table, for what is not copied.
+    with its own delimiter. `relation` makes the changed table, for what is not copied. A text keeps its encoding, if
+    that has a place for every new value; else it is written in UTF-8, and that is returned as a remark.
     """
     kind = kind_to_write(path)
     with replacing(path) as partial:
-        if file.format != "csv" or kind == PARQUET:
+        if file.format != "csv" or kind in (PARQUET, EXCEL):
             write_relation(relation(), partial)
-        elif not (_is_same_kind(kind, file) and _copied(file, rows, changes, partial)):
-            _write_text(relation(), file.delimiter if _is_same_kind(kind, file) else kind, partial)
+            return None
+        try:
+            if not (_is_same_kind(kind, file) and _copied(file, rows, changes, partial)):
+                _write_text(relation(), file, path, file.encoding, partial)
+        except UnicodeEncodeError:
+            _write_text(relation(), file, path, UTF_8, partial)
+            return f"{path.name} is in UTF-8: {file.encoding} lacks a character of the new values"
+    return None
 
 
 def _is_same_kind(kind: str, file: RelationFile) -> bool:
     """Whether a text may keep its delimiter: a name that says tabs means them, any other means none."""
     return (kind == "\t") == (file.delimiter == "\t")
+
+
+def delimiter_to_write(file: RelationFile, path: Path) -> str:
+    """The delimiter of a text that is written there: the file's own, unless the name says another kind."""
+    kind = kind_to_write(path)
+    return file.delimiter if file.format == "csv" and _is_same_kind(kind, file) else kind
 
 
 def _copied(file: RelationFile, rows: int, changes: Mapping[int, Iterable[Change]], partial: Path) -> bool:
@@ -66,23 +89,36 @@ def _copied(file: RelationFile, rows: int, changes: Mapping[int, Iterable[Change
     return True
 
 
-def _write_text(relation: Relation, delimiter: str, partial: Path) -> None:
+def _write_text(relation: Relation, file: RelationFile, path: Path, encoding: str, partial: Path) -> None:
     """A relation of texts, with quotes only where they are needed."""
+    delimiter = delimiter_to_write(file, path)
+    null = next(iter(file.nulls), "")
     needs_quotes = re.compile(f'[{re.escape(delimiter)}"\\r\\n]').search
 
     def line(values: Iterable[str | None]) -> str:
-        fields = ("" if value is None else value for value in values)
+        fields = (null if value is None else value for value in values)
         return delimiter.join('"' + f.replace('"', '""') + '"' if needs_quotes(f) else f for f in fields) + "\n"
 
     with create_text(partial) as out:
-        out.write(line(relation.columns).encode())
+        out.write(line(relation.columns).encode(encoding))
         for batch in relation.table.to_batches(BATCH):
             rows = zip(*(column.to_pylist() for column in batch.columns), strict=True)
-            out.write("".join(map(line, rows)).encode())
+            out.write("".join(map(line, rows)).encode(_without_mark(encoding)))
+
+
+def _without_mark(encoding: str) -> str:
+    """The encoding of what follows on a beginning, which alone has a byte order mark."""
+    return (
+        {"utf-16": "utf-16-le", "utf-32": "utf-32-le"}.get(encoding, encoding)
+        if sys.byteorder == "little"
+        else encoding
+    )
 
 
 def _patch(file: RelationFile, rows: int, changes: Mapping[int, Iterable[Change]], out: pa.NativeFile) -> None:
     """Copy a file, and put the new values where the changes say."""
+    if '",;\t|\n'.encode(file.encoding) != b'",;\t|\n':  # lines and fields are told apart by their bytes
+        raise NotAsExpected
     records = _records(file)
     out.write(next(records, b""))
     row = -1
@@ -118,9 +154,10 @@ def _patched(record: bytes, changes: Iterable[Change], file: RelationFile) -> by
         raise NotAsExpected
     for change in changes:
         before = fields[change.column]
-        if _value(before) != (change.old or ""):
+        value = _value(before, file.encoding)
+        if value != (change.old or "") and (change.old is not None or value not in file.nulls):
             raise NotAsExpected
-        fields[change.column] = _field(change.new.encode(), delimiter, before.startswith(b'"'))
+        fields[change.column] = _field(change.new.encode(file.encoding), delimiter, before.startswith(b'"'))
     return delimiter.join(fields) + record[len(body) :]
 
 
@@ -137,10 +174,10 @@ def _fields(body: bytes, delimiter: bytes) -> list[bytes]:
     return fields
 
 
-def _value(field: bytes) -> str:
+def _value(field: bytes, encoding: str) -> str:
     if len(field) > 1 and field.startswith(b'"') and field.endswith(b'"'):
         field = field[1:-1].replace(b'""', b'"')
-    return field.decode()
+    return field.decode(encoding, "replace")
 
 
 def _field(value: bytes, delimiter: bytes, quoted: bool) -> bytes:

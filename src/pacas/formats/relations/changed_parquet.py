@@ -13,9 +13,10 @@ import pyarrow.csv
 
 from pacas.client.outcome.changes import Changes, as_texts, as_type
 from pacas.engine.contract import Engine, RelationFile
+from pacas.engine.files.excel import SheetWriter
 from pacas.engine.files.folder import parquet
 from pacas.engine.new_cells import put
-from pacas.formats.relations.relations import BATCH, PARQUET, create_text, kind_to_write
+from pacas.formats.relations.relations import BATCH, EXCEL, PARQUET, create_text, kind_to_write
 from pacas.formats.replacing import replacing
 
 
@@ -79,6 +80,10 @@ def _writer(partial: Path, kind: str, schema: pa.Schema) -> Iterator[_Writer]:
     if kind == PARQUET:
         with parquet().ParquetWriter(partial, schema) as writer:
             yield writer
+        return
+    if kind == EXCEL:
+        with SheetWriter(partial, schema.names) as sheet:
+            yield sheet
         return
     options = pyarrow.csv.WriteOptions(delimiter=kind, quoting_style="needed")
     with create_text(partial) as stream, pyarrow.csv.CSVWriter(stream, schema, write_options=options) as writer:

@@ -12,8 +12,9 @@ from pacas.client.outcome.cleaning import Cleaning
 from pacas.engine.contract import RelationFile, RelationFolder, Source
 from pacas.errors import FileError
 from pacas.formats.relations.changed_csv import Change, write_changed
+from pacas.formats.relations.changed_excel import write_changed_sheet
 from pacas.formats.relations.changed_parquet import write_changed_parquet
-from pacas.formats.relations.relations import COMPRESSED, PARQUET, kind_to_write
+from pacas.formats.relations.relations import COMPRESSED, EXCEL, PARQUET, kind_to_write
 from pacas.formats.replacing import check_writable
 
 
@@ -28,7 +29,7 @@ def default_output(source: Source) -> Path:
     try:
         kind_to_write(name)
     except FileError:
-        return source.path.with_name(f"{source.name}.clean.{source.format}")
+        return source.path.with_name(f"{source.name}.clean.{'xlsx' if source.format == EXCEL else source.format}")
     return source.path.with_name(f"{name.stem}.clean{name.suffix}{packed}")
 
 
@@ -48,16 +49,19 @@ def check_output(path: Path, source: Source, *, again: bool = False) -> None:
         raise FileError(f"{path} is there already; {source.name} is written as a new folder: give another --output")
 
 
-def write_cleaned(cleaning: Cleaning, path: Path) -> None:
-    """Write a cleaned table; `path` holds all of it or is as it was."""
+def write_cleaned(cleaning: Cleaning, path: Path) -> str | None:
+    """Write a cleaned table; `path` holds all of it or is as it was. A remark is returned, if there is one."""
     source = cleaning.source
     if not isinstance(source, RelationFile):
         cleaning.write(path, replace=True)
     elif source.format == PARQUET:
         engine = cleaning.engine
         write_changed_parquet(source, cleaning.changes, engine, path, lambda: engine.check_unchanged(cleaning.table))
+    elif source.format == kind_to_write(path) == EXCEL:
+        write_changed_sheet(source, _by_row(cleaning), path)
     else:
-        write_changed(source, cleaning.rows, _by_row(cleaning), lambda: cleaning.relation, path)
+        return write_changed(source, cleaning.rows, _by_row(cleaning), lambda: cleaning.relation, path)
+    return None
 
 
 def _by_row(cleaning: Cleaning) -> dict[int, list[Change]]:

@@ -13,54 +13,49 @@ from pacas.client.outcome.cleaning import Cleaning
 from pacas.client.outcome.to_look_at import CellToLookAt
 from pacas.core.money import credits_text
 from pacas.errors import SchemaError
+from pacas.formats import formulas
 from pacas.formats.replacing import check_writable, replacing
 
 HEADER = ("row", "key", "attribute", "old", "new", "why", "price", "receipt", "look", "guess", "sure")
 
-Cell = tuple[int, str]
-"""A row and an attribute."""
-
 
 def write_changes(
-    path: str | PathLike[str], cleaning: Cleaning, *, key: Sequence[str] = (), receipts: Mapping[str, str] | None = None
+    path: str | PathLike[str],
+    cleaning: Cleaning,
+    *,
+    key: Sequence[str] = (),
+    receipts: Mapping[str, str] | None = None,
+    neutral: bool = False,
 ) -> None:
     """Write every cell that was changed, and those in doubt that were left: by row, then by column.
 
     `key` are columns that name rows to people; `receipts` are the names of receipts by purchase. `price` is what was
-    bought for the cell's whole class, in credits; `look` says why somebody should look at a cell.
+    bought for the cell's whole class, in credits; `look` says why somebody should look at a cell. `neutral` makes
+    cells plain that a spreadsheet would take for formulas.
     """
     SchemaError.check_there(key, cleaning.columns, cleaning.source.name)
     check_writable(Path(path))
     with replacing(Path(path)) as partial, partial.open("w", newline="", encoding="utf-8") as file:
         lines = csv.writer(file, lineterminator="\n")
         lines.writerow(HEADER)
-        lines.writerows(_lines(cleaning, key, receipts or {}))
+        found = _lines(cleaning, key, receipts or {})
+        lines.writerows(map(_neutral, found) if neutral else found)
 
 
 def _lines(cleaning: Cleaning, key: Sequence[str], receipts: Mapping[str, str]) -> Iterator[tuple[object, ...]]:
-    look = {(cell.row, cell.attribute): cell for cell in cleaning.to_look_at}
-    changed = {
-        (row, attribute): values
-        for attribute, changes in cleaning.changes.items()
-        for row, *values in zip(changes.rows.tolist(), changes.old, changes.new, strict=True)
-    }
-    repairs = {(row, repair.attribute): repair for repair in cleaning.repairs for row in repair.written.tolist()}
-    place = {attribute: at for at, attribute in enumerate(cleaning.columns)}
-    cells = sorted({*changed, *look}, key=lambda cell: (cell[0], place[cell[1]]))
-    keys = _keys(cleaning, key, sorted({row for row, _ in cells}))
-    for row, attribute in cells:
-        seen, repair = look.get((row, attribute)), repairs.get((row, attribute))
-        old, new = changed[row, attribute] if (row, attribute) in changed else _left(seen)
-        bought = () if repair is None else repair.purchases
-        price = credits_text(sum(purchase.price for purchase in bought)) if bought else ""
+    cells = cleaning.changed_cells
+    keys = _keys(cleaning, key, sorted({cell.row for cell in cells}))
+    for cell in cells:
+        bought = () if cell.repair is None else cell.repair.purchases
+        price = "" if cell.price is None else credits_text(cell.price)
         signed = " ".join(receipts[purchase.key] for purchase in bought if purchase.key in receipts)
-        why = "" if repair is None else repair.why.value
-        yield (row, keys.get(row, ""), attribute, old, new, why, price, signed, *_doubt(seen))
+        why = "" if cell.repair is None else cell.repair.why.value
+        named = (cell.row, keys.get(cell.row, ""), cell.attribute)
+        yield (*named, cell.old, cell.new, why, price, signed, *_doubt(cell.look))
 
 
-def _left(seen: CellToLookAt | None) -> tuple[str | None, str | None]:
-    assert seen is not None  # what was not changed is there to be looked at
-    return seen.old, seen.new
+def _neutral(line: tuple[object, ...]) -> tuple[object, ...]:
+    return tuple(formulas.neutral(cell) if isinstance(cell, str) else cell for cell in line)
 
 
 def _doubt(seen: CellToLookAt | None) -> tuple[str, str, str]:

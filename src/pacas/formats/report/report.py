@@ -6,7 +6,6 @@ can close, and are put on the page as text; a content security policy allows the
 
 from __future__ import annotations
 
-import json
 from os import PathLike
 from pathlib import Path
 from typing import Generic, TypeVar
@@ -20,8 +19,10 @@ from pacas.client.outcome.steps import Look, looks
 from pacas.core.money import credits_text
 from pacas.errors import FileError
 from pacas.formats.replacing import check_writable, replacing
-from pacas.formats.report.html import html_page, page_part
 from pacas.formats.report.sections import sections
+from pacas.pages.assets import assets
+from pacas.pages.environment import page_environment
+from pacas.pages.standalone import standalone_page
 
 T = TypeVar("T")
 
@@ -61,20 +62,22 @@ def report_page(
     """The page's text."""
     fds = "; ".join(map(str, cleaning.fds)) or "none, only cells that were named"
     columns = len(cleaning.columns)
-    return html_page(
-        title="What was cleaned" + (f": {subject}" if subject else ""),
-        lead=f"{cleaning.rows:,} rows, {columns:,} columns. Dependencies: {fds}.",
-        sections=[*sections(cleaning, score, hindsight), page_part("cells.html")],
-        script=page_part("script.js"),
+    return standalone_page(
+        page_environment(__package__),
+        "cleaning.html",
+        script=assets(__package__)["cells.js"].text,
         data=written_cells(cleaning),
+        subject=subject,
+        lead=f"{cleaning.rows:,} rows, {columns:,} columns. Dependencies: {fds}.",
+        **sections(cleaning, score, hindsight),
     )
 
 
-# ---- the cells that were written, as JSON for the page's script ----------------------------------------------------
+# ---- the cells that were written, for the page's script ----------------------------------------------------
 
 
-def written_cells(cleaning: Cleaning) -> str:
-    """The written cells as JSON: each value and repair once. No tag can begin in it, so none can close it."""
+def written_cells(cleaning: Cleaning) -> dict[str, object]:
+    """The written cells, with each value and repair once."""
     names, values = _Numbered[str](), _Numbered[str | None]()
     repairs: dict[str, list[object]] = {
         key: [] for key in ("attribute", "new", "bought", "level", "price", "why", "cells")
@@ -99,7 +102,7 @@ def written_cells(cleaning: Cleaning) -> str:
             Look.UNSURE if (repair.attribute, row) in unsure else seen
             for row, seen in zip(repair.written.tolist(), looks(repair), strict=True)
         ]
-    columns = {
+    return {
         "attributes": list(names),
         "values": list(values),
         "repairs": repairs,
@@ -107,8 +110,6 @@ def written_cells(cleaning: Cleaning) -> str:
         "old": old,
         "flag": "".join(map(str, map(int, look))),
     }
-    document = json.dumps(columns, ensure_ascii=False, separators=(",", ":"))
-    return document.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
 def _unsure(cleaning: Cleaning) -> set[tuple[str, int]]:

@@ -14,6 +14,7 @@ from pacas.provider.ledger.entry import Purchase
 from pacas.provider.safety.margins import Margins
 from pacas.provider.safety.surviving import Surviving
 from pacas.provider.shop.contract import CountedGroups, CountedSales, CountedShop
+from pacas.provider.shop.x_groups import GroupsBehind, JudgedGroups
 from pacas.provider.terms import HistoryScope
 
 
@@ -26,7 +27,7 @@ def count_sales(stock: Stock, purchases: Sequence[Purchase]) -> CountedShop:
         sales[buyer] = _ruled_out(stock, learned)
     state.recount()
     values = _values(stock, state, purchases)
-    groups = [_groups(margins, shown, state) for margins, shown in zip(state.margins, values, strict=True)]
+    groups = [_groups(stock, margins, shown, state) for margins, shown in zip(state.margins, values, strict=True)]
     return CountedShop(groups, sales)
 
 
@@ -49,10 +50,12 @@ def _ruled_out(stock: Stock, learned: Learned) -> CountedSales:
     return found
 
 
-def _groups(margins: Margins, values: Ints, pooled: Surviving) -> CountedGroups:
-    linked = margins.linked
-    margin, groups = np.unique(values - margins.k, return_counts=True)
+def _groups(stock: Stock, margins: Margins, values: Ints, pooled: Surviving) -> CountedGroups:
+    linked, above = margins.linked, values - margins.k
+    margin, groups = np.unique(above, return_counts=True)
+    judged = JudgedGroups(linked.group, above, [stock.columns[a].coded() for a in linked.policy.x])
     return CountedGroups(
+        GroupsBehind(lambda: iter([judged])),
         linked.groups,
         int((linked.group < 0).sum()),
         Counter(dict(zip(margin.tolist(), groups.tolist(), strict=True))),

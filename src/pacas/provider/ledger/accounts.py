@@ -1,7 +1,7 @@
 """Accounts: who may ask over the wire, in which role, and how much each may spend.
 
 An account's name is the buyer's name in the ledger. Its token is 256 random bits, shown once when it is made; only the
-token's SHA-256 is kept, which is enough to know it again, and not enough to find it out.
+token's SHA-256 is kept, which is enough to know it again, and not enough to find it out. It may expire.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from pacas.protocol.messages import LARGEST
 from pacas.protocol.names import check_buyer
 
 TOKEN_BYTES = 32
+HIGHEST_RATE = 10**12
+"""Tuples a minute: more than anybody could answer."""
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
@@ -30,6 +32,9 @@ class Role(StrEnum):
     """Asks for quotes, buys, and sees its own purchases."""
     OPERATOR = "operator"
     """Sees all accounts and the metrics; it may not buy."""
+    RECONCILE = "reconcile"
+    """Asks and buys by the reconciliation API alone. Its token stands in addresses, which get around: so its credit has
+    an end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +46,20 @@ class Account:
     credit: int | None
     revoked: bool
     token_hash: str = field(repr=False)
+    quotes_per_minute: int | None = None
+    """Tuples that it may ask about in a minute; None for as many as the service allows everybody."""
+    expires: int | None = None
+    """When its token counts no longer, in seconds since 1970; None for one that does not expire."""
+
+    def has_expired(self, now: float) -> bool:
+        return self.expires is not None and self.expires <= now
 
     def __post_init__(self) -> None:
         check_buyer(self.name)
         check_credit(self.credit)
+        check_rate(self.quotes_per_minute)
+        if self.role is Role.RECONCILE and self.credit is None:
+            raise InputError(f"an account of the role {self.role.value} needs a credit: its token stands in addresses")
         if not _DIGEST.fullmatch(self.token_hash):
             raise InputError("a token's hash must be a SHA-256 in lower-case hex")
 
@@ -66,6 +81,9 @@ class Accounts(Protocol):
 
     def set_credit(self, name: str, credit: int | None) -> None:
         """Set what an account may spend in all."""
+
+    def set_rate(self, name: str, quotes_per_minute: int | None) -> None:
+        """Set how many tuples an account may ask about in a minute."""
 
     def close(self) -> None:
         """Let go of the store."""
@@ -89,6 +107,14 @@ def check_credit(credit: int | None) -> None:
     """An amount that every store keeps exactly, or None."""
     if credit is not None and (type(credit) is not int or not 0 <= credit <= LARGEST):
         raise InputError(f"a credit must be a whole number of nanocredits from 0 to {LARGEST}")
+
+
+def check_rate(quotes_per_minute: int | None) -> None:
+    """A number of tuples that a limit can be, or None."""
+    if quotes_per_minute is not None and (
+        type(quotes_per_minute) is not int or not 1 <= quotes_per_minute <= HIGHEST_RATE
+    ):
+        raise InputError(f"a rate must be a whole number of tuples a minute, from 1 to {HIGHEST_RATE}")
 
 
 def name_taken(name: str) -> InputError:
@@ -129,6 +155,10 @@ class MemoryAccounts:
     def set_credit(self, name: str, credit: int | None) -> None:
         with self._lock:
             self._by_name[name] = replace(self._present(name), credit=credit)
+
+    def set_rate(self, name: str, quotes_per_minute: int | None) -> None:
+        with self._lock:
+            self._by_name[name] = replace(self._present(name), quotes_per_minute=quotes_per_minute)
 
     def close(self) -> None:
         pass

@@ -7,6 +7,7 @@ copy; only a `Head` noted elsewhere shows that.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
@@ -27,6 +28,19 @@ class Head(NamedTuple):
 
 
 EMPTY = Head(0, GENESIS)
+_NOTED = re.compile(r"(\d{1,18}):([0-9a-f]{64})", re.ASCII)
+
+
+def noted_head(text: str) -> Head | None:
+    """A head as `pacas audit` and the console print it, ENTRIES:HASH; None if the text is none.
+
+    >>> noted_head(f" 3:{'AB' * 32} ")
+    Head(entries=3, hash='abababababababababababababababababababababababababababababababab')
+    """
+    found = _NOTED.fullmatch(text.strip().lower())
+    return None if found is None else Head(int(found[1]), found[2])
+
+
 Visit = Callable[[Entry], None]
 
 

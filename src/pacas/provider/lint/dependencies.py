@@ -6,16 +6,19 @@ whatever is sold of any row with the same left side.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from itertools import combinations
 from math import comb
+
+import numpy as np
 
 from pacas.core.dependency import FunctionalDependency
 from pacas.engine.grouping import Keys, combine
 from pacas.provider.lint.determination import ERROR_LEFT, Determination, determination
 from pacas.provider.lint.own_rows import OwnRows
+from pacas.provider.lint.screening import Screening
 from pacas.provider.terms import Terms
 
 SHARE = 0.95
@@ -43,23 +46,68 @@ def find_dependencies(own: OwnRows, terms: Terms, share: float = SHARE) -> Itera
     Two columns are looked at where neither tells by itself, and neither is so nearly a key that few rows share both;
     what they leave to be guessed must be half of what the better one leaves.
     """
-    protected = dict.fromkeys((a, level) for policy in terms.policies for a, level in policy.y_levels.items())
-    names = [*terms.match, *(name for name in own.columns if name not in terms.protected)]
-    keys = {name: own.keys(name) for name in names}
-    for right, level in protected:
-        others = [name for name in names if name != right]
-        tells = partial(Determination.tells, share=share, rows=own.rows, tried=comb(len(others) + 1, 2))
-        values, alone = own.keys(right, level), dict[str, float]()
-        for name in others:
-            at, told = _alone(own, name, values, tells)
-            if tells(told):
-                yield from _undeclared(own, terms, (name,), right, level, at, told)
-            elif 2 * told.rows >= own.rows:
-                alone[name] = told.share
-        for pair in combinations(alone, 2):
-            told = determination(combine([keys[name] for name in pair]), values)
-            if tells(told) and 1 - told.share <= ERROR_LEFT * (1 - max(alone[name] for name in pair)):
-                yield from _undeclared(own, terms, pair, right, level, 0, told)
+    rights = list(dict.fromkeys((a, level) for policy in terms.policies for a, level in policy.y_levels.items()))
+    if not rights:
+        return
+    found = _Search(own, terms, rights, share)
+    found.singles()
+    found.pairs()
+    for place, (right, level) in enumerate(rights):
+        for left, (at, told) in found.told[place].items():
+            yield from _undeclared(own, terms, left, right, level, at, told)
+
+
+class _Search:
+    """What tells each of some columns at a level; all that a sample shows is counted in all rows that there are."""
+
+    def __init__(self, own: OwnRows, terms: Terms, rights: Sequence[tuple[str, int]], share: float) -> None:
+        self._own, self._rights = own, rights
+        names = [*terms.match, *(name for name in own.columns if name not in terms.protected)]
+        self._keys = {name: own.keys(name) for name in names}
+        self._values = [own.keys(right, level) for right, level in rights]
+        self._screening = Screening(self._values, own.rows, share)
+        tried = {right: comb(len([n for n in names if n != right]) + 1, 2) for right, _ in rights}
+        self._tells = [partial(Determination.tells, share=share, rows=own.rows, tried=tried[a]) for a, _ in rights]
+        self._ground = cache(self._counted)
+        self.told: list[dict[tuple[str, ...], tuple[int, Determination]]] = [{} for _ in rights]
+        """Per column, the left sides that tell it, at which level."""
+
+    def _counted(self, name: str, right: int) -> Determination:
+        return determination(self._keys[name], self._values[right])
+
+    def singles(self) -> None:
+        """The lowest level at which a column tells: of its ground values, or of labels above them."""
+        for name, ground in self._keys.items():
+            for level in range(self._own.height(name)):
+                keys = self._own.keys(name, level) if level else ground
+                for right in self._screening.told_by([keys], self._open([name])):
+                    told = determination(keys, self._values[right]) if level else self._ground(name, right)
+                    if self._tells[right](told):
+                        self.told[right][(name,)] = level, told
+
+    def pairs(self) -> None:
+        names = [name for name, keys in self._keys.items() if 2 * _sharing(keys) >= self._own.rows]
+        for pair in combinations(names, 2):
+            keys = [self._keys[name] for name in pair]
+            for right in self._screening.told_by(keys, self._open(pair)):
+                told = determination(combine(keys), self._values[right])
+                if self._tells[right](told) and self._is_better(told, [self._ground(name, right) for name in pair]):
+                    self.told[right][pair] = 0, told
+
+    def _is_better(self, told: Determination, alone: Sequence[Determination]) -> bool:
+        left_open = ERROR_LEFT * (1 - max(one.share for one in alone))
+        return 1 - told.share <= left_open and all(2 * one.rows >= self._own.rows for one in alone)
+
+    def _open(self, left: Sequence[str]) -> list[int]:
+        """The columns that none of these is, or tells by itself."""
+        rights = enumerate(self._rights)
+        return [i for i, (right, _) in rights if right not in left and not any((a,) in self.told[i] for a in left)]
+
+
+def _sharing(keys: Keys) -> int:
+    """How many rows share their key with another."""
+    sizes = np.bincount(keys.key[keys.key >= 0])
+    return int(sizes[sizes > 1].sum())
 
 
 def declared_dependencies(own: OwnRows, terms: Terms) -> Iterator[TellingDependency]:
@@ -71,17 +119,6 @@ def declared_dependencies(own: OwnRows, terms: Terms) -> Iterator[TellingDepende
                 level = policy.y_levels[one.fd.rhs]
                 told = determination(combine([own.keys(a) for a in one.fd.lhs]), own.keys(one.fd.rhs, level))
                 yield TellingDependency(one.fd, 0, level, told, is_declared=True)
-
-
-def _alone(own: OwnRows, name: str, values: Keys, tells: Callable[[Determination], bool]) -> tuple[int, Determination]:
-    """The lowest level at which one column tells: of its ground values or labels above them; 0 where none does."""
-    ground = determination(own.keys(name), values)
-    if not tells(ground):
-        for level in range(1, own.height(name)):
-            told = determination(own.keys(name, level), values)
-            if tells(told):
-                return level, told
-    return 0, ground
 
 
 def _undeclared(

@@ -63,8 +63,11 @@ def determination(left: Keys, right: Keys) -> Determination:
     >>> determination(left, Keys(np.array([5, 5, 5, 6, 6]), 7, False))
     Determination(rows=4, groups=2, guessed=2, usual=3)
     """
-    there = np.flatnonzero((left.key >= 0) & (right.key >= 0))
-    group, value, n = count_pairs(left.key[there], right.key[there], right.space)
+    keys, values = left.key, right.key
+    if left.partial or right.partial:
+        there = np.flatnonzero((keys >= 0) & (values >= 0))
+        keys, values = keys[there], values[there]
+    group, value, n = count_pairs(keys, values, right.space)
     starts = np.flatnonzero(np.diff(group, prepend=-1))
     if not len(starts):
         return Determination(0, 0, 0, 0)

@@ -33,7 +33,7 @@ def small_families(own: OwnRows, terms: Terms, files: Mapping[str, str]) -> Iter
                     + _what_follows(terms)
                 )
                 remedy = balanced(attribute, level, policy.k, files)
-                yield ProviderFinding("small-families", "warning", attribute, people, says, remedy)
+                yield ProviderFinding("small-families", "warning", attribute, people, says, remedy, own.is_sample)
 
 
 def _what_follows(terms: Terms) -> str:
@@ -56,7 +56,8 @@ def only_children(own: OwnRows, terms: Terms, files: Mapping[str, str]) -> Itera
             labels = counted(len(small), "label")
             says = f"{labels} of {attribute}, for one value each: who buys it knows the value{tells}"
             severity: Severity = "warning" if terms.sealing is None else "note"
-            yield ProviderFinding("only-child", severity, attribute, people, says, balanced(attribute, 0, 2, files))
+            remedy = balanced(attribute, 0, 2, files)
+            yield ProviderFinding("only-child", severity, attribute, people, says, remedy, own.is_sample)
 
 
 def uneven_families(own: OwnRows, terms: Terms, files: Mapping[str, str]) -> Iterator[ProviderFinding]:

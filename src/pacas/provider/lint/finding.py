@@ -39,6 +39,8 @@ class ProviderFinding:
     says: str
     remedy: str
     """Lines of TOML, or a command."""
+    estimated: bool = False
+    """Whether `people` follows from a sample of the rows."""
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)

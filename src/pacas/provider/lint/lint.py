@@ -15,7 +15,7 @@ from pacas.provider.lint.own_rows import OwnRows
 from pacas.provider.lint.published import published_dependencies
 from pacas.provider.lint.refusals import refused_everything, refused_nothing
 from pacas.provider.lint.remedies import EVERYBODY, SEALED
-from pacas.provider.lint.singled_out import finer_matches, groups_of_one, protects_everybody
+from pacas.provider.lint.singled_out import finer_matches, found_alone, groups_of_one, protects_everybody
 from pacas.provider.lint.undeclared import undeclared
 from pacas.provider.provider import Provider
 from pacas.provider.terms import Terms
@@ -56,8 +56,10 @@ def _of_terms(own: OwnRows, terms: Terms) -> Iterator[ProviderFinding]:
     """What the terms say by themselves."""
     sold = ", ".join(terms.sold)
     if not terms.policies:
+        alone = found_alone(own, terms)
         says = "there is no policy: everything is safe to sell"
-        yield ProviderFinding("unprotected", "warning", sold, own.of, says, _policy(terms))
+        says += "" if alone else "; nobody is found alone, and what is sold is of several people each"
+        yield ProviderFinding("unprotected", "warning" if alone else "note", sold, own.of, says, _policy(terms))
     if terms.sealing is None:
         says = "free quotes and refusals follow from people's values, and tell them; pacas leak says how far"
         yield ProviderFinding("free-quotes-tell", "warning", sold, own.of, says, SEALED)
@@ -73,7 +75,8 @@ def _policy(terms: Terms) -> str:
 
 def _not_looked_at(own: OwnRows, quotes: FreeQuotes | None, terms: Terms) -> Iterator[ProviderFinding]:
     """What takes too much memory or time, if anything does."""
-    asked = 0 if quotes is None else quotes.own.rows
+    is_asked = quotes is not None and quotes.every is not None
+    asked = own.of if is_asked else 0 if quotes is None else quotes.own.rows
     left_out = []
     if own.is_sample:
         left_out.append(

@@ -13,6 +13,7 @@ from pacas.engine.codes import CodedColumn, coded_texts, in_hierarchy, linked_ke
 from pacas.engine.contract import Engine, Hierarchies, Source
 from pacas.engine.grouping import Array, Ints, Keys, combine, distinct
 from pacas.provider.on_engine.memory_limit import too_large
+from pacas.provider.sealed.opening import public_columns
 from pacas.provider.terms import Terms
 
 SEED = 1
@@ -36,16 +37,24 @@ class OwnRows:
     @classmethod
     def read(cls, engine: Engine[Any], source: Source, terms: Terms, most: int | None = None) -> OwnRows:
         """All rows, or at most so many, drawn by their numbers; never all of a relation that stays on the engine."""
-        names = _names(terms)
         large = too_large(engine, source, terms)
-        table = large if large is not None and set(names) <= set(large.columns) else engine.open(source, names)
         if large is not None:
-            most = min(most or MOST_OF_A_LARGE_RELATION, MOST_OF_A_LARGE_RELATION)
-        of, trees, stays = len(table), terms.hierarchies, large is not None
-        if most is None or of <= most:
-            return cls(engine.columns(table, names), trees, of, of, stays)
-        texts = engine.rows(table, _drawn(of, most), names)
-        return cls({name: coded_texts(texts[name]) for name in names}, trees, most, of, stays)
+            return cls._on_engine(engine, source, large, terms, most or MOST_OF_A_LARGE_RELATION)
+        columns: dict[str, CodedColumn] = {}
+        for names in _as_opened(terms):
+            columns |= engine.columns(engine.open(source, names), names)
+        rows = len(next(iter(columns.values())).codes)
+        every = cls({name: columns[name] for name in _names(terms)}, terms.hierarchies, rows, rows)
+        return every if most is None else every.some(most)
+
+    @classmethod
+    def _on_engine(cls, engine: Engine[Any], source: Source, large: Any, terms: Terms, most: int) -> OwnRows:
+        names = _names(terms)
+        table = large if set(names) <= set(large.columns) else engine.open(source, names)
+        of, most = len(table), min(most, MOST_OF_A_LARGE_RELATION)
+        drawn = _drawn(of, most) if most < of else np.arange(of)
+        texts = engine.rows(table, drawn, names)
+        return cls({name: coded_texts(texts[name]) for name in names}, terms.hierarchies, len(drawn), of, True)
 
     def some(self, most: int) -> OwnRows:
         """At most so many of them, drawn by their numbers."""
@@ -109,6 +118,13 @@ class OwnRows:
 
 def _drawn(rows: int, some: int) -> Ints:
     return np.sort(np.random.default_rng(SEED).choice(rows, some, replace=False))
+
+
+def _as_opened(terms: Terms) -> list[list[str]]:
+    """The columns, as a shop has opened them before: what an engine has read once it need not read again."""
+    if terms.sealing is not None and terms.sealing.registry is None:
+        return [public_columns(terms, terms.sealing), list(terms.protected)]
+    return [list(terms.attributes), *([names] if (names := _names(terms)[len(terms.attributes) :]) else [])]
 
 
 def _names(terms: Terms) -> list[str]:

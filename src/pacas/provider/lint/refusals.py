@@ -30,7 +30,10 @@ def refused_everything(
         never = np.asarray((below < 0).all(axis=1))
         if never.mean() <= min(LITTLE, share):
             continue
-        why, remedy = _why_never(below[never, -1], attribute, terms, files)
+        if 2 * quotes.too_many(attribute)[never].sum() >= never.sum():
+            why, remedy = _too_many(quotes.own, attribute, terms)
+        else:
+            why, remedy = _why_never(below[never, -1], attribute, terms, files)
         yield ProviderFinding(
             "sells-nothing" if never.mean() >= share else "sells-little",
             "error" if never.all() else "warning",
@@ -38,7 +41,17 @@ def refused_everything(
             quotes.own.in_all(int(never.sum())),
             f"{attribute} is sold at no level below the root, of {never.mean():.0%} of the people: {why}",
             remedy,
+            quotes.own.is_sample,
         )
+
+
+def _too_many(own: OwnRows, attribute: str, terms: Terms) -> tuple[str, str]:
+    """What a request finds is more than it may."""
+    columns = [clause.provider for clause in terms.match[attribute].clauses]
+    largest = own.in_all(int(np.bincount(own.groups(columns) + 1)[1:].max(initial=0)))
+    enough = 10 ** len(str(max(largest, terms.max_matches)))
+    why = f"requests find more rows by {', '.join(columns)} than max_matches = {terms.max_matches:,} lets them"
+    return why, f"max_matches = {enough}"
 
 
 def _why_never(highest: Ints, attribute: str, terms: Terms, files: Mapping[str, str]) -> tuple[str, str]:
@@ -68,13 +81,14 @@ def _safer(attribute: str, policy: Policy, terms: Terms, files: Mapping[str, str
 
 
 def refused_nothing(quotes: FreeQuotes, terms: Terms) -> Iterator[ProviderFinding]:
-    """Policies that nothing is refused for; said only where all rows were looked at."""
-    own = quotes.own
+    """Policies that nothing is refused for: in some rows, and then in all; nothing is said where these are too many."""
+    every = quotes.every
+    if every is None:
+        return
     for number, policy in enumerate(terms.policies, start=1):
         sold = [a for a in policy.y if a in terms.match]
-        if own.is_sample or any((quotes.ladders(a) == UNSAFE).any() for a in sold):
-            continue
-        yield from _nothing(number, policy, sold, own, terms)
+        if not any((asked.ladders(a) == UNSAFE).any() for asked in (quotes, every) for a in sold):
+            yield from _nothing(number, policy, sold, every.own, terms)
 
 
 def _nothing(number: int, policy: Policy, sold: Sequence[str], own: OwnRows, terms: Terms) -> Iterator[ProviderFinding]:

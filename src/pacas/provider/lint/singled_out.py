@@ -70,7 +70,7 @@ def finer_matches(own: OwnRows, terms: Terms) -> Iterator[ProviderFinding]:
             if protects_everybody(terms):
                 remedy = EVERYBODY
             people = _singled_out(own, policy, attribute, terms)
-            yield ProviderFinding("finer-than-x", "warning", attribute, people, says, remedy)
+            yield ProviderFinding("finer-than-x", "warning", attribute, people, says, remedy, own.is_sample)
 
 
 def _singled_out(own: OwnRows, policy: Policy, attribute: str, terms: Terms) -> int:
@@ -80,6 +80,13 @@ def _singled_out(own: OwnRows, policy: Policy, attribute: str, terms: Terms) -> 
         return own.in_all(int((group >= 0).sum()))
     found = own.groups(terms.match[attribute].provider_columns)
     return int(((_company(group) > 1) & (_company(found) == 1)).sum())
+
+
+def found_alone(own: OwnRows, terms: Terms) -> bool:
+    """Whether anybody is found alone, for any attribute; of a sample, everybody may be."""
+    if own.is_sample or not all(match.is_by_equality for match in terms.match.values()):
+        return True
+    return any((_company(own.groups(match.provider_columns)) == 1).any() for match in terms.match.values())
 
 
 def _company(group: Ints) -> Ints:

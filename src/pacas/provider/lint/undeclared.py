@@ -15,13 +15,10 @@ from pacas.provider.terms import Terms
 
 
 def undeclared(own: OwnRows, quotes: FreeQuotes | None, terms: Terms, share: float) -> Iterator[ProviderFinding]:
-    """A finding for each dependency; an error where it holds for everybody: what is kept back is then sold.
-
-    X-groups are counted where all rows are looked at, and their quotes.
-    """
+    """A finding for each dependency; an error where it holds for everybody: what is kept back is then sold."""
     for found in find_dependencies(own, terms, share):
         says = f"{_what_tells(found, terms)} {found.fd.rhs} at level {found.right_level}: {_how_far(found)}"
-        short = _short(found, quotes, terms) if quotes is not None and not quotes.own.is_sample else []
+        short = [] if quotes is None else _short(found, quotes, terms)
         yield ProviderFinding(
             "told-by",
             "error" if found.told.is_exact else "warning",
@@ -29,18 +26,25 @@ def undeclared(own: OwnRows, quotes: FreeQuotes | None, terms: Terms, share: flo
             own.in_all(found.told.guessed),
             "".join([says, *short]),
             _remedy(found, terms),
+            own.is_sample,
         )
 
 
 def _short(found: TellingDependency, quotes: FreeQuotes, terms: Terms) -> list[str]:
-    """How many X-groups of which policies have too few values left."""
-    known = known_levels(found, quotes, terms)
+    """How many X-groups of which policies have too few values left.
+
+    Where each row is protected by itself some rows tell about how many; X-groups of several need all rows.
+    """
     said = []
     for number, policy in enumerate(terms.policies, start=1):
-        if policy.y_levels.get(found.fd.rhs) == found.right_level:
-            groups = broken_groups(found, quotes.own, known, policy, terms)
-            if groups:
-                said.append(f"; {counted(groups, 'X-group falls', 'X-groups fall')} short of policy {number}")
+        asked = quotes if policy.scope == "row" else quotes.every
+        if asked is None or policy.y_levels.get(found.fd.rhs) != found.right_level:
+            continue
+        own = asked.own
+        groups = own.in_all(broken_groups(found, own, known_levels(found, asked, terms), policy, terms))
+        about = "about " if own.is_sample else ""
+        if groups:
+            said.append(f"; {about}{counted(groups, 'X-group falls', 'X-groups fall')} short of policy {number}")
     return said
 
 

@@ -16,6 +16,7 @@ from typing import Protocol
 import numpy as np
 
 from pacas.core.hierarchy import NUMBER, Hierarchy, Mask
+from pacas.core.normal_text import DateOrder, normal_text
 from pacas.engine.grouping import Array, Groups, Ints
 
 REMEMBERED = 1 << 14
@@ -120,6 +121,20 @@ class CompatibleIndex(_SpanIndex):
         node = self._known.code(value)
         start, end = np.searchsorted(self._entered, (self._known.enter[node], self._known.leave[node]))
         return int(start), int(end)
+
+
+class NormalizedIndex(_SpanIndex):
+    """One thing in several spellings, on the values in the order of the texts that stand for them."""
+
+    def __init__(self, values: Sequence[str | None], order: DateOrder) -> None:
+        self._dates = order
+        spelled = sorted((normal_text(value, order), code) for code, value in enumerate(values) if value)
+        self._texts = [text for text, _ in spelled]
+        super().__init__(np.array([code for _, code in spelled], dtype=np.int64), len(values))
+
+    def _find_span(self, value: str) -> tuple[int, int]:
+        text = normal_text(value, self._dates)
+        return bisect_left(self._texts, text), bisect_right(self._texts, text)
 
 
 # ---- what clauses demand of the combinations of values that occur --------------------------------------------------

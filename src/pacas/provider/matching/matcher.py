@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from pacas.core.dependency import MatchClause, MatchingDependency, Similarity
 from pacas.core.hierarchy import Hierarchy
+from pacas.core.normal_text import DateOrder
 from pacas.engine.codes import CodedColumn
 from pacas.engine.contract import Hierarchies
 from pacas.engine.grouping import NONE, Groups, Ints, Keys, combine, distinct
@@ -28,6 +29,7 @@ from pacas.provider.matching.clause import (
     Demand,
     InSlot,
     LikeValue,
+    NormalizedIndex,
     Slots,
     WithinIndex,
 )
@@ -288,6 +290,10 @@ def clause_index(clause: MatchClause, values: Sequence[str | None], hierarchy: H
             return QGramIndex(values, clause.threshold)
         case Similarity.COMPATIBLE:
             return CompatibleIndex(values, hierarchy or Hierarchy.flat(()))
+        case (
+            Similarity.NORMALIZED | Similarity.NORMALIZED_DAY_FIRST | Similarity.NORMALIZED_MONTH_FIRST
+        ) as normalized:
+            return NormalizedIndex(values, normalized.date_order or DateOrder.UNKNOWN)
         case Similarity.EQUAL:
             raise ValueError("equality clauses share one index")
 

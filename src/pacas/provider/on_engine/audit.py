@@ -5,7 +5,7 @@ An X-group of very many rows is judged by its first ones, as requests are; it sh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +21,7 @@ from pacas.provider.on_engine.sparse_sales import SoldCells, SparseSales
 from pacas.provider.safety.linked_values import LinkedValues
 from pacas.provider.safety.surviving import RelationCounts
 from pacas.provider.shop.contract import CountedGroups, CountedSales, CountedShop
+from pacas.provider.shop.x_groups import GroupsBehind, JudgedGroups
 from pacas.provider.terms import HistoryScope
 
 Read = Callable[[Ints, Sequence[str]], pa.Table]
@@ -71,9 +72,8 @@ class _Remaining:
     of_buyer: Mapping[str, int]
     summary: RelationSummary
 
-    def values(self, subset: RowSubset, policy: Policy) -> tuple[Ints, Ints]:
+    def values(self, subset: RowSubset, linked: Sequence[LinkedValues]) -> tuple[Ints, Ints]:
         """How many values each group shows: as it is judged (D8), and with all purchases pooled."""
-        linked = subset.linked([policy])
         pooled = self._shown(subset, linked, self.sales.everything(), self.together)
         if self.summary.terms.history is HistoryScope.POOLED:
             return pooled, pooled
@@ -89,15 +89,26 @@ class _Remaining:
 
 
 def _of_policy(left: _Remaining, policy: Policy, index: Index) -> CountedGroups:
+    found = CountedGroups(
+        GroupsBehind(lambda: (judged for judged, _ in _judged(left, policy, index))),
+        unlinked_rows=left.summary.rows - len(index),
+    )
+    for judged, pooled in _judged(left, policy, index):
+        found.groups += len(pooled)
+        found.margins.update(judged.margin.tolist())
+        found.short_together += int((pooled < policy.k).sum())
+    return found
+
+
+def _judged(left: _Remaining, policy: Policy, index: Index) -> Iterator[tuple[JudgedGroups, Ints]]:
+    """All X-groups, batch by batch: their margins, and how many values each shows with all purchases pooled."""
     summary = left.summary
-    found = CountedGroups(unlinked_rows=summary.rows - len(index))
     _, attributes = summary.bearing_on(policy.y[0])
     needed = list(dict.fromkeys([*policy.x, *attributes]))
     for batch in index.batches(AT_A_TIME, MOST_OF_A_GROUP):
         if len(batch):
             subset = RowSubset(summary, batch.column("row").to_numpy(), batch.select(needed), attributes)
-            values, pooled = left.values(subset, policy)
-            found.groups += len(values)
-            found.margins.update((values - policy.k).tolist())
-            found.short_together += int((pooled < policy.k).sum())
-    return found
+            linked = subset.linked([policy])
+            values, pooled = left.values(subset, linked)
+            x = [subset.columns[a].coded() for a in policy.x]
+            yield JudgedGroups(linked[0].group, values - policy.k, x), pooled

@@ -23,6 +23,9 @@ from pacas.provider.quoter.public_index import PublicIndex
 from pacas.provider.quoter.tables import Tables
 
 SALT = b"pacas sealed 1"
+DRAW = "pacas draw 2"
+"""The rule by which units of several rows are kept back; whoever changes it changes this: what was sold by one rule may
+be what another would keep back."""
 
 
 Factor = int | float | str | Decimal | Fraction
@@ -68,10 +71,12 @@ class PublicView:
             for given, case in zip(component.values, component.cases, strict=True)
         ]
         pricing = [self.total, {a: str(f) for a, f in self.sensitivity.items()}, self.spread.value, self.max_matches]
+        drawn = bool(self.left) and self.reserve is Reserve.FIXED and any(p.scope == "group" for p in self.policies)
         return {
             "dependencies": _digest([linked, {a: list(columns) for a, columns in self.left.items()}]),
             "prices": _digest(pricing),
             "reserve": _digest([self.reserve.value, self.salt.hex(), [[p.keep, p.scope] for p in self.policies]]),
+            **({"draw": _digest(DRAW)} if drawn else {}),
         }
 
 

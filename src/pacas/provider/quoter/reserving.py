@@ -10,15 +10,16 @@ import heapq
 import numpy as np
 
 from pacas.engine.grouping import Ints, Mask
-from pacas.engine.kept_rows import UnitPairs
+from pacas.engine.kept_rows import UnitPairs, cost_of_units
 from pacas.provider.quoter.public_draw import Draw
 
 
 def reserved_units(group: Ints, unit: Ints, keep: int, draw: Draw, unsold: Mask) -> Mask:
     """Units, as few as a greedy choice finds, that hold `keep` rows of every X-group, or all where it has no more.
 
-    Row i is in X-group `group[i]` (−1: in none) and is sold with the others of `unit[i]`; `draw` decides between units
-    that serve as well. Rows that no request can buy (`unsold`) keep their group's secret without being reserved.
+    Row i is in X-group `group[i]` (−1: in none) and is sold with the others of `unit[i]`. Of units that serve as well
+    those are taken that buyers miss least (`cost_of_units`); among equal ones `draw` decides. Rows that no request can
+    buy (`unsold`) keep their group's secret without being reserved.
 
     >>> two_groups, alone, lots = np.array([0, 0, 1]), np.array([0, 1, 2]), np.array([7, 3, 5], dtype=np.uint64)
     >>> reserved_units(two_groups, alone, 1, lots.take, np.zeros(3, dtype=bool)).tolist()
@@ -31,45 +32,45 @@ def reserved_units(group: Ints, unit: Ints, keep: int, draw: Draw, unsold: Mask)
     for_sale = linked & ~unsold
     pair, count = np.unique(group[for_sale] * units + unit[for_sale], return_counts=True)
     of_group, of_unit = pair // units, pair % units
-    size = np.bincount(unit, minlength=units)
+    cost = cost_of_units(np.bincount(unit, minlength=units))
     if (np.bincount(of_unit, minlength=units) <= 1).all() and (keep == 1 or (count == 1).all()):
-        return _first_of_groups(of_group, of_unit, need, size, draw)
-    return _hitting(of_group, of_unit, count, need, size, draw)
+        return _first_of_groups(of_group, of_unit, need, cost, draw)
+    return _hitting(of_group, of_unit, count, need, cost, draw)
 
 
 def chosen_units(pairs: UnitPairs) -> Ints:
     """The same by the pairs of groups and units alone, where the rows stay on the engine."""
     _, group = np.unique(pairs.group, return_inverse=True)
     units, unit = np.unique(pairs.unit, return_inverse=True)
-    need, size, lots = np.zeros(len(group), np.int64), np.zeros(len(units), np.int64), np.zeros(len(units), np.uint64)
-    need[group], size[unit], lots[unit] = pairs.need, pairs.size, pairs.lot
-    return units[_hitting(group, unit, pairs.rows, need, size, lots.take)]
+    need, cost, lots = np.zeros(len(group), np.int64), np.zeros(len(units), np.int64), np.zeros(len(units), np.uint64)
+    need[group], cost[unit], lots[unit] = pairs.need, pairs.cost, pairs.lot
+    return units[_hitting(group, unit, pairs.rows, need, cost, lots.take)]
 
 
-def _first_of_groups(of_group: Ints, of_unit: Ints, need: Ints, size: Ints, draw: Draw) -> Mask:
-    """Where no unit lies in two groups: of each group the smallest units, by draw among equal ones."""
+def _first_of_groups(of_group: Ints, of_unit: Ints, need: Ints, cost: Ints, draw: Draw) -> Mask:
+    """Where no unit lies in two groups: of each group the units that cost least, by draw among equal ones."""
     drawn = np.zeros(len(of_unit), dtype=np.uint64)
     units = np.bincount(of_group, minlength=len(need))
     choice = np.flatnonzero(((need > 0) & (need < units))[of_group])  # where there is one
     drawn[choice] = draw(of_unit[choice])
-    order = np.lexsort((drawn, size[of_unit], of_group))
+    order = np.lexsort((drawn, cost[of_unit], of_group))
     place = np.arange(len(order)) - np.searchsorted(of_group[order], of_group[order])
-    chosen = np.zeros(len(size), dtype=np.bool_)
+    chosen = np.zeros(len(cost), dtype=np.bool_)
     chosen[of_unit[order[place < need[of_group[order]]]]] = True
     return chosen
 
 
-def _hitting(of_group: Ints, of_unit: Ints, count: Ints, need: Ints, size: Ints, draw: Draw) -> Mask:
-    """A greedy hitting set, by what a unit adds to the groups that are short, per row; what is unneeded goes again."""
+def _hitting(of_group: Ints, of_unit: Ints, count: Ints, need: Ints, cost: Ints, draw: Draw) -> Mask:
+    """A greedy hitting set, by what a unit adds to the groups that are short, for its cost; what is unneeded goes."""
     members: dict[int, list[tuple[int, int]]] = {}
     for group, unit, rows in zip(of_group.tolist(), of_unit.tolist(), count.tolist(), strict=True):
         members.setdefault(unit, []).append((group, rows))
     short: list[int] = need.tolist()
-    sizes: list[int] = size.tolist()
+    costs: list[int] = cost.tolist()
 
     def gain(unit: int) -> float:
         added = sum(min(rows, short[group]) for group, rows in members[unit] if short[group] > 0)
-        return added / sizes[unit]
+        return added / costs[unit]
 
     chosen: list[int] = []
     candidates = np.unique(of_unit)
@@ -86,11 +87,11 @@ def _hitting(of_group: Ints, of_unit: Ints, count: Ints, need: Ints, size: Ints,
         for group, rows in members[unit]:
             short[group] -= rows
     kept = set(chosen)
-    for unit in sorted(chosen, key=lambda u: (-int(size[u]), draws[u])):
+    for unit in sorted(chosen, key=lambda u: (-costs[u], draws[u])):
         if all(short[group] + rows <= 0 for group, rows in members[unit]):
             kept.remove(unit)
             for group, rows in members[unit]:
                 short[group] += rows
-    mask = np.zeros(len(size), dtype=np.bool_)
+    mask = np.zeros(len(cost), dtype=np.bool_)
     mask[sorted(kept)] = True
     return mask

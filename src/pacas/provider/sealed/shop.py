@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from threading import Lock
 from typing import NamedTuple
@@ -14,6 +14,7 @@ from pacas.protocol.marketplace import Columns, check_request, offer_of
 from pacas.protocol.messages import Ladders, Offer, Quote, Refusal, Request
 from pacas.protocol.order_of_checks import REASON_OF, judged, judged_at
 from pacas.provider.ledger.entry import Purchase
+from pacas.provider.quoter.guard import Guard
 from pacas.provider.quoter.quoter import Quoter
 from pacas.provider.quoter.quoters import FoundUnit, Quoters
 from pacas.provider.quoter.sold_attribute import FoundUnits
@@ -21,6 +22,7 @@ from pacas.provider.sealed.private_cells import PrivateCells
 from pacas.provider.sealed.sales import SealedSales
 from pacas.provider.shop.contract import CountedGroups, CountedSales, CountedShop, KeptBack
 from pacas.provider.shop.fingerprint import terms_digests
+from pacas.provider.shop.x_groups import GroupsBehind, JudgedGroups
 from pacas.provider.terms import Terms
 
 
@@ -126,14 +128,15 @@ class SealedShop:
         return CountedShop([self._groups(number, sales) for number in policies], due)
 
     def _groups(self, policy: int, sales: SealedSales) -> CountedGroups:
-        counted = CountedGroups(unlinked_rows=self.quoters.unlinked(policy))
+        def parts() -> Iterator[JudgedGroups]:
+            return (part for part, _ in self._judged(policy, sales))
+
+        counted = CountedGroups(GroupsBehind(parts), unlinked_rows=self.quoters.unlinked(policy))
         last = 0
-        for quoter in self.quoters.by_group(policy, sales.touched):
-            guard = quoter.guards[policy - 1]
-            margins = guard.least_kept(sales.opened.pooled) - guard.enough
-            counted.groups += len(margins)
-            counted.margins.update(margins.tolist())
-            counted.short_together += int((margins < 0).sum())
+        for part, guard in self._judged(policy, sales):
+            counted.groups += len(part.margin)
+            counted.margins.update(part.margin.tolist())
+            counted.short_together += int((part.margin < 0).sum())
             last += int(guard.needed(guard.group_sizes).sum())
         reserved, levels = self.quoters.reserved(policy), self.quoters.safe_levels(policy)
         if reserved is None:
@@ -142,3 +145,10 @@ class SealedShop:
         else:
             counted.kept_back = KeptBack(reserved, levels)
         return counted
+
+    def _judged(self, policy: int, sales: SealedSales) -> Iterator[tuple[JudgedGroups, Guard]]:
+        """A policy's X-groups with their margins, and the guard that has judged them, part by part."""
+        for quoter in self.quoters.by_group(policy, sales.touched):
+            guard = quoter.guards[policy - 1]
+            margin = guard.least_kept(sales.opened.pooled) - guard.enough
+            yield JudgedGroups(guard.group, margin, [quoter.view.index.columns[a] for a in guard.policy.x]), guard

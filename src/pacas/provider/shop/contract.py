@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol, TypeVar
 
@@ -14,6 +14,7 @@ from pacas.protocol.messages import Ladders, Offer, Quote, Refusal, Request
 from pacas.provider.ledger.chain import Total
 from pacas.provider.ledger.entry import Purchase
 from pacas.provider.quoter.price_lists import PriceLists
+from pacas.provider.shop.x_groups import GroupsBehind
 from pacas.provider.terms import Terms
 
 Tell = Callable[[str], None]
@@ -66,11 +67,31 @@ class KeptBack:
     open_rows: int | None = None
     """Of which rows that is so now, if which ones are kept back depends on what is left last (`reserve = "last"`)."""
 
+    def words(self, rows: int) -> Iterator[str]:
+        """How many of so many rows are kept back, and below which levels.
+
+        >>> list(KeptBack(2, {"MED": [1], "DIAG": [2, 3], "AGE": [0]}).words(6))
+        ['2 of 6 rows are kept back', 'of these nobody is sold MED below level 1, DIAG below level 2 or 3']
+        >>> next(KeptBack(2, {"MED": []}, open_rows=5).words(6))
+        '2 of 6 rows are kept back, those left last in each group; 5 are open'
+        """
+        last = "" if self.open_rows is None else f", those left last in each group; {self.open_rows:,} are open"
+        yield f"{self.rows:,} of {rows:,} rows are kept back{last}"
+        told = [f"{a} {_below(levels)}" for a, levels in self.safe_levels.items() if list(levels) != [0]]
+        if self.rows:
+            yield f"of these nobody is sold {', '.join(told)}" if told else "all that is for sale of them is safe"
+
+
+def _below(levels: Sequence[int]) -> str:
+    return f"below level {' or '.join(map(str, levels))}" if levels else "at any level"
+
 
 @dataclass
 class CountedGroups:
     """One policy's X-groups: how many, by how far they are above their bound, and rows in none."""
 
+    behind: GroupsBehind
+    """Which ones these are."""
     groups: int = 0
     unlinked_rows: int = 0
     margins: Counter[int] = field(default_factory=Counter)

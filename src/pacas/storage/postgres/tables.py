@@ -14,7 +14,8 @@ import psycopg
 
 from pacas.provider.ledger.chain import EMPTY, Head, Total
 from pacas.provider.ledger.entry import Record
-from pacas.storage.database import CREATE_ACCOUNT, OF_ONE_BUYER
+from pacas.storage.database import OF_ONE_BUYER
+from pacas.storage.side_tables import AccountTable
 
 LAYOUT = 1
 CREATE = f"""
@@ -30,7 +31,7 @@ CREATE = f"""
     );
     CREATE TABLE head (one BIGINT PRIMARY KEY CHECK (one = 1), entries BIGINT NOT NULL, hash TEXT NOT NULL);
     CREATE TABLE total (buyer TEXT COLLATE "C" PRIMARY KEY, purchases BIGINT NOT NULL, spent BIGINT NOT NULL);
-    {CREATE_ACCOUNT};
+    {AccountTable.CREATE};
     INSERT INTO head VALUES (1, {EMPTY.entries}, '{EMPTY.hash}');
     CREATE TABLE layout (application TEXT NOT NULL, version BIGINT NOT NULL);
     INSERT INTO layout VALUES ('pacas', {LAYOUT})

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
-from pacas.core.dependency import FunctionalDependency
+import numpy as np
+
+from pacas.engine.grouping import Mask
 from pacas.suggest.dependencies.suggested import SuggestedDependency
 
 LEFT_SIDES = 2
@@ -22,20 +24,27 @@ def choose(strong: Sequence[SuggestedDependency]) -> tuple[list[SuggestedDepende
     All are of one attribute on the left. What follows from another left side goes last: ZIP → State follows from
     ZIP → City and City → State.
     """
-    declared: set[FunctionalDependency] = set()
-    holds = {(one.fd.lhs[0], one.fd.rhs) for one in strong}
-    for right in dict.fromkeys(one.fd.rhs for one in strong):
-        lefts = [one.fd.lhs[0] for one in strong if one.fd.rhs == right]
-        order = sorted(range(len(lefts)), key=lambda i: (_follows(i, lefts, holds), i))
-        declared |= {FunctionalDependency((lefts[i],), right) for i in order[:LEFT_SIDES]}
-    return [one for one in strong if one.fd in declared], [one for one in strong if one.fd not in declared]
+    numbers = {name: i for i, name in enumerate(dict.fromkeys(a for one in strong for a in one.fd.attributes))}
+    holds = np.zeros((len(numbers), len(numbers)), dtype=np.bool_)
+    lefts: dict[str, list[int]] = {}
+    for place, one in enumerate(strong):
+        holds[numbers[one.fd.lhs[0]], numbers[one.fd.rhs]] = True
+        lefts.setdefault(one.fd.rhs, []).append(place)
+    declared: set[int] = set()
+    for places in lefts.values():
+        left = [numbers[strong[place].fd.lhs[0]] for place in places]
+        order = np.argsort(_follows(holds[np.ix_(left, left)]), kind="stable")
+        declared.update(places[i] for i in order[:LEFT_SIDES])
+    return (
+        [one for place, one in enumerate(strong) if place in declared],
+        [one for place, one in enumerate(strong) if place not in declared],
+    )
 
 
-def _follows(place: int, lefts: Sequence[str], holds: Collection[tuple[str, str]]) -> bool:
+def _follows(holds: Mask) -> Mask:
     """Does a left side determine another one of these? Of two that determine each other, the first one stays."""
-    left = lefts[place]
-    others = [(i, other) for i, other in enumerate(lefts) if (left, other) in holds]
-    return any(i < place or (other, left) not in holds for i, other in others)
+    earlier = np.tri(len(holds), k=-1, dtype=np.bool_)
+    return np.asarray((holds & (earlier | ~holds.T)).any(axis=1))
 
 
 def _worth(one: SuggestedDependency) -> float:

@@ -12,7 +12,7 @@ from pacas.core.dependency import FunctionalDependency
 from pacas.engine.contract import Engine
 from pacas.engine.grouping import Keys, combine
 from pacas.engine.questions import Data
-from pacas.suggest.coded_table import CodedTable
+from pacas.suggest.coded_table import CodedTable, equal_columns
 from pacas.suggest.dependencies.choosing import choose, ranked
 from pacas.suggest.dependencies.evidence import Classified, DependencyEvidence, Floats, PairCounts, classify, weigh
 from pacas.suggest.dependencies.examples import examples, shortened
@@ -61,6 +61,9 @@ class _Search:
         self._table, self._tell = table, tell
         self._columns = [column for column in table.columns.values() if not column.kind.tells_nothing]
         self._samples = RowSamples(self._columns, table.rows)
+        self._equal = equal_columns(self._columns)
+        self._kept: dict[tuple[Left, bool], tuple[Classified, DependencyEvidence | None]] = {}
+        """What was weighed of columns that have equal ones."""
         self._found: dict[tuple[Left, int], SuggestedDependency] = {}
         self._evidence: dict[tuple[Left, int], DependencyEvidence] = {}
         self._grades: dict[tuple[Left, int], Grade] = {}
@@ -130,7 +133,19 @@ class _Search:
     def _weighed(
         self, left: Left, right: int, sample: RowSample | None
     ) -> tuple[Classified, DependencyEvidence | None]:
-        """The exceptions of a dependency and what they come to, in a sample or in all rows."""
+        """The exceptions of a dependency and what they come to, in a sample or in all rows; once for equal columns."""
+        sides = [*left, right]
+        at = tuple(self._equal.get(column, column) for column in sides), sample is None
+        if at in self._kept:
+            return self._kept[at]
+        found = self._newly_weighed(left, right, sample)
+        if any(column in self._equal for column in sides):
+            self._kept[at] = found
+        return found
+
+    def _newly_weighed(
+        self, left: Left, right: int, sample: RowSample | None
+    ) -> tuple[Classified, DependencyEvidence | None]:
         groups, column = self._groups(left, sample), self._columns[right]
         value = column.codes if sample is None else sample.codes[right]
         counted = classify(PairCounts.of(groups.key, value, len(column.values)), column.counts)
@@ -161,5 +176,5 @@ class _Search:
             else None,
             because=doubts(evidence, self._thresholds(left, evidence)) if is_weak else "",
             looked_at=evidence.looked_at,
-            examples=examples(counted, lefts, self._columns[right]),
+            examples=examples(counted, lefts, self._columns[right]) if evidence.exceptions else (),
         )

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from pacas.core.builders import Contingency, build
+from pacas.core.builders.labelled_values import OTHER, labelled_tree
 from pacas.core.hierarchy import Hierarchy
 from pacas.suggest.coded_table import ProfiledColumn
-from pacas.suggest.hierarchies.labelled_values import OTHER, labelled_tree
 from pacas.suggest.hierarchies.suggested import BuilderOptions
 
 Reader = Callable[[str], str | None]

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from pacas.core.builders.labelled_values import root_of
 from pacas.core.hierarchy import Hierarchy
 from pacas.engine.grouping import count_pairs
 from pacas.suggest.coded_table import CodedTable, ProfiledColumn
 from pacas.suggest.hierarchies.built_tree import DraftHierarchy
-from pacas.suggest.hierarchies.labelled_values import root_of
 from pacas.suggest.hierarchies.suggested import BuilderOptions
 from pacas.suggest.kind import Kind
 

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
+from pacas.core.builders.labelled_values import labelled_tree
 from pacas.core.dependency import FunctionalDependency
 from pacas.engine.grouping import Ints, count_pairs
 from pacas.suggest.coded_table import CodedTable, ProfiledColumn
 from pacas.suggest.hierarchies.built_tree import DraftHierarchy
-from pacas.suggest.hierarchies.labelled_values import labelled_tree
 from pacas.suggest.mapping.column_names import words_of
 
 SEEN = 3

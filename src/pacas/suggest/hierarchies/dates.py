@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from datetime import date
 
 from pacas.core.builders.date import LEVELS, PERIODS, is_date
+from pacas.core.builders.labelled_values import OTHER, labelled_tree
 from pacas.suggest.coded_table import ProfiledColumn
 from pacas.suggest.hierarchies.built_tree import DraftHierarchy, Reader, built
-from pacas.suggest.hierarchies.labelled_values import OTHER, labelled_tree
 from pacas.suggest.kind import MOSTLY
 
 _YEAR_FIRST = re.compile(r"(\d{4})(?:([-/.])(\d{1,2})\2(\d{1,2})|(\d\d)(\d\d))(?:[ T].*)?", re.ASCII)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from pacas.core.builders.labelled_values import labelled_tree
 from pacas.suggest.coded_table import ProfiledColumn
 from pacas.suggest.hierarchies.built_tree import DraftHierarchy
-from pacas.suggest.hierarchies.labelled_values import labelled_tree
 
 SIZE = 10
 """Values of a family, and families of the next larger one, about."""

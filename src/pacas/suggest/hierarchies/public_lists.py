@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
+from pacas.core.builders.labelled_values import OTHER, labelled_tree
 from pacas.suggest.coded_table import ProfiledColumn
 from pacas.suggest.hierarchies.built_tree import DraftHierarchy
-from pacas.suggest.hierarchies.labelled_values import OTHER, labelled_tree
 
 KNOWN, KNOWN_ROWS = 0.8, 0.95
 """The share of a column's values that a list must know to be the column's; or else, with many typos, of its rows."""

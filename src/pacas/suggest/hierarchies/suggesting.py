@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from pacas.core.balance import balance
+from pacas.core.builders.labelled_values import labelled_tree
 from pacas.core.dependency import FunctionalDependency
 from pacas.core.hierarchy import Hierarchy
 from pacas.engine.contract import Engine
@@ -18,7 +19,6 @@ from pacas.suggest.hierarchies.chains import ColumnChains
 from pacas.suggest.hierarchies.codes import prefixes_of
 from pacas.suggest.hierarchies.dates import hours_of, periods_of
 from pacas.suggest.hierarchies.families import families_of
-from pacas.suggest.hierarchies.labelled_values import labelled_tree
 from pacas.suggest.hierarchies.numbers import intervals_of
 from pacas.suggest.hierarchies.public_lists import listed
 from pacas.suggest.hierarchies.suggested import SuggestedHierarchy, has_only_children, what_levels_hide

@@ -1,7 +1,7 @@
 """How the rows of a table are found by a match and grouped by X: all that sealed refusals follow from, beside the tree.
 
-Nobody is sold who is not found alone. Of every X-group one row is kept back, or the smallest of what is sold as one,
-unless it has a row that nobody can buy.
+Nobody is sold who is not found alone. Of every X-group one row is kept back, or those sold as one that buyers miss
+least, unless it has a row that nobody can buy.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pacas.engine.grouping import Ints, Mask, combine, distinct
+from pacas.engine.kept_rows import cost_of_units
 from pacas.suggest.coded_table import CodedTable
 
 MOST_MATCHES = 1000
@@ -66,12 +67,12 @@ def _groups(table: CodedTable, names: Sequence[str]) -> Ints:
 
 
 def _kept(group: Ints, unit: Ints, size: Ints, for_sale: Mask) -> int:
-    """Rows of the smallest unit of every X-group that has none which nobody can buy, each unit once."""
+    """Rows of the unit that costs least, of every X-group that has none which nobody can buy, each unit once."""
     closed = np.zeros(int(group.max(initial=-1)) + 1, dtype=np.bool_)
     closed[group[(group >= 0) & ~for_sale]] = True
     rows = np.flatnonzero((group >= 0) & for_sale)
     rows = rows[~closed[group[rows]]]
-    rows = rows[np.lexsort((unit[rows], size[rows], group[rows]))]
+    rows = rows[np.lexsort((unit[rows], cost_of_units(size[rows]), group[rows]))]
     first = rows[np.flatnonzero(np.diff(group[rows], prepend=-1))]
     _, one_of = np.unique(unit[first], return_index=True)
     return int(size[first[one_of]].sum())

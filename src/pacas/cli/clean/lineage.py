@@ -1,0 +1,121 @@
+"""Where lineage goes: lines of a file, or an address that takes OpenLineage events. A sink that fails harms no run."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from urllib.parse import urlsplit
+from uuid import uuid4
+
+from pacas.cli.clean.job import Job
+from pacas.cli.market.named_provider import NamedProvider
+from pacas.cli.options import is_url
+from pacas.client.outcome.cleaning import Cleaning
+from pacas.errors import InputError
+from pacas.formats.lineage import Event, Lineage, LineageDataset
+
+USUAL_PATH = "/api/v1/lineage"
+"""Where servers of OpenLineage take events."""
+API_KEY = "OPENLINEAGE_API_KEY"
+SECONDS = 5.0
+"""How long an address may take to answer."""
+
+Sink = Callable[[Event], None]
+Complete = Callable[[Cleaning], None]
+
+
+def check_sink(named: str | None) -> None:
+    """Raise where lineage is to go to what is neither a file nor an http address."""
+    if named is not None and is_url(named) and urlsplit(named).scheme not in ("http", "https"):
+        raise InputError(f"--lineage takes a file, or an address such as https://lineage.example{USUAL_PATH}")
+
+
+@contextmanager
+def told_lineage(named: str | None, job: Job, reach: NamedProvider | None) -> Iterator[Complete]:
+    """Tell a sink that a run starts, and how it ends: what is given here to be called is called when all is done."""
+    if named is None:
+        yield lambda cleaning: None
+        return
+    lineage = Lineage(
+        uuid4(),
+        f"clean.{job.source.name}",
+        f"pkg:pypi/pacas@{version('pacas')}",
+        job.source,
+        job.output,
+        _dataset(reach),
+        job.cleaner.columns,
+    )
+    tell = _harmless(_sink(named))
+    tell(lineage.start(datetime.now(UTC)))
+    try:
+        yield lambda cleaning: tell(lineage.complete(datetime.now(UTC), cleaning))
+    except BaseException as error:
+        tell(lineage.fail(datetime.now(UTC), error))
+        raise
+
+
+def _dataset(reach: NamedProvider | None) -> LineageDataset | None:
+    if reach is None:
+        return None
+    return (
+        LineageDataset(reach.provider, "sold")
+        if is_url(reach.provider)
+        else LineageDataset.of_path(Path(reach.provider))
+    )
+
+
+def _harmless(sink: Sink) -> Sink:
+    """A sink of which only the first failure is heard, in one line."""
+    failed = False
+
+    def tell(event: Event) -> None:
+        nonlocal failed
+        try:
+            sink(event)
+        except Exception as error:  # whatever it is: a cleaning that was paid for goes before
+            if not failed:
+                print(f"pacas: lineage could not be told ({_why(error)}); the run goes on", file=sys.stderr)
+            failed = True
+
+    return tell
+
+
+def _why(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    return str(error) if isinstance(error, InputError) else type(error).__name__
+
+
+def _sink(named: str) -> Sink:
+    return _sent(named) if is_url(named) else _appended(Path(named))
+
+
+def _appended(path: Path) -> Sink:
+    def append(event: Event) -> None:
+        with path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(event) + "\n")
+
+    return append
+
+
+def _sent(url: str) -> Sink:
+    parts = urlsplit(url)
+    address = url if parts.path.strip("/") else url.rstrip("/") + USUAL_PATH
+    is_safe = parts.scheme == "https" or parts.hostname in ("localhost", "127.0.0.1", "::1")
+    key = os.environ.get(API_KEY) if is_safe else None  # it goes nowhere in the clear
+
+    def send(event: Event) -> None:
+        import httpx  # takes longer to load than most commands to run
+
+        headers = {} if not key else {"Authorization": f"Bearer {key}"}
+        answer = httpx.post(address, json=event, headers=headers, timeout=SECONDS, follow_redirects=False)
+        if answer.status_code >= 300:
+            raise InputError(f"the answer was {answer.status_code}")
+
+    return send

@@ -1,0 +1,62 @@
+"""`pacas account add --profile`: the connection file of a new account."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from pacas.errors import InputError
+from pacas.formats.provider.provider_file import ProviderFile
+from pacas.provider.ledger.accounts import Account, Accounts, name_taken
+from pacas.remote.address import Address
+from pacas.server.signing_key import SigningKey
+from pacas.wire.connection_file import SUFFIX, ConnectionFile, moment
+
+UNITS = {"h": 3600, "d": 86_400, "w": 7 * 86_400}
+
+
+def seconds(given: str) -> int:
+    """How long a token counts.
+
+    >>> seconds("90d")
+    7776000
+    """
+    number, unit = given[:-1], given[-1:]
+    if not (number.isascii() and number.isdigit() and 0 < len(number) < 6 and int(number)) or unit not in UNITS:
+        raise InputError(f"--expires takes hours, days or weeks, such as 12h, 90d or 4w, not {given!r}")
+    return int(number) * UNITS[unit]
+
+
+@contextmanager
+def written_profile(
+    profile: Path | None, url: str | None, file: ProviderFile, account: Account, token: str, accounts: Accounts
+) -> Iterator[None]:
+    """Write what the buyer needs before the account is made, and take it away if that fails: no token is lost."""
+    if profile is None:
+        if url is not None:
+            raise InputError("--url is for the file of --profile; give both")
+        yield
+        return
+    connection = _connection(profile, url, file, account, token)
+    if any(one.name == account.name and not one.revoked for one in accounts.list()):
+        raise name_taken(account.name)
+    connection.write(profile)
+    try:
+        yield
+    except BaseException:
+        profile.unlink()
+        raise
+
+
+def _connection(profile: Path, url: str | None, file: ProviderFile, account: Account, token: str) -> ConnectionFile:
+    """What the file will hold; everything that can be wrong with it is looked at."""
+    if url is None:
+        raise InputError("--profile needs --url: where the buyer finds the service, such as https://shop.example:8321")
+    if profile.suffix != SUFFIX:
+        raise InputError(f"--profile: end the name in {SUFFIX}, by which it is known")
+    if profile.exists():
+        raise InputError(f"{profile} is there already; give another name for the connection file")
+    public = SigningKey.load_or_create(file.signing_key).public_key
+    ends = None if account.expires is None else moment(account.expires)
+    return ConnectionFile(Address.parse(url).url, account.name, token, public, ends)

@@ -1,0 +1,61 @@
+"""Tuples that nobody is found by: would they be, if the same values were written in another way?
+
+It is asked as anything else is, by quotes: nothing is told that they would not tell, near or over the wire. What is
+found is found surely; what is not may be written in a way that nobody has tried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice, product
+
+from pacas.core.normal_text import spellings
+from pacas.protocol.marketplace import Marketplace
+from pacas.protocol.messages import Offer, Reason, refused
+
+MOST_TUPLES, MOST_SPELLINGS = 60, 20
+"""How many tuples are tried, and each in how many ways: quotes are free, and counted."""
+_TELLS_NOTHING = (refused(Reason.NO_MATCH), refused(Reason.REFUSED))
+
+Tuple = Mapping[str, str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Respelled:
+    """How many of the tuples that were tried are found in another spelling, and the first that is."""
+
+    found: int
+    tried: int
+    example: Mapping[str, tuple[str, str]]
+    """By column, how the client writes a value, and how it is found."""
+
+    def __str__(self) -> str:
+        example = ", ".join(f"{column} {mine!r} as {theirs!r}" for column, (mine, theirs) in self.example.items())
+        return (
+            f"no_match: at least {self.found:,} of {self.tried:,} tried would match if the provider's match were "
+            f"normalized ({example}); it says so with ~ … normalized"
+        )
+
+
+def respelled(marketplace: Marketplace, offer: Offer, tuples: Sequence[Tuple]) -> Respelled | None:
+    """What other spellings find of tuples that find nothing; None if nothing."""
+    asked = list(dict.fromkeys(tuple(one[column] for column in offer.columns) for one in tuples))
+    complete = [[value for value in values if value] for values in asked]
+    tried = [values for values in complete if len(values) == len(offer.columns)][:MOST_TUPLES]
+    ways = [islice(product(*map(spellings, values)), 1, 1 + MOST_SPELLINGS) for values in tried]
+    pairs = [(number, way) for number, some in enumerate(ways) for way in some]
+    if not pairs:
+        return None
+    columns = dict(zip(offer.columns, map(list, zip(*(way for _, way in pairs), strict=True)), strict=True))
+    finest = marketplace.quote_batch(offer.attribute, columns).prices[:, 0].tolist()
+    found = {
+        number: way
+        for (number, way), price in reversed([*zip(pairs, finest, strict=True)])
+        if price not in _TELLS_NOTHING
+    }
+    if not found:
+        return None
+    first = min(found)
+    both = zip(offer.columns, tried[first], found[first], strict=True)
+    return Respelled(len(found), len(tried), {column: (a, b) for column, a, b in both if a != b})

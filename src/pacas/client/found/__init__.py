@@ -1,0 +1,1 @@
+"""Errors that were found elsewhere: cells that another tool has named."""

@@ -1,0 +1,123 @@
+"""Which columns a left side may tell, by samples of rows; those that it may are then counted in all rows.
+
+Rows that are drawn by themselves show what large groups agree on, and whole groups, drawn by their keys, what small
+ones do: what holds in all rows holds in both. Of a column that has one value but for few rows these are looked at, all
+of them, since a sample may hold none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from pacas.engine.grouping import Array, Ints, Keys, Mask, combine
+from pacas.provider.lint.determination import ERROR_LEFT, LEAST_OF_ALL, determination
+
+SEED = 1
+FEW = 20_000
+"""Rows of a relation up to which all are counted."""
+SCREENED = 4_000
+"""Rows of a sample, about."""
+RARE = 0.01
+"""The share of rows with other values than most, below which a sample may hold too few of them."""
+LARGE = 20
+"""Rows of a group in a sample that tell what all of the group would."""
+LESS, WORSE = 0.03, 1.25
+"""How much less a sample may show than all rows must, and how much more of the error may be left."""
+DRAWS = 4
+"""Draws of whole groups, of which the first is taken that has neither too many rows nor too few."""
+COMPARED = 500
+"""Neighbours in groups that are compared before more is counted."""
+WORD, FACTORS = 1 << 32, (2_654_435_769, 2_246_822_519)
+"""Odd numbers, one for each column of a left side, that scatter its keys over all numbers of 32 bits."""
+
+
+class GroupedSample(NamedTuple):
+    """Rows of a sample, those with the same left side beside each other."""
+
+    rows: Ints
+    groups: Keys
+    beside: Mask
+    """Of each but the last, whether the next has its left side."""
+
+    @classmethod
+    def of(cls, left: Sequence[Keys], rows: Ints) -> GroupedSample:
+        groups = _of(left, rows)
+        order = np.argsort(groups.key, kind="stable")
+        key = groups.key[order]
+        return cls(rows[order], groups._replace(key=key), (key[1:] == key[:-1]) & (key[1:] >= 0))
+
+    @property
+    def are_large(self) -> bool:
+        """Whether groups are so large that they need not be taken whole."""
+        return len(self.beside) - int(self.beside.sum()) < len(self.rows) / LARGE
+
+
+class Screening:
+    """The columns that may be told, and samples of the rows."""
+
+    def __init__(self, rights: Sequence[Keys], rows: int, share: float) -> None:
+        self._rights, self._rows, self._share = rights, rows, share
+        self._by_themselves = np.sort(np.random.default_rng(SEED).choice(rows, min(SCREENED, rows), replace=False))
+        others = {} if rows <= FEW else {right: self._others(values.key) for right, values in enumerate(rights)}
+        self._rare = {right: rows for right, rows in others.items() if len(rows) < RARE * self._rows}
+
+    def _others(self, values: Array) -> Ints:
+        """The rows that have another value than most."""
+        usual = np.bincount(values[self._by_themselves].astype(np.int64) + 1).argmax() - 1
+        return np.flatnonzero(values != usual)
+
+    def told_by(self, left: Sequence[Keys], among: Sequence[int]) -> list[int]:
+        """Of some columns, by their places, those that a left side may tell: all that it does, and a few others."""
+        if self._rows <= FEW:
+            return list(among)
+        seen = [right for right in among if right not in self._rare]
+        by_themselves = GroupedSample.of(left, self._by_themselves)
+        found = set(self._seem(by_themselves, seen))
+        if len(found) < len(seen) and not by_themselves.are_large:
+            found.update(self._seem(GroupedSample.of(left, self._in_whole_groups(left)), seen))
+        rare = {right for right in among if right in self._rare and self._seems_rare(left, right)}
+        return sorted(found | rare)
+
+    def _seem(self, sample: GroupedSample, rights: Sequence[int]) -> Iterator[int]:
+        """The columns of which neighbours in a group mostly agree, and then most rows with the others of it."""
+        rows, groups, beside = sample
+        places = np.flatnonzero(beside)
+        if not len(places) or 2 * len(places) < LEAST_OF_ALL * len(rows) / 2:
+            return
+        few = places[:: max(len(places) // COMPARED, 1)]
+        one, next_to_it = rows[few], rows[few + 1]
+        for right in rights:
+            values, space, _ = self._rights[right]
+            if (values[one] != values[next_to_it]).mean() <= 2 * (1 - self._share + LESS) + LESS:
+                told = determination(groups, Keys(values[rows], space, True))
+                is_some = 2 * told.rows >= LEAST_OF_ALL * len(rows)
+                wrong, others = told.rows - told.guessed, told.rows - told.usual
+                if is_some and told.share >= self._share - LESS and wrong <= WORSE * ERROR_LEFT * others:
+                    yield right
+
+    def _seems_rare(self, left: Sequence[Keys], right: int) -> bool:
+        """Whether it tells half of what is rare: that fewer usual rows stand beside it makes it look like more."""
+        rows = np.union1d(self._by_themselves, self._rare[right])
+        told = determination(_of(left, rows), Keys(self._rights[right].key[rows], self._rights[right].space, True))
+        return told.rows - told.guessed <= WORSE * ERROR_LEFT * (told.rows - told.usual)
+
+    def _in_whole_groups(self, left: Sequence[Keys]) -> Ints:
+        """All rows of the groups that are drawn by a sum over their keys that wraps around, as good as at random."""
+        drawn = np.zeros(self._rows, dtype=np.uint32)
+        for factor, one in zip(FACTORS, left, strict=False):
+            drawn += one.key.astype(np.uint32) * np.uint32(factor)
+        width = WORD * SCREENED // self._rows
+        for draw in range(DRAWS):
+            rows = np.flatnonzero(drawn - np.uint32(draw * width) < width)
+            if SCREENED <= 2 * len(rows) <= 4 * SCREENED:
+                break
+        return rows[: 2 * SCREENED]
+
+
+def _of(left: Sequence[Keys], rows: Ints) -> Keys:
+    """The left sides of some rows."""
+    some: list[Keys] = [Keys(key[rows], space, partial) for key, space, partial in left]
+    return combine(some)

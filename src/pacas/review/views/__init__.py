@@ -1,0 +1,1 @@
+"""The pages of a review, a module each: what is asked for, as what a template shows."""

@@ -1,0 +1,92 @@
+"""`queries`: which row a client's cells are about.
+
+Where refusals say why, a tuple that finds nothing has no candidate, and one that finds more than can be answered from
+is no certain match. Where they do not, every tuple is a candidate, found or not: what `queries` told besides would be
+told for free.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pydantic_core import to_json
+
+from pacas.protocol.messages import Reason, refused
+from pacas.provider.ledger.accounts import Account
+from pacas.server.answer_writers import padded
+from pacas.server.reconcile.asked import AskedRow
+from pacas.server.reconcile.row_ids import RowIds
+from pacas.server.reconcile.row_types import RowType, row_types, types_of
+from pacas.server.service import Service
+
+Tried = tuple[RowType, dict[str, str], str]
+"""A tuple, the type it is of, and what its candidate is called: as the cell, for OpenRefine writes it there."""
+_NOT_FOUND = (refused(Reason.NO_MATCH), refused(Reason.AMBIGUOUS))
+
+
+class Candidates:
+    """Answers batches of queries."""
+
+    def __init__(self, service: Service, ids: RowIds) -> None:
+        self._service, self._ids = service, ids
+        self.types = row_types(service.provider.catalogue())
+
+    def answer(self, asked: Mapping[str, AskedRow], account: Account) -> bytes:
+        """A result for each query."""
+        tried = {key: self._tried(row) for key, row in asked.items()}
+        every = [one for some in tried.values() for one in some]
+        self._service.limit.take(account, sum(len(type_.attributes) for type_, _, _ in every))
+        found = iter(self._found(every, account.name))
+        results = {key: [(one, next(found)) for one in some] for key, some in tried.items()}
+        told = (b"%b:%b" % (to_json(key), self._result(some)) for key, some in results.items())
+        return b"{%b}" % b",".join(told)
+
+    def _tried(self, asked: AskedRow) -> list[Tried]:
+        pairs = ((type_, type_.row(asked)) for type_ in types_of(asked, self.types))
+        return [(type_, row, asked.text or _text(row)) for type_, row in pairs if row is not None][: asked.limit]
+
+    def _found(self, tried: list[Tried], buyer: str) -> list[bool | None]:
+        """Of each tuple: whether it finds rows that can be answered from; None, if it finds none at all."""
+        if not self._service.reasons:
+            return [True] * len(tried)
+        found: list[bool | None] = [None] * len(tried)
+        by_type: dict[RowType, list[int]] = {}
+        for i, (type_, _, _) in enumerate(tried):
+            by_type.setdefault(type_, []).append(i)
+        for type_, places in by_type.items():
+            columns = {column: [tried[i][1][column] for i in places] for column in type_.columns}
+            for attribute in type_.attributes:
+                ladders = self._service.provider.quote_batch(attribute, columns, buyer=buyer).prices
+                below_root = max(0, ladders.shape[1] - 2)
+                for i, price in zip(places, ladders[:, below_root].tolist(), strict=True):
+                    if price != _NOT_FOUND[0]:
+                        found[i] = bool(found[i]) or price not in _NOT_FOUND
+        return found
+
+    def _result(self, rows: list[tuple[Tried, bool | None]]) -> bytes:
+        """The candidates of one query; at sealed quotes as long as if all were found."""
+        every = [self._candidate(tried, bool(is_sure)) for tried, is_sure in rows]
+        told = [one for one, (_, is_sure) in zip(every, rows, strict=True) if is_sure is not None]
+        length = len(_document(every)) if self._service.widest is not None else 0
+        return padded(_document(told), length)
+
+    def _candidate(self, tried: Tried, is_sure: bool) -> bytes:
+        type_, row, name = tried
+        return to_json(
+            {
+                "id": self._ids.of(row),
+                "name": name,
+                "description": _text(row),
+                "type": [type_.as_json()],
+                "score": 100 if is_sure else 50,  # as long as what it goes with
+                "match": is_sure,
+            }
+        )
+
+
+def _text(row: Mapping[str, str]) -> str:
+    return ", ".join(f"{column} {value}" for column, value in row.items())
+
+
+def _document(candidates: list[bytes]) -> bytes:
+    return b'{"result":[%b]}' % b",".join(candidates)

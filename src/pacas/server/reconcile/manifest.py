@@ -1,0 +1,72 @@
+"""What the service says of itself: its types, what it sells, and the settings with which that is bought.
+
+No entity is suggested, previewed, viewed or searched for: whoever could list rows would know who is in the relation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pacas.protocol.messages import Offer
+from pacas.server.reconcile.asked import FINEST
+from pacas.server.reconcile.row_types import RowType
+
+VERSION = "0.2"
+PROPERTIES = "/properties"
+
+
+def manifest(types: Sequence[RowType], offers: Mapping[str, Offer], key_id: str, address: str) -> dict[str, Any]:
+    """The service manifest; `address` is the one that clients call, the token in it."""
+    return {
+        "versions": [VERSION],
+        "name": f"PACAS: {', '.join(offers)}"[:100],
+        "identifierSpace": f"urn:pacas:{key_id}:row",
+        "schemaSpace": f"urn:pacas:{key_id}:column",
+        "defaultTypes": [type_.as_json() for type_ in types],
+        "extend": {
+            "propose_properties": {"service_url": address, "service_path": PROPERTIES},
+            "property_settings": _settings(max(offer.hierarchy.height for offer in offers.values())),
+        },
+    }
+
+
+def _settings(height: int) -> list[dict[str, Any]]:
+    """Levels below the root, whether to pay, and how much."""
+    levels = [{"value": str(level), "name": _level_name(level)} for level in range(height)]
+    return [
+        {
+            "type": "select",
+            "name": "level",
+            "label": "Level",
+            "default": FINEST,
+            "choices": [{"value": FINEST, "name": "the finest that is sold within the ceiling"}, *levels],
+            "help_text": "How general a value may be: 0 is the value itself. What was bought as finest stays so.",
+        },
+        {
+            "type": "checkbox",
+            "name": "pay",
+            "label": "Buy, and pay: for the rows of the preview at once",
+            "default": False,
+            "help_text": "Without it, and without a ceiling, the column tells prices and nothing is bought.",
+        },
+        {
+            "type": "text",
+            "name": "ceiling",
+            "label": "Most to pay for one value, in credits",
+            "default": "",
+            "help_text": "Such as 0.5. What costs more is left empty, and not charged.",
+        },
+    ]
+
+
+def _level_name(level: int) -> str:
+    return "level 0: as it is" if level == 0 else f"level {level}"
+
+
+def proposal(type_id: str, types: Sequence[RowType], offers: Mapping[str, Offer], limit: int | None) -> dict[str, Any]:
+    """What is sold of rows of a type; of all, if nobody knows the type."""
+    chosen = next((set(one.columns) for one in types if one.id == type_id), None)
+    found = [name for name, offer in offers.items() if chosen is None or set(offer.columns) <= chosen]
+    told = {"properties": [{"id": name, "name": name} for name in found[:limit]]}
+    return {**({"type": type_id} if type_id else {}), **({} if limit is None else {"limit": limit}), **told}

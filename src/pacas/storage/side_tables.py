@@ -1,0 +1,135 @@
+"""Small tables beside a ledger's own, in its database: accounts, and what was refused. The same for every database.
+
+A table is made when something is first written to it; one of an earlier release gets the columns that came later when
+it is opened.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar
+
+from pacas.provider.ledger.accounts import Account, Role, name_taken, no_such_account
+from pacas.provider.ledger.refusals import RefusalCount
+
+Rows = list[tuple[Any, ...]]
+MANY = 100
+"""Rows that are written at once."""
+
+
+class SideTable(ABC):
+    """A table in a ledger's database."""
+
+    NAME: ClassVar[str]
+    CREATE: ClassVar[str]
+    """The statement that makes it, if it is not there."""
+    LATER: ClassVar[Mapping[str, str]] = {}
+    """The columns that tables of earlier releases lack, and what is kept in them."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of the database."""
+
+    @abstractmethod
+    def _read(self, statement: str, *values: object) -> Rows:
+        """The rows of a statement; none if there is no table yet."""
+
+    @abstractmethod
+    def _write(self, statement: str, *values: object) -> Rows:
+        """What a statement has changed, durably; before or after a sale, never in the midst of one."""
+
+    def additions(self, columns: Sequence[str]) -> Iterator[str]:
+        """The statements that a table with these columns needs."""
+        for column, kind in self.LATER.items():
+            if column not in columns:
+                yield f"ALTER TABLE {self.NAME} ADD COLUMN {column} {kind}"
+
+
+_COLUMNS = "name, role, credit, revoked, token_hash, quotes_per_minute, expires"
+_ACCOUNT = f"SELECT {_COLUMNS} FROM account"
+_ADD = f"""INSERT INTO account ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT (name) DO UPDATE SET role = excluded.role, credit = excluded.credit, revoked = excluded.revoked,
+    token_hash = excluded.token_hash, quotes_per_minute = excluded.quotes_per_minute, expires = excluded.expires
+    WHERE account.revoked = 1 RETURNING name"""
+
+
+class AccountTable(SideTable):
+    """Accounts in a database."""
+
+    NAME = "account"
+    CREATE = """CREATE TABLE IF NOT EXISTS account (
+        name TEXT PRIMARY KEY,
+        role TEXT NOT NULL,
+        credit BIGINT,
+        revoked BIGINT NOT NULL,
+        token_hash TEXT NOT NULL UNIQUE,
+        quotes_per_minute BIGINT,
+        expires BIGINT
+    )"""
+    LATER: ClassVar[Mapping[str, str]] = {"quotes_per_minute": "BIGINT", "expires": "BIGINT"}
+
+    def add(self, account: Account) -> None:
+        given = (account.name, account.role.value, account.credit, int(account.revoked), account.token_hash)
+        if not self._write(_ADD, *given, account.quotes_per_minute, account.expires):
+            raise name_taken(account.name)
+
+    def list(self) -> list[Account]:
+        return sorted((_account(row) for row in self._read(_ACCOUNT)), key=lambda account: account.name)
+
+    def by_token(self, token_hash: str) -> Account | None:
+        return self._one("token_hash", token_hash)
+
+    def revoke(self, name: str) -> None:
+        self._change("UPDATE account SET revoked = 1 WHERE name = ? RETURNING name", name, name=name)
+
+    def set_credit(self, name: str, credit: int | None) -> None:
+        if (account := self._one("name", name)) is not None:
+            replace(account, credit=credit)  # raises, if it may not have that
+        self._change("UPDATE account SET credit = ? WHERE name = ? RETURNING name", credit, name, name=name)
+
+    def set_rate(self, name: str, quotes_per_minute: int | None) -> None:
+        statement = "UPDATE account SET quotes_per_minute = ? WHERE name = ? RETURNING name"
+        self._change(statement, quotes_per_minute, name, name=name)
+
+    def _one(self, column: str, value: str) -> Account | None:
+        rows = self._read(f"{_ACCOUNT} WHERE {column} = ?", value)
+        return _account(rows[0]) if rows else None
+
+    def _change(self, statement: str, *values: object, name: str) -> None:
+        if not self._write(statement, *values):
+            raise no_such_account(name, (account.name for account in self.list()))
+
+
+def _account(row: tuple[Any, ...]) -> Account:
+    name, role, credit, revoked, token_hash, quotes_per_minute, expires = row
+    return Account(name, Role(role), credit, bool(revoked), token_hash, quotes_per_minute, expires)
+
+
+class RefusalTable(SideTable):
+    """How often whom was refused what, by the hour."""
+
+    NAME = "refusal"
+    CREATE = """CREATE TABLE IF NOT EXISTS refusal (
+        hour BIGINT NOT NULL,
+        account TEXT NOT NULL,
+        reason TEXT NOT NULL,
+        refused BIGINT NOT NULL,
+        PRIMARY KEY (hour, account, reason)
+    )"""
+
+    def add(self, counts: Sequence[RefusalCount]) -> None:
+        for start in range(0, len(counts), MANY):
+            some = counts[start : start + MANY]
+            rows = ", ".join(["(?, ?, ?, ?)"] * len(some))
+            self._write(
+                f"INSERT INTO refusal (hour, account, reason, refused) VALUES {rows} "
+                "ON CONFLICT (hour, account, reason) DO UPDATE SET refused = refusal.refused + excluded.refused "
+                "RETURNING hour",
+                *(value for count in some for value in count),
+            )
+
+    def since(self, hour: int) -> list[RefusalCount]:
+        rows = self._read("SELECT hour, account, reason, refused FROM refusal WHERE hour >= ?", hour)
+        return sorted(map(RefusalCount._make, rows))

@@ -1,0 +1,48 @@
+"""`pacas demo --consoles`: both consoles answer, and end with Ctrl-C without a trace."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import httpx
+import pytest
+
+PACAS = [sys.executable, "-c", "from pacas.cli.main import main; main()"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_both_consoles_answer_and_end_cleanly(tmp_path: Path, how: signal.Signals) -> None:
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    running = subprocess.Popen(
+        [*PACAS, "demo", "--consoles", "--json"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+        start_new_session=True,
+    )
+    try:
+        assert running.stdout is not None
+        said = json.loads(running.stdout.readline())
+        assert len(list(tmp_path.glob("pacas-consoles-*"))) == 1
+        login = httpx.get(said["provider"], follow_redirects=True)
+        assert login.status_code == 200 and "token" in login.text and said["token"] not in login.text
+        review = httpx.get(said["client"], follow_redirects=True)
+        assert review.status_code == 200 and "20,000" in review.text
+    finally:
+        if how is signal.SIGINT:
+            os.killpg(running.pid, how)  # as a terminal does
+        else:
+            running.send_signal(how)
+        _, complaints = running.communicate(timeout=60)
+    assert (running.returncode, complaints) == (0, "")
+    assert list(tmp_path.iterdir()) == [], "the folder is gone"
+    for address in (said["provider"], said["client"]):
+        with pytest.raises(httpx.ConnectError):
+            httpx.get(address)

@@ -1,0 +1,71 @@
+"""Tuples that find nobody, asked about in other spellings: what is said of them, near and by quotes alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from running_service import service
+
+import pacas
+from pacas import example
+from pacas.client.buying import respelling
+from pacas.client.buying.respelling import respelled
+from pacas.core.dependency import MatchingDependency
+from pacas.protocol.marketplace import Forwarding
+
+
+def shop(match: str = "GEN = GEN, AGE = AGE", **more: Any) -> pacas.Provider:
+    return pacas.Provider(example.provider, match={"MED": match}, hierarchies=example.hierarchies, total=6, **more)
+
+
+def asked(provider: Any, *tuples: tuple[str | None, str | None]) -> Any:
+    offer = provider.catalogue()["MED"]
+    return respelled(provider, offer, [{"GEN": gender, "AGE": age} for gender, age in tuples])
+
+
+def test_it_counts_those_that_another_spelling_finds() -> None:
+    told = asked(shop(quotes="paper"), ("Male", "51"), ("FEMALE", "32.0"), ("Male", "99"), ("Male", "51"), (None, "51"))
+    assert (told.found, told.tried, told.example) == (2, 3, {"GEN": ("Male", "male")})
+    assert str(told).startswith("no_match: at least 2 of 3 tried would match if the provider's match were normalized")
+
+
+def test_what_is_counted_does_match_when_the_match_is_normalized() -> None:
+    provider = shop("GEN ~ GEN normalized, AGE ~ AGE normalized")
+    tuples = [("Male", "51"), ("FEMALE", "32.0"), ("Male", "99")]
+    columns = {"GEN": [gender for gender, _ in tuples], "AGE": [age for _, age in tuples]}
+    found = provider.quote_batch("MED", columns).prices[:, -1] >= 0
+    assert found.tolist() == [True, True, False]
+    assert asked(provider, ("Male", "99")) is None
+
+
+@pytest.mark.parametrize("settings", [{}, {"publish_prices": False}, {"publish_prices": False, "reasons": False}])
+def test_over_the_wire_it_is_what_quotes_tell(settings: dict[str, Any]) -> None:
+    """Those that have a price, whether refusals say why or not."""
+    with service(shop(), **settings) as (url, token), pacas.RemoteProvider(url, token) as remote:
+        told = asked(remote, ("Male", "51"), ("FEMALE", "32.0"), ("Male", "99"))
+        assert (told.found, told.tried) == (2, 3)
+
+
+def test_where_nothing_is_told_nothing_is_counted() -> None:
+    assert asked(shop(), ("nobody", "99")) is None
+    assert asked(shop(), (None, None)) is None
+
+
+def test_it_asks_about_no_more_than_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(respelling, "MOST_TUPLES", 2)
+    provider = shop()
+    counted: list[int] = []
+
+    class Counting(Forwarding):
+        def quote_batch(self, attribute: str, tuples: Any) -> Any:
+            counted.append(len(tuples["GEN"]))
+            return super().quote_batch(attribute, tuples)
+
+    told = asked(Counting(provider), ("Male", "51"), ("Male", "79"), ("Male", "45"))
+    assert told.tried == 2 and len(counted) == 1 and counted[0] <= 2 * respelling.MOST_SPELLINGS
+
+
+def test_a_normalized_match_reads_as_it_is_written() -> None:
+    for text in ("A ~ B normalized", "A ~ B normalized dmy", 'A ~ "b normalized" normalized mdy, C = C'):
+        assert str(MatchingDependency.parse(text)) == text.replace('"b normalized"', "b normalized")

@@ -1,0 +1,91 @@
+"""Screening by samples: what all rows tell is never missed, whatever its groups are, and little else is let through."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from numpy.random import Generator
+
+from pacas.engine.grouping import Ints, Keys, combine
+from pacas.provider.lint.dependencies import SHARE
+from pacas.provider.lint.determination import determination
+from pacas.provider.lint.screening import FEW, Screening
+
+ROWS = 3 * FEW
+
+Side = Callable[[Generator], tuple[list[Ints], Ints]]
+"""A left side and what it tells."""
+
+
+def small_groups(rng: Generator) -> tuple[list[Ints], Ints]:
+    """Three rows each, of which a sample of rows hardly ever holds two."""
+    left = rng.permutation(ROWS) // 3
+    return [left], rng.integers(0, 50, ROWS)[left]
+
+
+def large_groups(rng: Generator) -> tuple[list[Ints], Ints]:
+    """Four groups, of which a draw of groups may well hold none."""
+    left = rng.integers(0, 4, ROWS)
+    return [left], np.array([3, 1, 4, 1])[left]
+
+
+def one_huge_group(rng: Generator) -> tuple[list[Ints], Ints]:
+    """Most rows share a key, and a third are in groups of two."""
+    left = np.where(rng.random(ROWS) < 0.66, 0, rng.permutation(ROWS) // 2 + 1)
+    return [left], rng.integers(0, 9, ROWS)[left]
+
+
+def small_groups_of_two_columns(rng: Generator) -> tuple[list[Ints], Ints]:
+    """Either column alone has large groups; together they have four rows each."""
+    both = rng.permutation(ROWS) // 4
+    return [both % 130, both // 130], rng.integers(0, 20, ROWS)[both]
+
+
+def a_few_rows(rng: Generator) -> tuple[list[Ints], Ints]:
+    """All but forty rows have one value, and the left side tells which."""
+    left = rng.integers(0, ROWS // 20, ROWS)
+    return [left], np.where(left < 2, left + 1, 0)
+
+
+def with_nulls(rng: Generator) -> tuple[list[Ints], Ints]:
+    (left,), right = small_groups(rng)
+    left[rng.random(ROWS) < 0.3] = -1
+    return [left], right
+
+
+SIDES = [small_groups, large_groups, one_huge_group, small_groups_of_two_columns, a_few_rows, with_nulls]
+
+
+def keys(values: Ints) -> Keys:
+    return Keys(values.astype(np.int32), int(values.max()) + 1, bool((values < 0).any()))
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("wrong", [0.0, 0.02])
+@pytest.mark.parametrize("side", SIDES, ids=lambda side: str(side.__name__))
+def test_what_all_rows_tell_is_not_missed(side: Side, wrong: float, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    columns, right = side(rng)
+    errors = rng.random(ROWS) < wrong * (right != np.bincount(right).argmax() if side is a_few_rows else 1)
+    right = np.where(errors, rng.integers(0, int(right.max()) + 1, ROWS), right)
+    left = [keys(column) for column in columns]
+    told = determination(combine(left), keys(right))
+    assert told.tells(SHARE - 0.03 if wrong else 1.0, ROWS)  # the case is one
+    assert Screening([keys(right)], ROWS, SHARE - 0.03).told_by(left, [0]) == [0]
+
+
+@pytest.mark.parametrize("side", SIDES, ids=lambda side: str(side.__name__))
+def test_what_a_left_side_does_not_tell_is_mostly_not_counted_again(side: Side) -> None:
+    rng = np.random.default_rng(9)
+    columns, right = side(rng)
+    others = [rng.permutation(right) for _ in range(20)]
+    screening = Screening([keys(other) for other in others], ROWS, SHARE)
+    assert len(screening.told_by([keys(column) for column in columns], range(20))) <= 1
+
+
+def test_of_few_rows_all_are_counted() -> None:
+    rng = np.random.default_rng(1)
+    left, right = rng.integers(0, 9, 100), rng.integers(0, 9, 100)
+    assert Screening([keys(right)], 100, SHARE).told_by([keys(left)], [0]) == [0]

@@ -1,0 +1,90 @@
+"""What the Reconciliation Service API 0.2 asks of each answer, as JSON Schema.
+
+Written anew from the text of the specification (w3.org/community/reports/reconciliation/CG-FINAL-specs-0.2-20230410),
+and stricter where PACAS promises more: an answer has nothing but what is named here.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jsonschema_rs
+
+TEXT = {"type": "string", "minLength": 1}
+
+
+def _object(required: dict[str, Any], optional: dict[str, Any] | None = None) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": {**required, **(optional or {})},
+        "required": list(required),
+        "additionalProperties": False,
+    }
+
+
+def _list(items: Any, **more: Any) -> dict[str, Any]:
+    return {"type": "array", "items": items, **more}
+
+
+NAMED = _object({"id": TEXT, "name": TEXT})
+_SETTING = {"label": TEXT, "name": TEXT, "help_text": TEXT}
+_SETTINGS = [
+    _object(
+        {"type": {"const": "select"}, **_SETTING, "choices": _list(_object({"value": TEXT, "name": TEXT}))},
+        {"default": TEXT},
+    ),
+    _object({"type": {"const": "checkbox"}, **_SETTING}, {"default": {"type": "boolean"}}),
+    _object({"type": {"const": "text"}, **_SETTING}, {"default": {"type": "string"}}),
+]
+MANIFEST = _object(
+    {
+        "versions": _list(TEXT, contains={"const": "0.2"}),
+        "name": TEXT,
+        "identifierSpace": {"type": "string", "format": "uri"},
+        "schemaSpace": {"type": "string", "format": "uri"},
+        "defaultTypes": _list(NAMED, uniqueItems=True, minItems=1),
+        "extend": _object(
+            {
+                "propose_properties": _object(
+                    {"service_url": {"type": "string", "pattern": "^https?://"}, "service_path": {"pattern": "^/"}}
+                ),
+                "property_settings": _list({"oneOf": _SETTINGS}),
+            }
+        ),
+    }
+)
+"""No suggest, no preview, no view: a manifest that had them would fail."""
+PROPOSAL = _object({"properties": _list(NAMED)}, {"type": {"type": "string"}, "limit": {"type": "integer"}})
+RESULTS = {
+    "type": "object",
+    "additionalProperties": _object(
+        {
+            "result": _list(
+                _object(
+                    {"id": TEXT, "name": TEXT, "score": {"type": "number"}},
+                    {"description": TEXT, "match": {"type": "boolean"}, "type": _list(NAMED)},
+                )
+            )
+        }
+    ),
+}
+EXTENSION = _object(
+    {
+        "meta": _list(NAMED),
+        "rows": {
+            "type": "object",
+            "additionalProperties": {
+                "type": "object",
+                "additionalProperties": _list(
+                    {"oneOf": [_object({}), _object({"str": {"type": "string"}})]}, minItems=1
+                ),
+            },
+        },
+    }
+)
+
+
+def check(document: Any, schema: dict[str, Any]) -> Any:
+    """A document that is as the specification has it."""
+    jsonschema_rs.validate(schema, document)
+    return document
