@@ -12,7 +12,14 @@ from pacas.cli.demo.files import PROVIDER
 from pacas.cli.opened_provider import opened_provider, read_provider
 from pacas.provider.ledger.accounts import MemoryAccounts
 
-MED = {"attribute": "MED", "columns": ["GEN", "AGE"], "height": 3, "values": [6, 3, 2, 1], "may_be_absent": False}
+MED = {
+    "attribute": "MED",
+    "columns": ["GEN", "AGE"],
+    "height": 3,
+    "values": [6, 3, 2, 1],
+    "may_be_absent": False,
+    "floor": 0,
+}
 LADDER = [0.9, 0.65, 0.4, 0.0]
 LISTED = {
     "keys": 6,
@@ -52,6 +59,18 @@ def test_for_people_it_shows_what_keys_cost_and_what_is_not_sold(pacas: Any, sea
         "   4      0.9     0.65      0.4        0",
         "   2        –        –        –        0",
     ]
+
+
+def test_a_floor_is_told_of_a_file_and_at_a_url(pacas: Any, sealed: Path) -> None:
+    sealed.write_text(f"floor = {{ MED = 1 }}\n{PROVIDER}")
+    ladders = [{"prices": LADDER, "floor": 1, "keys": 4}, {"prices": LADDER, "floor": 3, "keys": 2}]
+    floored = {**MED, "floor": 1, "prices": {**LISTED, "ladders": ladders}}
+    assert pacas("catalogue", "provider.toml", "--json").document["attributes"] == [floored]
+    assert "MED: nobody is sold it below level 1" in pacas("catalogue", "provider.toml").lines
+    accounts = MemoryAccounts()
+    token = with_account(accounts, "ann")
+    with opened_provider(read_provider("provider.toml")) as provider, served(app_of(provider, accounts)) as url:
+        assert pacas("catalogue", url, "--token", token, "--json").document["attributes"] == [floored]
 
 
 def test_a_url_tells_the_same_but_the_total(pacas: Any, sealed: Path) -> None:

@@ -90,7 +90,8 @@ def test_hierarchies_that_are_made_from_sold_columns_are_known(path: Path) -> No
 
 
 def test_keys_at_the_top(path: Path) -> None:
-    file = read(path, f'history = "per_buyer"\nreasons = true\nmax_matches = 5\n{RELATION}')
+    file = read(path, f'history = "per_buyer"\nreasons = true\nmax_matches = 5\nfloor = {{ MED = 1 }}\n{RELATION}')
+    assert file.floor == {"MED": 1}
     assert (file.history, file.reasons, file.max_matches) == ("per_buyer", True, 5)
 
 

@@ -122,6 +122,8 @@ class Offer:
     """What it costs, where that is public and a price list can be had."""
     is_sealed: bool = False
     """Whether quotes tell nothing of values: where two differ, the rows may still hold the same."""
+    floor: int = 0
+    """The finest level that anybody may buy: below it every request is refused as unsafe."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -40,6 +40,13 @@ def judged(prices: NDArray[np.int64], matches: Numbers, never_below: Numbers, sa
     return prices
 
 
+def not_below(floor: int, ladders: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Prices and refusals at all levels, where nobody is sold anything below a level; they are written over."""
+    below = ladders[:, :floor]
+    below[below >= 0] = UNSAFE
+    return ladders
+
+
 def is_too_many(ladder: Sequence[int], offer: Offer) -> bool:
     """Is it for their number that the rows found are not answered from? Few rows agree at the root, where all do.
 

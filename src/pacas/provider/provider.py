@@ -49,7 +49,8 @@ class Provider:
 
     `match` says what is sold and how a client's tuple finds it; `policies` what must stay hidden; `hierarchies` may be
     given as the files they are in. Without a `ledger` purchases are remembered as long as the process runs. `published`
-    are dependencies that hold exactly, and that buyers are told of.
+    are dependencies that hold exactly, and that buyers are told of. `floor` is by attribute the finest level that
+    anybody may buy.
 
     Its quotes are sealed: what is free follows from public columns alone. With a `support` set, price `points`, a
     `seed` (for reproducible experiments only) or `history = "per_buyer"` they are the paper's; `quotes` says which.
@@ -70,6 +71,7 @@ class Provider:
         points: Sequence[ViewPrice] = (),
         history: HistoryScope | str = HistoryScope.POOLED,
         max_matches: int = 1000,
+        floor: Mapping[str, int] | None = None,
         sealing: Sealing | None = None,
         published: Iterable[str | FunctionalDependency] = (),
         ledger: Ledger | None = None,
@@ -96,6 +98,7 @@ class Provider:
             points=tuple(points),
             history=scope,
             max_matches=max_matches,
+            floor=dict(floor or {}),
             sealing=sealing or Sealing() if mode is QuoteMode.SEALED else None,
             published=FunctionalDependency.parse_all(published),
         )

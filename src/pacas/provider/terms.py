@@ -59,6 +59,8 @@ class Terms:
     max_matches: int = 1000
     sealing: Sealing | None = None
     """How quotes are sealed; None where they are the paper's."""
+    floor: Mapping[str, int] = field(default_factory=dict)
+    """By attribute the finest level that anybody may buy; what is not named is sold from the ground up."""
     published: Sequence[FunctionalDependency] = ()
     """Dependencies that hold exactly in the relation, and that everybody may know."""
 
@@ -131,6 +133,18 @@ class Terms:
         for attribute in self.sensitivity:
             if attribute not in self.protected:
                 raise SchemaError.missing(attribute, self.protected, "what is sold or protected")
+        for attribute, level in self.floor.items():
+            self._check_floor(attribute, level)
+
+    def _check_floor(self, attribute: str, level: int) -> None:
+        if attribute not in self.match:
+            raise SchemaError(f"floor: {SchemaError.missing(attribute, self.sold, 'what is sold')}")
+        root = self.hierarchies[attribute].height if attribute in self.hierarchies else 1
+        if not 0 <= level < root:
+            raise HierarchyError(
+                f"the floor of {attribute!r} must be a level from 0 to {root - 1}, not {level}: at level {root} "
+                "nothing is told; leave it out of what is sold instead"
+            )
 
     def _check_policy(self, number: int, policy: Policy) -> None:
         if not policy.y:

@@ -293,7 +293,7 @@ def _offer(told: wire.OfferedAttribute) -> Offer:
     if hierarchy.height != told.height:
         raise HierarchyError.no_such_level(told.height, hierarchy.height)
     prices = None if told.prices is None else told.prices.listed()
-    return Offer(told.attribute, tuple(told.columns), hierarchy, told.may_be_absent, prices, told.is_sealed)
+    return Offer(told.attribute, tuple(told.columns), hierarchy, told.may_be_absent, prices, told.is_sealed, told.floor)
 
 
 def _is_of(listed: PriceList, offer: Offer) -> bool:

@@ -80,6 +80,7 @@ class Service:
                 height=offer.hierarchy.height,
                 hierarchy=PublishedHierarchy.of(own[attribute]) if attribute in own else None,
                 may_be_absent=offer.may_be_absent,
+                floor=offer.floor,
                 prices=self.price_lists.offered(attribute),
                 is_sealed=offer.is_sealed,
             )

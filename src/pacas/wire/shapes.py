@@ -354,6 +354,7 @@ class OfferedAttribute(ServerShape):
         default=None, description="What it costs, where a price list says so; null: ask for quotes."
     )
     is_sealed: bool = Field(default=False, description="Whether quotes tell nothing of the values.")
+    floor: Level = Field(default=0, description="The finest level that anybody may buy.")
 
 
 class Limits(ServerShape):

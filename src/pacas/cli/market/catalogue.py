@@ -50,8 +50,8 @@ def command(
     nothing, and below which level nobody is sold it. Where they are the paper's, ask with pacas quote.
 
     JSON: quotes (sealed or paper), total (of a file; null at a URL), attributes (attribute, columns, height, values:
-    how many a level has, null where they are not told; may_be_absent, prices: null, or keys, linked, ladders: prices,
-    floor, keys)
+    how many a level has, null where they are not told; may_be_absent, floor: the finest level that anybody may buy,
+    prices: null, or keys, linked, ladders: prices, floor, keys)
 
     Example: pacas catalogue provider.toml
     """
@@ -82,6 +82,7 @@ def as_json(offers: Mapping[str, Offer], total: int | None) -> dict[str, Any]:
                 "height": offer.hierarchy.height,
                 "values": _values(offer.hierarchy),
                 "may_be_absent": offer.may_be_absent,
+                "floor": offer.floor,
                 "prices": None if offer.prices is None else _prices(offer.prices),
             }
             for offer in offers.values()
@@ -119,6 +120,8 @@ def _print(offers: Mapping[str, Offer], total: int | None) -> None:
         table.add_row(printable(offer.attribute), printable(columns), str(offer.hierarchy.height + 1), told)
     out.print(table)
     for offer in offers.values():
+        if offer.floor:
+            out.print(printable(f"{offer.attribute}: nobody is sold it below level {offer.floor}"))
         if offer.prices is not None:
             _print_prices(offer, offer.prices)
     if any(offer.prices is None for offer in offers.values()):

@@ -61,6 +61,7 @@ def _terms(
         points=file.price_points(),
         history=HistoryScope(file.history),
         max_matches=file.max_matches,
+        floor=file.floor,
         sealing=sealing_of(file, engine, sold_before),
         published=file.published(),
     )

@@ -18,7 +18,7 @@ from pacas.errors import did_you_mean
 from pacas.formats.hierarchies.hierarchy_source import HIERARCHY
 from pacas.formats.toml_sections import EngineName, Key, Memory, Section, unknown_key
 
-TOP_KEYS = ("engine", "master", "memory", "history", "reasons", "max_matches")
+TOP_KEYS = ("engine", "master", "memory", "history", "reasons", "max_matches", "floor")
 """Keys that stand before the first table of the file."""
 
 
@@ -184,6 +184,8 @@ class ProviderSections(Section):
     reasons: bool | None = None
     """Whether buyers over the wire are told why they are refused; if nothing is said, where quotes are sealed."""
     max_matches: int = Field(default=1000, ge=1, le=10**9)
+    floor: dict[str, int] = Field(default_factory=dict)
+    """By attribute the finest level that anybody may buy."""
 
 
 # ---- what is wrong with a file -------------------------------------------------------------------------------------
@@ -198,6 +200,7 @@ _EXAMPLES = {
     "points": "[[pricing.points]] with select and price",
     "policy": "[[policy]] with x, y and k",
     "dependency": '[[dependency]] with fd = "A -> B"',
+    "floor": "floor = { MED = 1 }",
     "ledger": '[ledger] with url = "…"',
     "service": "[service] with quotes_per_minute = 600000",
 }

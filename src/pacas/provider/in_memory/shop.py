@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from threading import Lock
 from typing import NamedTuple
@@ -13,7 +14,7 @@ from pacas.core.query import GeneralizedQuery
 from pacas.engine.grouping import Ints
 from pacas.protocol.marketplace import Columns, check_request, offer_of
 from pacas.protocol.messages import Ladders, Offer, Quote, Reason, Refusal, Request
-from pacas.protocol.order_of_checks import REASON_OF
+from pacas.protocol.order_of_checks import REASON_OF, not_below
 from pacas.provider.in_memory.audit import count_sales
 from pacas.provider.in_memory.quote_cache import QuoteCache
 from pacas.provider.in_memory.sales import Sales
@@ -47,7 +48,9 @@ class InMemoryShop:
 
     def __init__(self, stock: Stock, secret: bytes, state: Lock) -> None:
         self.stock, self.terms, self._secret, self._state = stock, stock.terms, secret, state
-        self.offers: Mapping[str, Offer] = {a: inquiry.offer for a, inquiry in stock.inquiries.items()}
+        self.offers: Mapping[str, Offer] = {
+            a: replace(inquiry.offer, floor=self.terms.floor.get(a, 0)) for a, inquiry in stock.inquiries.items()
+        }
         self.is_short = stock.untouched.short
         self.keeps_quotes = stock.terms.history is HistoryScope.POOLED and all(
             inquiry.matcher.by_slot is not None and not inquiry.has_edits for inquiry in stock.inquiries.values()
@@ -74,39 +77,41 @@ class InMemoryShop:
         return stock_digests(self.stock, self._secret)
 
     def ladders(self, attribute: str, tuples: Columns, buyer: str) -> Ladders:
-        offer_of(attribute, self.offers)
+        floor = offer_of(attribute, self.offers).floor
         inquiry, cache = self.stock.inquiries[attribute], self.sales.quote_caches.get(attribute)
         if cache is not None:
-            return self._read(cache, inquiry.matcher, tuples, buyer)
+            return Ladders(not_below(floor, self._read(cache, inquiry.matcher, tuples, buyer)))
         asked = inquiry.ask(tuples)
         with self._state:
-            return Ladders(self._ladders(asked, buyer))
+            return Ladders(not_below(floor, self._ladders(asked, buyer)))
 
-    def _read(self, cache: QuoteCache, matcher: Matcher, tuples: Columns, buyer: str) -> Ladders:
+    def _read(self, cache: QuoteCache, matcher: Matcher, tuples: Columns, buyer: str) -> Ints:
         """Where quotes are kept: looked up one by one, or all at once if they are many."""
         slots = matcher.slots(tuples)
         with self._state:
             known = self.sales.known(buyer)
             if 0 < len(slots) <= FEW:
-                return Ladders(np.array([kept_ladder(cache, slot, known) for slot in slots.tolist()]))
-            return Ladders(cache.ladders(slots, known))
+                return np.array([kept_ladder(cache, slot, known) for slot in slots.tolist()])
+            return cache.ladders(slots, known)
 
     def judge(self, request: Request, buyer: str) -> InMemorySale | Refusal:
-        check_request(request, self.offers)
+        floor = check_request(request, self.offers).floor
         inquiry, cache = self.stock.inquiries[request.attribute], self.sales.quote_caches.get(request.attribute)
         if cache is not None:
-            return self._look_up(cache, inquiry.matcher.slot(request.tuple), request.level, buyer)
+            return self._look_up(cache, inquiry.matcher.slot(request.tuple), request.level, floor, buyer)
         asked = inquiry.ask({column: [value] for column, value in request.tuple.items()})
         with self._state:
-            price = int(self._ladders(asked, buyer)[0, request.level])
+            price = int(not_below(floor, self._ladders(asked, buyer))[0, request.level])
         return (
             InMemorySale(price, int(asked.sets.rows[0]), sets=asked.sets) if price >= 0 else Refusal(REASON_OF[price])
         )
 
-    def _look_up(self, cache: QuoteCache, slot: int, level: int, buyer: str) -> InMemorySale | Refusal:
+    def _look_up(self, cache: QuoteCache, slot: int, level: int, floor: int, buyer: str) -> InMemorySale | Refusal:
         """A slot's quote, where quotes are kept."""
         with self._state:
             price = kept_quote(cache, slot, level, self.sales.known(buyer))
+        if price >= 0 and level < floor:
+            return Refusal(Reason.UNSAFE)
         return InMemorySale(price, int(cache.rows(slot)[0]), slot=slot) if price >= 0 else Refusal(REASON_OF[price])
 
     def _ladders(self, asked: MatchedRequests, buyer: str) -> Ints:
@@ -126,11 +131,21 @@ class InMemoryShop:
             self.sales.add(purchase, sale.sets)
 
     def quote_query(self, query: GeneralizedQuery, buyer: str) -> Quote | Refusal:
+        if self._is_below_a_floor(query):
+            return Refusal(Reason.UNSAFE)
         conflicts = self.stock.views.conflicts(query, self.sales.known(buyer))
         with self._state:
             if not self.sales.judged(buyer).safe_without(conflicts, self.stock.support):
                 return Refusal(Reason.UNSAFE)
         return Quote(int(self.stock.weights[conflicts].sum()))
+
+    def _is_below_a_floor(self, query: GeneralizedQuery) -> bool:
+        """Does it tell more of an attribute than anybody may buy? A condition compares ground values."""
+        floor = {a: level for a, level in self.terms.floor.items() if level}
+        outputs = len(query.outputs)
+        return any(output.level < floor.get(output.column.attribute, 0) for output in query.outputs) or any(
+            column.attribute in floor for column in query.columns()[outputs:]
+        )
 
     def count_sales(self, purchases: Sequence[Purchase]) -> CountedShop:
         return count_sales(self.stock, purchases)

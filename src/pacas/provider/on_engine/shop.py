@@ -19,7 +19,7 @@ from pacas.engine.grouping import Ints
 from pacas.errors import InputError
 from pacas.protocol.marketplace import Columns, check_request, offer_of
 from pacas.protocol.messages import Ladders, Offer, Quote, Refusal, Request
-from pacas.protocol.order_of_checks import REASON_OF
+from pacas.protocol.order_of_checks import REASON_OF, not_below
 from pacas.provider.ledger.entry import Purchase
 from pacas.provider.matching.index_matcher import IndexMatcher
 from pacas.provider.matching.lookup_keys import Key, LookupKeys, by_likeness, distinct_keys, key_of
@@ -73,7 +73,8 @@ class EngineShop:
         tell("weighing the neighbours")
         self.total = self.summary.weighing.total if self.summary.neighbours else 0
         self.offers: Mapping[str, Offer] = {
-            a: Offer(a, lookup_keys[a].client_columns, columns[a].domain) for a in terms.match
+            a: Offer(a, lookup_keys[a].client_columns, columns[a].domain, floor=terms.floor.get(a, 0))
+            for a in terms.match
         }
         self._row_lookups = {a: self._row_lookup(a, lookup_keys[a], indexes[a]) for a in terms.match}
         self._found_again = {a for a in terms.match if self._is_found_again(a, lookup_keys[a])}
@@ -143,7 +144,8 @@ class EngineShop:
             own = self.sales.known(buyer).depths(attributes, subset.rows)
         surviving = subset.surviving(depths, subset.linked(policies), in_all)
         prices, known = subset.prices(attribute), subset.known(own)
-        return ladders_of(asked, prices, known, surviving, height, max_matches), subset, asked
+        ladders = ladders_of(asked, prices, known, surviving, height, max_matches)
+        return not_below(offer.floor, ladders), subset, asked
 
     def quote_query(self, query: GeneralizedQuery, buyer: str) -> Quote | Refusal:
         raise InputError(

@@ -40,7 +40,9 @@ class PriceLists:
         view = self._view
         numeric = sorted(a for a, hierarchy in view.hierarchies.items() if hierarchy.numeric)
         match = {a: str(dependency) for a, dependency in view.match.items()}
-        public = [view.digests(), view.index.digest(), match, numeric, list(map(repr, view.policies))]
+        public: list[object] = [view.digests(), view.index.digest(), match, numeric, list(map(repr, view.policies))]
+        if floor := {a: level for a, level in view.floor.items() if level}:
+            public.append(floor)
         return sha256(b"pacas price list 1\n" + json.dumps(public, sort_keys=True).encode()).hexdigest()
 
     @cached_property

@@ -58,6 +58,8 @@ class PublicView:
     reserve: Reserve = Reserve.FIXED
     salt: bytes = SALT
     max_matches: int = 1000
+    floor: Mapping[str, int] = field(default_factory=dict)
+    """The finest levels that anybody may buy."""
     tables: Tables = field(default_factory=Tables)
 
     def component_of(self, attribute: str) -> LinkedAttributes:

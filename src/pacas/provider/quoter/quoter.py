@@ -63,7 +63,7 @@ class Quoter:
         self.components = _priced(view)
         of = {a: priced for priced in self.components for a in priced.linked.attributes}
         self.sold: Mapping[str, SoldAttribute] = {
-            attribute: SoldAttribute(attribute, of[attribute], view.max_matches) for attribute in view.match
+            a: SoldAttribute(a, of[a], view.max_matches, view.floor.get(a, 0)) for a in view.match
         }
         self.sold_before = [sold for buyer, request in bought for sold in self._sold_before(buyer, request)]
         self.guards = [Guard(number, policy, view, of) for number, policy in enumerate(view.policies, start=1)]

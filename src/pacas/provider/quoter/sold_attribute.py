@@ -23,13 +23,13 @@ class FoundUnits(NamedTuple):
 class SoldAttribute:
     """The units of an attribute, and the lowest level at which each of them is sold."""
 
-    def __init__(self, attribute: str, priced: PricedComponent, max_matches: int) -> None:
+    def __init__(self, attribute: str, priced: PricedComponent, max_matches: int, floor: int = 0) -> None:
         self.attribute = attribute
         self.priced, self.place = priced, priced.linked.attributes.index(attribute)
         self.top = priced.heights[self.place]
         """The level at which nothing is told: the root's or, where a row may be absent, the one above."""
         self.height = self.top - priced.linked.may_be_absent
-        self.floor: NDArray[np.int8] = np.zeros(len(priced.units), dtype=np.int8)
+        self.floor: NDArray[np.int8] = np.full(len(priced.units), floor, dtype=np.int8)
         """Per unit the lowest level at which it is sold."""
         self.max_matches = max_matches
 

@@ -110,6 +110,7 @@ def public_view(terms: Terms, sealing: Sealing, index: PublicIndex) -> PublicVie
         sealing.spread,
         sealing.reserve,
         max_matches=terms.max_matches,
+        floor=terms.floor,
     )
 
 

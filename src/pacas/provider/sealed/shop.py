@@ -49,7 +49,15 @@ class SealedShop:
         listed = {} if self.price_lists is None else self.price_lists.offered
         view = quoters.view
         self.offers: Mapping[str, Offer] = {
-            a: Offer(a, quoters.client_columns(a), view.hierarchies[a], private.may_be_absent, listed.get(a), True)
+            a: Offer(
+                a,
+                quoters.client_columns(a),
+                view.hierarchies[a],
+                private.may_be_absent,
+                listed.get(a),
+                is_sealed=True,
+                floor=view.floor.get(a, 0),
+            )
             for a in view.match
         }
 
