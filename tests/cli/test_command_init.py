@@ -295,8 +295,27 @@ def test_what_nearly_tells_a_protected_column_is_not_sold_beside_it(pacas: Any, 
     assert {one["severity"] for one in found} <= {"note"}
 
 
-def test_where_nobody_is_found_alone_the_linter_has_only_notes(pacas: Any) -> None:
+def test_rows_that_are_not_people_are_said_to_be_things_and_the_linter_has_only_notes(pacas: Any, folder: Path) -> None:
+    """The file says so, the linter and the audit go by it and show it; without it both warn."""
     assert pacas("init", "provider", "sold.csv").code == 0
-    assert pacas("init", "client", "mine.csv", "--provider", "provider.toml").code == 0
-    for finding in pacas("lint", "provider.toml", "--json").document["findings"]:
-        assert finding["severity"] == "note" or finding["rule"] == "unprotected"
+    text = (folder / "provider.toml").read_text()
+    assert tomllib.loads(text)["relation"] == {"data": "sold.csv", "about": "things"}
+    (found,) = pacas("lint", "provider.toml", "--json").document["findings"]
+    assert (found["rule"], found["severity"], found["people"]) == ("unprotected", "note", 0)
+    audit = pacas("audit", "provider.toml", "--json").document
+    assert (audit["warnings"], [one["rule"] for one in audit["findings"]]) == ([], ["unprotected"])
+    (folder / "people.toml").write_text(text.replace('about = "things"', 'about = "people"'))
+    (found,) = pacas("lint", "people.toml", "--json").document["findings"]
+    assert (found["rule"], found["severity"], found["people"]) == ("unprotected", "warning", 400)
+    assert pacas("audit", "people.toml", "--json").document["warnings"] == [
+        "there is no policy: everything is safe to sell"
+    ]
+
+
+def test_what_rows_are_about_may_change_under_a_ledger(pacas: Any, folder: Path) -> None:
+    assert pacas("init", "provider", "sold.csv").code == 0
+    (folder / "ask.jsonl").write_text('{"tuple": {"ZIP": "10003"}, "attribute": "City", "level": 0}\n')
+    assert pacas("buy", "provider.toml", "--requests", "ask.jsonl").code == 0
+    text = (folder / "provider.toml").read_text()
+    (folder / "provider.toml").write_text(text.replace('about = "things"', 'about = "people"'))
+    assert pacas("buy", "provider.toml", "--requests", "ask.jsonl").code == 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import random
 from collections.abc import Sequence
 from contextlib import redirect_stderr, redirect_stdout
@@ -67,8 +68,17 @@ def told(*arguments: str) -> tuple[int, str]:
     return code, complaint.getvalue()
 
 
+def linted(provider: Path) -> list[dict[str, object]]:
+    """What the linter says of a file."""
+    said = io.StringIO()
+    with redirect_stdout(said):
+        assert run(["lint", str(provider), "--json"]) == 0
+    findings: list[dict[str, object]] = json.loads(said.getvalue())["findings"]
+    return findings
+
+
 def check(table: Path) -> tuple[bool, bool]:
-    """Both files load, the provider's as it would be served; or one line says why there is none."""
+    """Both files load, the provider's as it would be served, and linter-clean; or one line says why there is none."""
     made = []
     for what in ("client", "provider"):
         output = table.parent / f"{what}.toml"
@@ -85,8 +95,7 @@ def check(table: Path) -> tuple[bool, bool]:
     if made[1]:
         with opened_unsold(read_provider_file(table.parent / "provider.toml"), EngineChoice()):
             pass
-        code, complaint = told("lint", str(table.parent / "provider.toml"))
-        assert code == 0, complaint
+        assert not {finding["severity"] for finding in linted(table.parent / "provider.toml")} - {"note"}
     return made[0], made[1]
 
 

@@ -124,6 +124,12 @@ def test_a_relation_may_be_a_folder_and_is_scanned_once(path: Path, tmp_path: Pa
         (f'{RELATION}engine = "spark"\n', "'engine' stands at the top of the file, before any [section]"),
         (f"{RELATION}key = 7\n", "shop.toml: 'relation.key': give a column, such as \"ID\", or a list of them"),
         (f'{RELATION}keys = "ID"\n', "unknown key 'relation.keys'; did you mean 'key'?"),
+        (f'{RELATION}about = "shops"\n', "'relation.about': input should be 'people' or 'things'"),
+        (
+            f'{RELATION}about = "things"\n[[policy]]\nx = ["A"]\ny = ["B"]\nk = 2\n',
+            'relation.about: "things" says that nobody is to be protected, and there is a policy; leave it out',
+        ),
+        (f'{RELATION}[relations.more]\ndata = "m"\nabout = "things"\n', "unknown key 'relations.more.about'"),
     ],
 )
 def test_a_mistake_about_the_engine_or_a_key_is_named(path: Path, text: str, said: str) -> None:

@@ -157,7 +157,7 @@ def _warnings(provider: Provider, counted: CountedShop) -> Iterator[str]:
         yield PAPER_QUOTES
     if provider.seed_is_given:
         yield "the seed is given, and whoever guesses it knows the support set; leave it out, and it is a random secret"
-    if not terms.policies:
+    if not terms.policies and terms.about == "people":
         yield "there is no policy: everything is safe to sell"
     if terms.history is HistoryScope.PER_BUYER:
         short = sum(found.short_together for found in counted.groups)

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from math import prod
+from typing import Literal
 
 import numpy as np
 
@@ -63,6 +64,8 @@ class Terms:
     """By attribute the finest level that anybody may buy; what is not named is sold from the ground up."""
     published: Sequence[FunctionalDependency] = ()
     """Dependencies that hold exactly in the relation, and that everybody may know."""
+    about: Literal["people", "things"] = "people"
+    """What rows are about, by their owner's word: of things nobody is to be protected, and no policy is missed."""
 
     def __post_init__(self) -> None:
         """A policy that protects every row need name no X: everybody who is found by other values is a group."""

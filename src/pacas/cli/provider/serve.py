@@ -183,8 +183,10 @@ def warn_of_findings(file: ProviderFile, provider: Provider, engine: Engine[Any]
     if told:
         _warn(told)
     found = [
-        one for one in findings if one.severity != "note" and one.rule != "free-quotes-tell"
-    ]  # which is said in full
+        one
+        for one in findings
+        if (one.severity != "note" or one.rule == "unprotected") and one.rule != "free-quotes-tell"
+    ]  # the last is said in full
     for finding in found:
         _warn(f"{finding.severity}: {finding.rule}: {printable(finding.attribute)}")
     if found:

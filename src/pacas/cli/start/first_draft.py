@@ -30,6 +30,8 @@ A_CELL = 0.01
 """Credits that a cell costs, about."""
 EVERYBODY = "row"
 """The scope of a policy where everybody is found alone."""
+THINGS = StarterLine.key("about", "things", "by the names of its columns; leave it out if rows are about people")
+"""What the linter goes by where no policy is wanted."""
 
 
 def first_draft(table: CodedTable, lines: Sequence[StarterLine], share: float, choices: Choices) -> ProviderDraft:
@@ -48,7 +50,7 @@ def first_draft(table: CodedTable, lines: Sequence[StarterLine], share: float, c
     policies, trees = {}, {}
     for name, match in sold.matches.items():
         trees[name] = suggested[name].merged() if people else suggested[name].hierarchy
-        if people and match.identifies:
+        if people and match.alone:
             found_policy = _policy(table, match, trees[name], share)
             if found_policy is None:
                 unsold[name] = "it is one person's, and no level of its hierarchy hides it: give it families of values"
@@ -58,7 +60,7 @@ def first_draft(table: CodedTable, lines: Sequence[StarterLine], share: float, c
     files = _files(kept, trees)
     starter = ProviderStarter(
         table=table.name,
-        data=[line for line in lines if line.text.startswith(("data", "key"))],
+        data=[*(line for line in lines if line.text.startswith(("data", "key"))), *([] if people else [THINGS])],
         engine=[line for line in lines if not line.text.startswith(("data", "key"))],
         sold=[
             SoldLine(match, files[name], _how(suggested[name]), policies.get(name), _is_tied(table, match))
@@ -114,8 +116,8 @@ def _total(table: CodedTable, kept: Mapping[str, object]) -> float:
 
 
 def _notes(people: bool, kept: Mapping[str, SuggestedMatch]) -> list[str]:
-    if people and any(match.identifies for match in kept.values()):
+    if people and any(match.alone for match in kept.values()):
         return ["A row looks like a person's: what single people are found by is protected by a policy."]
     if people:
         return ["Nobody is found alone by these columns, so that no policy is written; say so if that is wrong."]
-    return ["A row does not look like a person's, so that no policy is written; add some if that is wrong."]
+    return ["A row does not look like a person's, so that no policy is written: about says so."]

@@ -45,7 +45,8 @@ def command(
 
     What is sold is found by columns that tell it for sure. Where these single out a person, a policy protects it,
     with the largest k, and levels, that leave --share of the rows for sale. Hierarchies are written as files beside it.
-    The file loads, and pacas lint finds no error in it. Nothing is ever written over.
+    Where rows do not look like people, about = "things" says so. The file loads, and pacas lint has no error and no
+    warning for it. Nothing is ever written over.
 
     JSON: output, files, sold (attribute, match, hierarchy, policy: null, or k, level, sold_from), unsold (attribute,
     why), dependencies

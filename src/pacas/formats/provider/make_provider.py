@@ -64,6 +64,7 @@ def _terms(
         floor=file.floor,
         sealing=sealing_of(file, engine, sold_before),
         published=file.published(),
+        about=file.relation.about,
     )
 
 

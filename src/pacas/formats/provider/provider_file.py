@@ -186,6 +186,10 @@ def read_provider_file(path: Path) -> ProviderFile:
     file.seed()
     file.price_points()
     _ = file.quotes
+    if file.policy and file.relation.about == "things":
+        raise ConfigError(
+            'relation.about: "things" says that nobody is to be protected, and there is a policy; leave it out'
+        )
     _check_amounts(file.pricing)
     return file
 

@@ -47,6 +47,12 @@ class RelationSection(Section):
     sheet: str | None = None
 
 
+class SoldRelationSection(RelationSection):
+    """The relation that is sold from, and whether its rows are about people, whom a policy should protect."""
+
+    about: Literal["people", "things"] = "people"
+
+
 class PolicySection(Section):
     """(X, Y, L) with value k, or another criterion; D5 needs `allow_linkage` where a match says more than X."""
 
@@ -171,7 +177,7 @@ class ProviderSections(Section):
     engine: EngineName | None = None
     master: str | None = None
     memory: Memory | None = None
-    relation: RelationSection
+    relation: SoldRelationSection
     relations: dict[str, RelationSection] = Field(default_factory=dict)
     hierarchies: dict[str, str | dict[str, Any]] = Field(default_factory=dict)
     match: dict[str, str] = Field(default_factory=dict)

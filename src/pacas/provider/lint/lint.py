@@ -14,7 +14,7 @@ from pacas.provider.lint.free_quotes import FreeQuotes
 from pacas.provider.lint.own_rows import OwnRows
 from pacas.provider.lint.published import published_dependencies
 from pacas.provider.lint.refusals import refused_everything, refused_nothing
-from pacas.provider.lint.remedies import EVERYBODY, SEALED
+from pacas.provider.lint.remedies import EVERYBODY, PEOPLE, SEALED
 from pacas.provider.lint.singled_out import finer_matches, found_alone, groups_of_one, protects_everybody
 from pacas.provider.lint.undeclared import undeclared
 from pacas.provider.provider import Provider
@@ -55,7 +55,10 @@ def lint_provider(
 def _of_terms(own: OwnRows, terms: Terms) -> Iterator[ProviderFinding]:
     """What the terms say by themselves."""
     sold = ", ".join(terms.sold)
-    if not terms.policies:
+    if not terms.policies and terms.about == "things":
+        says = "there is no policy: relation.about says that rows are about things, and everything is safe to sell"
+        yield ProviderFinding("unprotected", "note", sold, 0, says, PEOPLE)
+    elif not terms.policies:
         alone = found_alone(own, terms)
         says = "there is no policy: everything is safe to sell"
         says += "" if alone else "; nobody is found alone, and what is sold is of several people each"

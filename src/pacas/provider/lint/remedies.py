@@ -8,6 +8,7 @@ from pacas.core.dependency import FunctionalDependency
 from pacas.core.toml import toml_text
 
 SEALED = '[pricing]\nquotes = "sealed"  # and leave out support, points, seed and history'
+PEOPLE = 'about = "people"  # in [relation], if that is what they are about'
 EVERYBODY = 'scope = "row"  # everybody is then sold at safe levels only'
 
 
