@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from running_service import app_of, served, with_account
 
+from pacas import example
 from pacas.cli.demo.files import PROVIDER
 from pacas.cli.opened_provider import opened_provider, read_provider
 from pacas.provider.ledger.accounts import MemoryAccounts
@@ -17,6 +18,7 @@ MED = {
     "columns": ["GEN", "AGE"],
     "height": 3,
     "values": [6, 3, 2, 1],
+    "digest": example.med.digest,
     "may_be_absent": False,
     "floor": 0,
 }

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pacas import read_hierarchy
+from pacas import example, read_hierarchy
 
 AGES = ("hierarchy", "build", "sp.csv", "AGE", "intervals", "widths=10,30", "origin=1")
 ROWS = [
@@ -52,7 +52,11 @@ def test_build_by_another_attribute(pacas: Any) -> None:
 
 
 def test_check_prints_json(pacas: Any, folder: Path) -> None:
-    assert pacas("hierarchy", "check", "med.csv", "--json").document == {"ok": True, "findings": []}
+    assert pacas("hierarchy", "check", "med.csv", "--json").document == {
+        "ok": True,
+        "digest": example.med.digest,
+        "findings": [],
+    }
     (folder / "h.csv").write_text("a;x;*\na;y;*\nb;x;*\n")
     result = pacas("hierarchy", "check", "h.csv", "--json")
     assert result.code == 1
@@ -76,7 +80,34 @@ def test_check_compares_with_data_and_k(pacas: Any, folder: Path) -> None:
 
 def test_check_says_ok_in_words(pacas: Any) -> None:
     result = pacas("hierarchy", "check", "med.csv")
-    assert (result.code, result.lines) == (0, ["ok 4 levels, values per level 6 → 3 → 2 → 1"])
+    said = f"ok 4 levels, values per level 6 → 3 → 2 → 1; sha256 {example.med.digest}"
+    assert (result.code, result.lines) == (0, [said])
+
+
+def test_check_with_another_says_what_the_two_tell_together(pacas: Any, folder: Path) -> None:
+    (folder / "a.csv").write_text("1;1-2;*\n2;1-2;*\n3;3-4;*\n4;3-4;*\n")
+    (folder / "b.csv").write_text("1;odd;*\n2;even;*\n3;odd;*\n5;even;*\n4;even;*\n")
+    (folder / "same.csv").write_text("4;3-4;*\n3;3-4;*\n2;1-2;*\n1;1-2;*\n")
+    crossing = pacas("hierarchy", "check", "a.csv", "--with", "b.csv", "--k", "2")
+    assert (crossing.code, crossing.lines[1:]) == (
+        1,
+        ["problem together: 4 of 4 values are left with fewer than 2, 4 of them with no other; sell with one tree"],
+    )
+    told = pacas("hierarchy", "check", "a.csv", "--with", "b.csv", "--k", "2", "--json").document
+    here, there = (read_hierarchy(folder / name).digest for name in ("a.csv", "b.csv"))
+    assert (told["ok"], told["digest"]) == (False, here)
+    assert told["together"] == {
+        "digest": there,
+        "k": 2,
+        "values": 4,
+        "only_here": 0,
+        "only_there": 1,
+        "fewer_than_k": 4,
+        "pinned": 4,
+    }
+    same = pacas("hierarchy", "check", "a.csv", "--with", "same.csv", "--k", "2")
+    assert (same.code, same.lines[1:]) == (0, ["ok together: all 4 values are left with 2 or more"])
+    assert pacas("hierarchy", "check", "same.csv", "--json").document["digest"] == here
 
 
 def test_check_prints_labels_as_they_are(pacas: Any, folder: Path) -> None:

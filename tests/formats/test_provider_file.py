@@ -44,6 +44,14 @@ def test_a_relation_is_enough(path: Path) -> None:
     assert (file.dependencies(), file.policies(), file.price_points()) == ({}, (), ())
 
 
+def test_a_circle_names_trees_by_their_digests(path: Path) -> None:
+    digest = "ab" * 32
+    for written in (digest, f"sha256:{digest}"):
+        assert read(path, f'{RELATION}[circle]\ntrees = {{ MED = "{written}" }}\n').circle.trees == {"MED": written}
+    with pytest.raises(ConfigError, match=r"'circle.trees.MED'"):
+        read(path, f'{RELATION}[circle]\ntrees = {{ MED = "med.csv" }}\n')
+
+
 def test_the_ledger_is_by_default_beside_the_file_and_named_after_it(path: Path) -> None:
     file = read(path, RELATION)
     assert file.folder == path.parent

@@ -25,6 +25,7 @@ from pacas.cli.options import Json, out, print_json, printable, progress, show_h
 from pacas.cli.tree import draw
 from pacas.core.balance import balance
 from pacas.core.builders import BUILDERS, BY, COLUMNS, Needs
+from pacas.core.composition import Composition, compose
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.histogram import Histogram
 from pacas.core.lint import lint
@@ -112,6 +113,10 @@ def check(
     data: AgainstData = None,
     attribute: Attribute = None,
     k: Annotated[int | None, typer.Option(min=1, metavar="K", help="Report levels with fewer than k values.")] = None,
+    with_: Annotated[
+        Path | None,
+        typer.Option("--with", metavar="FILE", help="Another provider's hierarchy: what do the two tell together?"),
+    ] = None,
     values: Annotated[bool, typer.Option("--values", help="Show some of the values that are not covered.")] = False,
     key: KeyOption = None,
     engine: EngineOption = None,
@@ -121,9 +126,13 @@ def check(
 ) -> None:
     """Check a hierarchy: is it a tree, does it cover the data, has each level enough values.
 
+    With --with, of two hierarchies of one attribute: two providers that each answer so that k values are left (3,
+    unless --k says otherwise) may leave fewer to who buys from both. Providers with one tree (one digest) do not.
+
     Exit code 0: no problem (notes are no problems); 1: some.
 
-    JSON: ok, findings (severity, kind, message, level, count, lines)
+    JSON: ok, digest (null where it is no tree), findings (severity, kind, message, level, count, lines), together (with
+    --with: digest of the other, k, values, only_here, only_there, fewer_than_k, pinned)
 
     Example: pacas hierarchy check age.csv --data sp.csv --attribute AGE --k 3
     """
@@ -132,6 +141,10 @@ def check(
     cells = None if column is None else column.column(column.attributes[0])
     findings = lint(raw.rows, cells, k, numeric=raw.numeric, quote_values=values)
     problems = [f for f in findings if f.severity == "problem"]
+    tree = None if any(f.kind not in _OF_TREES for f in problems) else raw.build(file)
+    other = None if with_ is None or tree is None else read_hierarchy(with_)
+    both = None if other is None or tree is None else compose(tree, other, k or _USUAL_K)
+    holds = not problems and (both is None or not both.fewer)
     if json:
         listed = [
             {
@@ -144,14 +157,17 @@ def check(
             }
             for f in findings
         ]
-        print_json({"ok": not problems, "findings": listed})
+        told = {} if both is None or other is None else {"together": _together(both, other)}
+        print_json({"ok": holds, "digest": tree and tree.digest, "findings": listed, **told})
     else:
         for finding in findings:
             colour = "red" if finding.severity == "problem" else "yellow"
             out.print(Text.assemble((finding.severity, colour), " ", printable(finding.message)))
-        if not problems:
-            out.print(Text.assemble(("ok", "green"), f" {_in_words(raw.build(file))}"))
-    raise typer.Exit(1 if problems else 0)
+        if not problems and tree is not None:
+            out.print(Text.assemble(("ok", "green"), f" {_in_words(tree)}; sha256 {tree.digest}"))
+        if both is not None:
+            out.print(_together_in_words(both))
+    raise typer.Exit(0 if holds else 1)
 
 
 @app.command("show")
@@ -183,6 +199,33 @@ def show(
         counted = zip(column.column(column.attributes[0]), column.counts.tolist(), strict=True)
         counts = {value: n for value, n in counted if value is not None}
     out.print(draw(shown, max_children=children, depth=depth, counts=counts))
+
+
+_OF_TREES = ("uncovered-values", "general-values", "few-values")
+"""Problems that a tree can have."""
+_USUAL_K = 3
+
+
+def _together(both: Composition, other: Hierarchy) -> dict[str, object]:
+    return {
+        "digest": other.digest,
+        "k": both.k,
+        "values": both.values,
+        "only_here": both.only_first,
+        "only_there": both.only_second,
+        "fewer_than_k": both.fewer,
+        "pinned": both.pinned,
+    }
+
+
+def _together_in_words(both: Composition) -> Text:
+    if not both.fewer:
+        return Text.assemble(("ok", "green"), f" together: all {both.values:,} values are left with {both.k} or more")
+    return Text.assemble(
+        ("problem", "red"),
+        f" together: {both.fewer:,} of {both.values:,} values are left with fewer than {both.k}, {both.pinned:,} of "
+        "them with no other; sell with one tree",
+    )
 
 
 def _show_made(made: Hierarchy, output: Path | None, json: bool) -> None:

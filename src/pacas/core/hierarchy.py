@@ -7,10 +7,12 @@ Nodes are numbered, so that a column of values is an array of codes, `generalize
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
+from hashlib import sha256
 from itertools import pairwise
 
 import numpy as np
@@ -200,6 +202,12 @@ class Hierarchy:
         """One row per label of level 0: the ground values, and the general ones that stand there as well."""
         codes = [c for c, level in enumerate(self.level) if level == 0 and self.labels[c] is not None]
         return [tuple(str(self.labels[a]) for a in self.ancestors[:, c]) for c in codes]
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256, in hex, of all that the tree says: in whatever order and format it is written, it is the same."""
+        said = [self.numeric, sorted(self.level_zero_rows())]
+        return sha256(b"pacas hierarchy 1\n" + json.dumps(said, ensure_ascii=False).encode()).hexdigest()
 
     # ---- the generalization relation ----------------------------------------------------------------------
 

@@ -50,7 +50,7 @@ class Provider:
     `match` says what is sold and how a client's tuple finds it; `policies` what must stay hidden; `hierarchies` may be
     given as the files they are in. Without a `ledger` purchases are remembered as long as the process runs. `published`
     are dependencies that hold exactly, and that buyers are told of. `floor` is by attribute the finest level that
-    anybody may buy.
+    anybody may buy; `common_trees` are the digests of the hierarchies that it shares with other providers.
 
     Its quotes are sealed: what is free follows from public columns alone. With a `support` set, price `points`, a
     `seed` (for reproducible experiments only) or `history = "per_buyer"` they are the paper's; `quotes` says which.
@@ -72,6 +72,7 @@ class Provider:
         history: HistoryScope | str = HistoryScope.POOLED,
         max_matches: int = 1000,
         floor: Mapping[str, int] | None = None,
+        common_trees: Mapping[str, str] | None = None,
         sealing: Sealing | None = None,
         published: Iterable[str | FunctionalDependency] = (),
         ledger: Ledger | None = None,
@@ -99,6 +100,7 @@ class Provider:
             history=scope,
             max_matches=max_matches,
             floor=dict(floor or {}),
+            common_trees=dict(common_trees or {}),
             sealing=sealing or Sealing() if mode is QuoteMode.SEALED else None,
             published=FunctionalDependency.parse_all(published),
         )

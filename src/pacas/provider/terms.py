@@ -18,7 +18,7 @@ from pacas.core.dependency import FunctionalDependency, MatchingDependency
 from pacas.core.money import CREDIT
 from pacas.core.query import GeneralizedQuery
 from pacas.engine.contract import Hierarchies
-from pacas.errors import HierarchyError, InputError, SchemaError
+from pacas.errors import HierarchyError, InputError, SchemaError, did_you_mean
 from pacas.provider.column import Column
 from pacas.provider.quote_mode import QuoteMode
 from pacas.provider.quoter.declared import DeclaredDependency, Sealing
@@ -62,6 +62,8 @@ class Terms:
     """How quotes are sealed; None where they are the paper's."""
     floor: Mapping[str, int] = field(default_factory=dict)
     """By attribute the finest level that anybody may buy; what is not named is sold from the ground up."""
+    common_trees: Mapping[str, str] = field(default_factory=dict)
+    """By attribute the digest of the hierarchy that all members of a circle of providers have."""
     published: Sequence[FunctionalDependency] = ()
     """Dependencies that hold exactly in the relation, and that everybody may know."""
     about: Literal["people", "things"] = "people"
@@ -138,6 +140,29 @@ class Terms:
                 raise SchemaError.missing(attribute, self.protected, "what is sold or protected")
         for attribute, level in self.floor.items():
             self._check_floor(attribute, level)
+
+        for attribute, digest in self.common_trees.items():
+            if problem := self._not_in_common(attribute, digest):
+                raise InputError(f"the circle's tree of {attribute!r}: {problem}")
+
+    def _not_in_common(self, attribute: str, digest: str) -> str | None:
+        """Why an attribute cannot be sold in a circle with one tree, so that who is safe alone is safe together."""
+        if attribute not in self.match:
+            return f"it is not for sale; {did_you_mean(attribute, self.match)}"
+        if attribute not in self.hierarchies:
+            return "it has no hierarchy here; give it the one that all members have"
+        if self.hierarchies[attribute].digest != digest:
+            return f"the hierarchy here is another one, {self.hierarchies[attribute].digest}; take the common one"
+        if not self.match[attribute].is_by_equality:
+            return "a match by likeness may find another person elsewhere; match by equality"
+        if any(one.dictionary and attribute in one.fd.attributes for one in self.dependencies):
+            return "a dictionary lets other attributes tell of it, which members may sell otherwise; leave it out"
+        for number, policy in enumerate(self.policies, start=1):
+            if attribute in policy.y and policy.allow_linkage:
+                return f"policy {number} has allow_linkage, so nodes with fewer than k values are sold; leave it out"
+            if attribute in policy.y and len(policy.y) > 1:
+                return f"policy {number} is over several attributes, and trees do not keep those; write one for each"
+        return None
 
     def _check_floor(self, attribute: str, level: int) -> None:
         if attribute not in self.match:

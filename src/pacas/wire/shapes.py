@@ -271,10 +271,15 @@ class PublishedHierarchy(ServerShape):
 
     levels: list[list[str]] = Field(description="A path per value of level 0: the value, its ancestors, the root.")
     numeric: bool = Field(default=False, description="Whether values are compared as numbers: 51 and 51.0 are one.")
+    digest: str | None = Field(default=None, description="SHA-256 of the tree, in hex: one tree has one.")
 
     @classmethod
     def of(cls, hierarchy: Hierarchy) -> PublishedHierarchy:
-        return cls(levels=[list(row) for row in hierarchy.level_zero_rows()], numeric=hierarchy.numeric)
+        return cls(
+            levels=[list(row) for row in hierarchy.level_zero_rows()],
+            numeric=hierarchy.numeric,
+            digest=hierarchy.digest,
+        )
 
 
 class OfferedLadder(ServerShape):

@@ -50,8 +50,8 @@ def command(
     nothing, and below which level nobody is sold it. Where they are the paper's, ask with pacas quote.
 
     JSON: quotes (sealed or paper), total (of a file; null at a URL), attributes (attribute, columns, height, values:
-    how many a level has, null where they are not told; may_be_absent, floor: the finest level that anybody may buy,
-    prices: null, or keys, linked, ladders: prices, floor, keys)
+    how many a level has, null where they are not told; digest: the hierarchy's, null likewise; may_be_absent, floor:
+    the finest level that anybody may buy, prices: null, or keys, linked, ladders: prices, floor, keys)
 
     Example: pacas catalogue provider.toml
     """
@@ -81,6 +81,7 @@ def as_json(offers: Mapping[str, Offer], total: int | None) -> dict[str, Any]:
                 "columns": list(offer.columns),
                 "height": offer.hierarchy.height,
                 "values": _values(offer.hierarchy),
+                "digest": offer.hierarchy.digest if offer.hierarchy.ground_labels else None,
                 "may_be_absent": offer.may_be_absent,
                 "floor": offer.floor,
                 "prices": None if offer.prices is None else _prices(offer.prices),

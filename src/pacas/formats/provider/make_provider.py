@@ -62,6 +62,7 @@ def _terms(
         history=HistoryScope(file.history),
         max_matches=file.max_matches,
         floor=file.floor,
+        common_trees={a: digest.removeprefix("sha256:") for a, digest in file.circle.trees.items()},
         sealing=sealing_of(file, engine, sold_before),
         published=file.published(),
         about=file.relation.about,

@@ -154,6 +154,12 @@ def _reconcile(value: Any) -> bool | str:
     )
 
 
+class CircleSection(Section):
+    """What a provider has in common with others, so that they are safe together: by attribute a hierarchy's digest."""
+
+    trees: dict[str, Annotated[str, Field(pattern="^(sha256:)?[0-9a-f]{64}$")]] = Field(default_factory=dict)
+
+
 class ServiceSection(Section):
     """What the service allows, and the key that it signs receipts with."""
 
@@ -185,6 +191,7 @@ class ProviderSections(Section):
     dependency: list[DependencySection] = Field(default_factory=list)
     pricing: PricingSection = PricingSection()
     ledger: LedgerSection = LedgerSection()
+    circle: CircleSection = CircleSection()
     service: ServiceSection = ServiceSection()
     history: Literal["pooled", "per_buyer"] = "pooled"
     reasons: bool | None = None
@@ -208,6 +215,7 @@ _EXAMPLES = {
     "dependency": '[[dependency]] with fd = "A -> B"',
     "floor": "floor = { MED = 1 }",
     "ledger": '[ledger] with url = "…"',
+    "circle": '[circle] with trees = { MED = "…" }, the digest that pacas hierarchy check prints',
     "service": "[service] with quotes_per_minute = 600000",
 }
 
