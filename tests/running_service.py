@@ -16,6 +16,7 @@ import uvicorn
 from pacas.provider.ledger.accounts import Account, Accounts, MemoryAccounts, Role, token_hash
 from pacas.provider.provider import Provider
 from pacas.server.app import create_app
+from pacas.server.connections import USUAL, ConnectionLimits, Note
 from pacas.server.limits import ServiceSettings
 from pacas.server.logs import make_log
 from pacas.server.serving import Server, http_of
@@ -59,13 +60,20 @@ class PromptServer(Server):
 
 
 @contextmanager
-def served(app: Any, *, port: int = 0, context: ssl.SSLContext | None = None) -> Iterator[str]:
+def served(
+    app: Any,
+    *,
+    port: int = 0,
+    context: ssl.SSLContext | None = None,
+    limits: ConnectionLimits = USUAL,
+    note: Note = lambda *said: None,
+) -> Iterator[str]:
     """An application while it listens: its URL."""
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     listener.bind(("127.0.0.1", port))
     ready = Event()
-    server = PromptServer(http_of(app, context, grace=5), ready.set)
+    server = PromptServer(http_of(app, context, grace=5, limits=limits, note=note), ready.set)
     thread = Thread(target=server.run, kwargs={"sockets": [listener]})
     thread.start()
     try:

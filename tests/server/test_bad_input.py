@@ -16,7 +16,7 @@ from example_shop import Shop, error_of, med
 from pydantic import ValidationError
 
 from pacas.server.failures import MOST_PROBLEMS, Failure
-from pacas.server.serving import LARGEST_HEAD
+from pacas.server.http_protocol import LARGEST_HEAD
 from pacas.server.thread_pools import ThreadPools
 from pacas.wire.shapes import ARROW, purchases_reader, quotes_reader
 
@@ -57,6 +57,11 @@ def answers_to(shop: Shop, sent: bytes) -> list[httpx.Response]:
         b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
         b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
         b"SECRET /v1/health HTTP/1.1\r\n\r\n",
+        b"GET /v1/health\r\n\r\n",
+        b"GET /v1/health HTTP/0.9\r\nHost: x\r\n\r\n",
+        b"GET /v1/health HTTP/1.1\r\n\r\n",
+        b"GET /v1/health HTTP/1.0\r\n\r\n",
+        b"GET /v1/health HTTP/1.1\r\nHost: x\r\nHost: x\r\n\r\n",
         b"GET /v1/health HTTP/9.9\r\n\r\n",
         b"GET /v1/h\xffalth HTTP/1.1\r\n\r\n",
         b"GET /v1/health HTTP/1.1\r\nno colon\r\n\r\n",
@@ -111,7 +116,7 @@ def test_a_head_without_an_end_is_not_taken(shop_of_all: Shop, begin: bytes) -> 
 
 
 def test_a_head_that_comes_in_pieces_is_a_head(shop_of_all: Shop) -> None:
-    head = b"GET /v1/health HTTP/1.1\r\nX: " + b"x" * 40_000 + b"\r\nConnection: close\r\n\r\n"
+    head = b"GET /v1/health HTTP/1.1\r\nHost: x\r\nX: " + b"x" * 40_000 + b"\r\nConnection: close\r\n\r\n"
     with connected(shop_of_all) as connection:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         for i in range(0, len(head), 5000):

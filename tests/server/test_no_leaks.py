@@ -266,7 +266,7 @@ def test_reprs_tell_nothing() -> None:
 
 BREAKING = """
 from pacas.provider.sealed.shop import SealedShop
-from pacas.server.serving import HttpProtocol
+from pacas.server.http_protocol import HttpProtocol
 
 def broken(self, sale, request, buyer, key):
     secret = "zq-1-secret"

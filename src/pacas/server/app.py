@@ -31,6 +31,8 @@ from pacas.server.watch import Watch
 LEFT = 499
 """The status in log and metrics of a call whose client went away."""
 TURNED_AWAY = (401, 429)
+NO_STORE = (b"cache-control", b"no-store")
+"""What is bought is for who has bought it, and for no cache on the way; what may be kept says so itself."""
 METHODS = frozenset(("GET", "POST", "HEAD", "OPTIONS", "PUT", "PATCH", "DELETE"))
 
 
@@ -94,6 +96,9 @@ class CallMiddleware:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
+                headers = message.setdefault("headers", [])
+                if not any(name == b"cache-control" for name, _ in headers):
+                    message["headers"] = [*headers, NO_STORE]
             await send(message)
 
         try:
@@ -117,6 +122,8 @@ class CallMiddleware:
         if self._watch is not None and status in TURNED_AWAY:
             self._watch.turned_away(scope.get("account", ""), status)
         more: dict[str, Any] = {key: scope[key] for key in ("account", "problem") if key in scope}
+        if client := scope.get("client"):
+            more["client"] = client[0]
         self._log.info("request", method=method, route=route, status=status, ms=round(seconds * 1000, 3), **more)
 
 

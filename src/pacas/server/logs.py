@@ -1,7 +1,7 @@
 """The service's log: one JSON document a line, on stderr.
 
-A line says what happened, where and how long it took, and the name of the account. It never holds a body, a token, a
-query, a value, or the message of an unexpected error, which may quote any of them.
+A line says what happened, where and how long it took, the name of the account and the client's address. It never holds
+a body, a token, a query, a value, or the message of an unexpected error, which may quote any of them.
 """
 
 from __future__ import annotations

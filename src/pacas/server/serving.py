@@ -12,8 +12,9 @@ import socket
 import ssl
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from importlib import import_module
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, NoReturn
@@ -22,18 +23,17 @@ import uvicorn
 from starlette.applications import Starlette
 from starlette.types import ASGIApp
 from structlog.typing import FilteringBoundLogger
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from pacas.errors import FileError, InputError
-from pacas.server.failures import Failure
+from pacas.server.connections import USUAL, ConnectionLimits, Connections, Note
+from pacas.server.http_protocol import HttpConfig
 from pacas.server.logs import ServerLines
-from pacas.wire.shapes import ErrorCode
 
 GRACE = 30
 """Seconds for calls to end after the service was told to stop; a purchase that was begun is finished in any case."""
 BACKLOG = 2048
-LARGEST_HEAD = 64 * 1024
-"""Bytes of a request's first line and headers that are taken while no end of them is in sight."""
+ENOUGH_FILES = 16_384
+"""Open files, connections among them, that a service asks for where it has fewer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,21 +136,34 @@ def serve(
     *,
     log: FilteringBoundLogger,
     context: ssl.SSLContext | None = None,
+    limits: ConnectionLimits = USUAL,
     announce: Callable[[], None] = lambda: None,
 ) -> None:
     """Answer calls until SIGTERM or SIGINT; then take no more, finish what was accepted, and return.
 
     What takes longer than the grace ends there, and says so: a call of many purchases after one of them.
     """
+
+    def ended(address: str, why: str, count: int) -> None:
+        log.warning("connections ended", client=address, why=why, count=count)
+
     with _server_lines(log):
-        Server(http_of(app, context), announce, app.state.stop).run(sockets=[listener])
+        config = http_of(app, context, limits=limits, note=ended)
+        Server(config, announce, app.state.stop).run(sockets=[listener])
 
 
-def http_of(app: ASGIApp, context: ssl.SSLContext | None = None, *, grace: int = GRACE) -> uvicorn.Config:
+def http_of(
+    app: ASGIApp,
+    context: ssl.SSLContext | None = None,
+    *,
+    grace: int = GRACE,
+    limits: ConnectionLimits = USUAL,
+    note: Note = lambda *said: None,
+) -> HttpConfig:
     """How an application is served: plain HTTP/1.1 or TLS, nothing logged but by the application."""
-    return uvicorn.Config(
+    return HttpConfig(
         app,
-        http=HttpProtocol,
+        Connections(limits, note),
         log_config=None,
         access_log=False,
         lifespan="on",
@@ -160,45 +173,6 @@ def http_of(app: ASGIApp, context: ssl.SSLContext | None = None, *, grace: int =
         timeout_graceful_shutdown=grace,
         ssl_context_factory=None if context is None else lambda config, default: context,
     )
-
-
-class HttpProtocol(HttpToolsProtocol):
-    """A connection of HTTP/1.1. Nothing that comes before an account is known takes more than little memory."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self._head: int | None = None
-        """Bytes of a head that has begun and not ended, without the piece that it began in."""
-
-    def on_message_begin(self) -> None:
-        self._head = 0
-        super().on_message_begin()
-
-    def on_headers_complete(self) -> None:
-        self._head = None
-        super().on_headers_complete()
-
-    def data_received(self, data: bytes) -> None:
-        has_begun = self._head is not None
-        super().data_received(data)
-        if has_begun and self._head is not None:
-            self._head += len(data)
-            if self._head > LARGEST_HEAD:
-                self.send_400_response("the headers are too large")
-
-    def _unsupported_upgrade_warning(self) -> None:
-        """Not a word about it: what a client would rather speak is no news, and there is nothing to install."""
-
-    def send_400_response(self, msg: str) -> None:
-        """Refuse what is no request of ours, in the one shape, and hang up."""
-        self._head = None
-        if self.transport.is_closing():
-            return
-        said = Failure(ErrorCode.BAD_REQUEST, "this is not HTTP that can be read, or its headers are too large")
-        response = said.response()
-        lines = [b"%s: %s" % header for header in (*response.raw_headers, (b"connection", b"close"))]
-        self.transport.write(b"\r\n".join([b"HTTP/1.1 400 Bad Request", *lines, b"", bytes(response.body)]))
-        self.transport.close()
 
 
 class Server(uvicorn.Server):
@@ -244,6 +218,20 @@ def _server_lines(log: FilteringBoundLogger) -> Iterator[None]:
         yield
     finally:
         logger.removeHandler(handler)
+
+
+def most_connections() -> int:
+    """How many connections leave enough open files for all else; as many files are asked for as may be had."""
+    try:
+        resource = import_module("resource")
+    except ImportError:  # not on Windows
+        return USUAL.in_all
+    files, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if files != resource.RLIM_INFINITY and files < (wanted := min(most % (1 << 63), ENOUGH_FILES)):
+        with suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
+            files = wanted
+    return min(USUAL.in_all, files * 3 // 4) if files > 0 else USUAL.in_all
 
 
 def _check_readable(path: Path | None) -> None:

@@ -28,9 +28,10 @@ from pacas.provider.ledger.accounts import Account, Accounts, Role, new_token, t
 from pacas.provider.provider import Provider
 from pacas.provider.quote_mode import PAPER_QUOTES, QuoteMode
 from pacas.server.app import Beside, create_app
+from pacas.server.connections import ConnectionLimits
 from pacas.server.limits import ServiceSettings
 from pacas.server.logs import make_log
-from pacas.server.serving import ListeningAddress, Tls, serve
+from pacas.server.serving import ListeningAddress, Tls, most_connections, serve
 from pacas.server.signing_key import SigningKey
 from pacas.storage.url import open_accounts
 
@@ -99,13 +100,12 @@ def command(
         closing(open_accounts(file.ledger_url, file.folder)) as accounts,
         ExitStack() as stack,
     ):
-        log = make_log()
+        log, signing = make_log(), SigningKey.load_or_create(file.signing_key)
         findings, leak = warn_of_findings(file, opened, asked)
         beside: Beside | None = None
         if console:  # what it needs is loaded only then
             opened_console = import_module("pacas.cli.provider.console").opened_console
             beside = stack.enter_context(opened_console(file, opened, asked, (findings, leak)))
-        signing = SigningKey.load_or_create(file.signing_key)
         app = create_app(opened, accounts, settings, signing, log=log, beside=beside)
         url = address.listen(listener)
         if console:
@@ -119,7 +119,12 @@ def command(
             _warn(
                 f"{file.path}: reconcile = true sends OpenRefine to http://, token and all; give the https:// address"
             )
-        serve(app, listener, log=log, context=context, announce=lambda: _say(json, f"listening on {url}", url))
+        section = file.service
+        limits = ConnectionLimits(
+            section.connections_per_address, most_connections(), section.idle_seconds, section.request_seconds
+        )
+        told = f"listening on {url}"
+        serve(app, listener, log=log, context=context, limits=limits, announce=lambda: _say(json, told, url))
 
 
 def _named(named: str | None) -> str:

@@ -166,6 +166,9 @@ class ServiceSection(Section):
     quotes_per_minute: int = Field(default=600_000, ge=1, le=10**12)
     max_body_bytes: int = Field(default=16 * 2**20, ge=1024, le=2**31 - 1)
     max_batch: int = Field(default=100_000, ge=1, le=10**7)
+    connections_per_address: int = Field(default=128, ge=1, le=10**6)
+    idle_seconds: float = Field(default=20.0, ge=1, le=86_400)
+    request_seconds: float = Field(default=60.0, ge=1, le=86_400)
     signing_key: str | None = Field(default=None, min_length=1)
     publish_built: bool = False
     """Whether hierarchies that are made from the relation are published: each is a list of its column's values."""
