@@ -45,7 +45,10 @@ def known(name: str, table: pa.Table) -> Known:
 
     Nothing is asked of columns that are (nearly) constant or (nearly) unique. A right side of which nine pairs of rows
     in ten agree anyway is arguable: five rows in a hundred have another value than most, which is as many as are
-    wrong where five cells in a hundred are, so that rare values and errors cannot be told apart.
+    wrong where five cells in a hundred are, so that rare values and errors cannot be told apart. One table has ten such
+    (gender, study_type and intervention_type of its trials): seven are found at 2 % errors, none at 5 %, where they
+    score below what is weak, as columns do that follow from nothing; and seven of the ten are such as age -> gender,
+    which nobody would declare. With all ten counted recall at 5 % is .81.
     """
     columns = {c: coded_texts(table[c]) for c in table.column_names}
     codes = {
