@@ -85,7 +85,24 @@ def test_what_a_left_side_does_not_tell_is_mostly_not_counted_again(side: Side) 
     assert len(screening.told_by([keys(column) for column in columns], range(20))) <= 1
 
 
-def test_of_few_rows_all_are_counted() -> None:
-    rng = np.random.default_rng(1)
-    left, right = rng.integers(0, 9, 100), rng.integers(0, 9, 100)
-    assert Screening([keys(right)], 100, SHARE).told_by([keys(left)], [0]) == [0]
+@pytest.mark.parametrize("seed", range(200))
+def test_of_few_rows_nothing_is_missed_and_little_is_counted_again(seed: int) -> None:
+    """By the definition itself: groups of all sizes, errors, nulls, and values that most rows have."""
+    rng = np.random.default_rng(seed)
+    rows = int(rng.integers(2, 400))
+    left = rng.integers(0, rng.integers(1, rows + 1), rows)
+    rights = [
+        rng.integers(0, 4, rows)[left],
+        rng.integers(0, 2, rows)[left] * (left % 7 == 0),
+        rng.integers(0, 9, rows),
+    ]
+    for right in rights[:2]:
+        wrong = rng.random(rows) < rng.choice([0.0, 0.02, 0.05])
+        right[wrong] = rng.integers(0, 4, int(wrong.sum()))
+        right[rng.random(rows) < rng.choice([0.0, 0.2])] = -1
+    left[rng.random(rows) < rng.choice([0.0, 0.2])] = -1
+    share = float(rng.choice([0.5, 0.9, SHARE, 1.0]))
+    found = Screening([keys(right) for right in rights], rows, share).told_by([keys(left)], range(3))
+    told = {i for i, right in enumerate(rights) if determination(keys(left), keys(right)).tells(share, rows)}
+    assert told <= set(found)
+    assert share < SHARE or rows < 100 or left.max() > rows / 2 or 2 not in found

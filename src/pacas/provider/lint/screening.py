@@ -2,7 +2,7 @@
 
 Rows that are drawn by themselves show what large groups agree on, and whole groups, drawn by their keys, what small
 ones do: what holds in all rows holds in both. Of a column that has one value but for few rows these are looked at, all
-of them, since a sample may hold none.
+of them, since a sample may hold none. Of few rows all are looked at, and nothing is missed.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from pacas.engine.grouping import Array, Ints, Keys, Mask, combine
 from pacas.provider.lint.determination import ERROR_LEFT, LEAST_OF_ALL, determination
 
 SEED = 1
-FEW = 20_000
-"""Rows of a relation up to which all are counted."""
+FEW = 10_000
+"""Rows of a relation up to which all are looked at."""
 SCREENED = 4_000
 """Rows of a sample, about."""
 RARE = 0.01
@@ -30,6 +30,8 @@ DRAWS = 4
 """Draws of whole groups, of which the first is taken that has neither too many rows nor too few."""
 COMPARED = 500
 """Neighbours in groups that are compared before more is counted."""
+ROUNDING = 1e-6
+"""Of shares; neighbours are whole."""
 WORD, FACTORS = 1 << 32, (2_654_435_769, 2_246_822_519)
 """Odd numbers, one for each column of a left side, that scatter its keys over all numbers of 32 bits."""
 
@@ -62,6 +64,7 @@ class Screening:
         self._rights, self._rows, self._share = rights, rows, share
         self._by_themselves = np.sort(np.random.default_rng(SEED).choice(rows, min(SCREENED, rows), replace=False))
         others = {} if rows <= FEW else {right: self._others(values.key) for right, values in enumerate(rights)}
+        self._others_of: dict[int, int] = {}
         self._rare = {right: rows for right, rows in others.items() if len(rows) < RARE * self._rows}
 
     def _others(self, values: Array) -> Ints:
@@ -72,7 +75,7 @@ class Screening:
     def told_by(self, left: Sequence[Keys], among: Sequence[int]) -> list[int]:
         """Of some columns, by their places, those that a left side may tell: all that it does, and a few others."""
         if self._rows <= FEW:
-            return list(among)
+            return list(self._not_ruled_out(GroupedSample.of(left, np.arange(self._rows)), among))
         seen = [right for right in among if right not in self._rare]
         by_themselves = GroupedSample.of(left, self._by_themselves)
         found = set(self._seem(by_themselves, seen))
@@ -80,6 +83,29 @@ class Screening:
             found.update(self._seem(GroupedSample.of(left, self._in_whole_groups(left)), seen))
         rare = {right for right in among if right in self._rare and self._seems_rare(left, right)}
         return sorted(found | rare)
+
+    def _not_ruled_out(self, every: GroupedSample, rights: Sequence[int]) -> Iterator[int]:
+        """The columns of which few neighbours in a group disagree: at most two for each row that is guessed wrong.
+
+        Wrong is who has not what most of the group have: at most a share of those in groups, and half of all who have
+        another value than the most frequent one.
+        """
+        places = np.flatnonzero(every.beside)
+        one, next_to_it = every.rows[places], every.rows[places + 1]
+        in_groups = len(places) + int((every.beside & ~np.append(False, every.beside[:-1])).sum())
+        for right in rights:
+            values = self._rights[right].key
+            ours, theirs = values[one], values[next_to_it]
+            disagree = int(((ours != theirs) & (ours >= 0) & (theirs >= 0)).sum())
+            if disagree <= 2 * min((1 - self._share) * in_groups, ERROR_LEFT * self._unusual(right)) + ROUNDING:
+                yield right
+
+    def _unusual(self, right: int) -> int:
+        """How many rows have another value than the most frequent one."""
+        if right not in self._others_of:
+            counts = np.bincount(self._rights[right].key[self._rights[right].key >= 0])
+            self._others_of[right] = int(counts.sum() - counts.max(initial=0))
+        return self._others_of[right]
 
     def _seem(self, sample: GroupedSample, rights: Sequence[int]) -> Iterator[int]:
         """The columns of which neighbours in a group mostly agree, and then most rows with the others of it."""
