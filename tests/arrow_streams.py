@@ -33,6 +33,16 @@ def stream(table: pa.Table, **options: Any) -> bytes:
     return content
 
 
+def compressed_by_metadata(codec: str, version: pa.ipc.MetadataVersion = pa.ipc.MetadataVersion.V4) -> bytes:
+    """A stream that says in its messages' own metadata that its buffers are compressed, as Arrow did before 1.0."""
+    batch = pa.record_batch({"GEN": ["male"] * 9, "AGE": ["51"] * 9})
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, batch.schema, options=pa.ipc.IpcWriteOptions(metadata_version=version)) as writer:
+        writer.write_batch(batch, custom_metadata={"ARROW:experimental_compression": codec})
+    content: bytes = sink.getvalue().to_pybytes()
+    return content
+
+
 def broken_text() -> bytes:
     """A stream whose text is not UTF-8."""
     offsets, data = pa.array([0, 2], pa.int32()).buffers()[1], pa.py_buffer(b"\xff\xfe")
@@ -46,6 +56,7 @@ def foreign_streams() -> list[bytes]:
     return [
         *(stream(pa.table({"GEN": ["male", "male"], "AGE": other})) for other in OTHER_TYPES),
         *(stream(known, compression=codec) for codec in ("lz4", "zstd")),
+        *(compressed_by_metadata(codec) for codec in ("lz4", "zstd", "LZ4_FRAME")),
         broken_text(),
         stream(pa.table({"GEN": ["male"]})),
         stream(pa.table({"GEN": ["x" * 20_000], "AGE": ["51"]})),

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import logging
 import socket
 import ssl
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,7 @@ from running_service import app_of, served, service, with_account
 from pacas.errors import InputError, RemoteError
 from pacas.protocol.messages import Answer, Quote
 from pacas.provider.ledger.accounts import MemoryAccounts, Role
-from pacas.remote.connection import CONNECTING, Tries
+from pacas.remote.connection import CONNECTING, Connection, Tries
 from pacas.remote.published_key import published_key
 from pacas.remote.remote_provider import RemoteProvider
 from pacas.server.serving import Tls
@@ -50,9 +52,9 @@ def test_the_first_answer_is_not_waited_for_as_long_as_others(
         given: list[float] = []
         send = httpx.Client.send
 
-        def noted(client: httpx.Client, asked: httpx.Request) -> httpx.Response:
+        def noted(client: httpx.Client, asked: httpx.Request, **how: Any) -> httpx.Response:
             given.append(asked.extensions["timeout"]["read"])
-            return send(client, asked)
+            return send(client, asked, **how)
 
         monkeypatch.setattr(httpx.Client, "send", noted)
         remote.quote(FIRST)
@@ -118,6 +120,34 @@ def test_a_limit_of_the_service_itself_is_waited_for(waits: list[float]) -> None
         remote.quote(FIRST)
         with pytest.raises(RemoteError, match="asks to wait for 30 s"):
             remote.quote(FIRST)
+
+
+# ---- what comes back ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("coding", ["gzip", "deflate", "br", "zstd", "gzip, gzip", "GZIP"])
+def test_an_answer_that_is_to_be_inflated_is_refused(accounts: MemoryAccounts, coding: str) -> None:
+    """A megabyte of gzip is a gigabyte of zeros."""
+    content = gzip.compress(b" " * 10**8) if "zip" in coding.lower() else b"x"
+    app = Before(app_of(shop(), accounts), lambda path: (200, {"Content-Encoding": coding}, content))
+    with served(app) as url, RemoteProvider(url, SECRET) as remote:
+        tracemalloc.start()
+        with pytest.raises(RemoteError, match="sends compressed what was asked for plain"):
+            remote.catalogue()
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+    assert most < 10**7
+
+
+def test_an_answer_without_an_end_is_not_read_to_it(accounts: MemoryAccounts, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Connection.ask, "__kwdefaults__", {"most": 10_000})
+    app = Before(app_of(shop(), accounts), lambda path: (200, {}, b" " * 10_001))
+    with (
+        served(app) as url,
+        RemoteProvider(url, SECRET) as remote,
+        pytest.raises(RemoteError, match="sends more than 10,000 bytes, as no provider would"),
+    ):
+        remote.catalogue()
 
 
 # ---- who may ask -------------------------------------------------------------------------------------------------

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import struct
 import threading
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
+from arrow_streams import compressed_by_metadata
 from example_shop import OpenShop, Shop, error_of, med
 
 from pacas import example
@@ -134,6 +136,24 @@ def compressed_stream(codec: str) -> bytes:
     return stream(table, options=pa.ipc.IpcWriteOptions(compression=codec))
 
 
+def sharing_buffers() -> bytes:
+    """A stream that says of a buffer that it begins where another does: both are read, and sent once."""
+    table = pa.table({"GEN": ["m" * 5000], "AGE": ["9" * 5000]})
+    content = stream(table)
+    *_, batch = pa.ipc.MessageReader.open_stream(content)
+    end = content.index(b"9" * 5000)
+    begin = content.index(b"m" * 5000)
+    start = content.index(batch.body.to_pybytes())
+    told = struct.pack("<qq", end - start, 5000)
+    content = content.replace(told, struct.pack("<qq", begin - start, 5000))
+    content = content.replace(struct.pack("<q", batch.body.size), struct.pack("<q", end - start), 1)
+    return content[:end] + content[start + batch.body.size :]
+
+
+def test_arrow_itself_reads_a_buffer_as_often_as_it_is_told_of() -> None:
+    assert pa.ipc.open_stream(sharing_buffers()).read_all()["AGE"].to_pylist() == ["m" * 5000]
+
+
 PLAIN = stream(pa.table({"GEN": ["male"], "AGE": ["51"]}))
 
 
@@ -151,6 +171,11 @@ PLAIN = stream(pa.table({"GEN": ["male"], "AGE": ["51"]}))
         (dictionary_stream(), 422, "column 'GEN' is of the type dictionary"),
         (compressed_stream("lz4"), 422, "compressed buffers are not taken"),
         (compressed_stream("zstd"), 422, "compressed buffers are not taken"),
+        (compressed_by_metadata("lz4"), 422, "compressed buffers are not taken"),
+        (compressed_by_metadata("zstd"), 422, "compressed buffers are not taken"),
+        (compressed_by_metadata("zstd", pa.ipc.MetadataVersion.V5), 422, "compressed buffers are not taken"),
+        (sharing_buffers(), 422, "buffers that overlap are not taken"),
+        (stream(pa.table({"GEN": pa.nulls(10**7), "AGE": pa.nulls(10**7)})), 413, "10,000,000 requests"),
     ],
 )
 def test_streams_that_are_not_taken(shop_of_all: Shop, body: bytes, status: int, said: str) -> None:
@@ -162,7 +187,7 @@ def test_streams_that_are_not_taken(shop_of_all: Shop, body: bytes, status: int,
 @pytest.mark.parametrize("place", range(0, len(PLAIN), 7))
 def test_a_damaged_stream_is_refused_or_read_and_nothing_worse(shop_of_all: Shop, place: int) -> None:
     damaged = PLAIN[:place] + bytes([PLAIN[place] ^ 0xFF]) + PLAIN[place + 1 :]
-    assert ask_arrow(shop_of_all, damaged).status_code in (200, 400, 422)
+    assert ask_arrow(shop_of_all, damaged).status_code in (200, 400, 413, 422)
 
 
 def test_an_attribute_that_is_not_for_sale(shop_of_all: Shop) -> None:

@@ -10,6 +10,7 @@ import json
 import random
 import ssl
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic, sleep
@@ -33,6 +34,10 @@ TIMEOUT = 30.0
 SHORTEST_WAIT = 0.1
 """Seconds to wait after the first try; twice as long after each further one."""
 LONGEST_WAIT = 5.0
+PLAIN = {"Accept-Encoding": "identity"}
+"""A few bytes could inflate to any number."""
+LARGEST_ANSWER = 64 * 1024 * 1024
+"""Bytes of an answer that are read, where a caller does not expect more."""
 LONGEST_MESSAGE = 400
 """Characters of a server's message that are shown."""
 _TOKEN = "the token is missing, wrong or revoked; give it with --token or PACAS_TOKEN"
@@ -66,7 +71,7 @@ class Connection:
         self._has_authority, self._has_certificate = ca is not None, client_certificate is not None
         self._at_first = httpx.Timeout(min(timeout, CONNECTING))
         self._client = httpx.Client(
-            headers={} if token is None else {"Authorization": f"Bearer {_checked(token)}"},
+            headers=PLAIN if token is None else {**PLAIN, "Authorization": f"Bearer {_checked(token)}"},
             verify=_context(ca, client_certificate) if address.is_secure else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
             timeout=httpx.Timeout(timeout, connect=min(timeout, CONNECTING)),
             follow_redirects=False,
@@ -80,7 +85,13 @@ class Connection:
         self._client.close()
 
     def ask(
-        self, method: str, path: str, content: bytes | None = None, headers: Mapping[str, str] | None = None
+        self,
+        method: str,
+        path: str,
+        content: bytes | None = None,
+        headers: Mapping[str, str] | None = None,
+        *,
+        most: int = LARGEST_ANSWER,
     ) -> httpx.Response:
         """A successful answer; anything else is an error of ours, with the server's own line where it has one."""
         try:
@@ -90,7 +101,7 @@ class Connection:
         tries = Tries(self._patience if self._has_answered else min(self._patience, AT_FIRST))
         while True:
             tries.count += 1
-            told = self._send(request)
+            told = self._send(request, most)
             if isinstance(told, self._http.Response):
                 self._has_answered, tries.patience = True, self._patience
                 if told.status_code not in _LATER:
@@ -99,14 +110,14 @@ class Connection:
             if not tries.again(_retry_after(told) if isinstance(told, self._http.Response) else 0.0):
                 raise self._given_up(told, tries)
 
-    def _send(self, request: httpx.Request) -> httpx.Response | httpx.TransportError:
+    def _send(self, request: httpx.Request, most: int) -> httpx.Response | httpx.TransportError:
         """One try: what came back, or why nothing did."""
         http = self._http
         try:
             if not self._has_answered:
                 request.extensions["timeout"] = self._at_first.as_dict()
-            told: httpx.Response = self._client.send(request)
-            return told
+            with closing(self._client.send(request, stream=True)) as told:
+                return self._read(told, request, most)
         except (http.TimeoutException, http.NetworkError, http.RemoteProtocolError) as error:
             if (tls := _tls_fault(error)) is not None:
                 raise self._untrusted(tls) from None
@@ -114,6 +125,22 @@ class Connection:
             return fault
         except http.HTTPError as error:
             raise RemoteError(f"{self._address.url} cannot be asked ({type(error).__name__})") from None
+
+    def _read(self, told: httpx.Response, request: httpx.Request, most: int) -> httpx.Response:
+        """An answer as it came, counted as it comes: one that is to be inflated was not asked for."""
+        url = self._address.url
+        if told.headers.get("Content-Encoding", "identity").strip().lower() not in ("", "identity"):
+            raise RemoteError(f"{url} sends compressed what was asked for plain; is there a proxy in between?")
+        parts, size = [], 0
+        for part in told.iter_raw():
+            size += len(part)
+            if size > most:
+                raise RemoteError(f"{url} sends more than {most:,} bytes, as no provider would; is the address right?")
+            parts.append(part)
+        response: httpx.Response = self._http.Response(
+            told.status_code, headers=told.headers, content=b"".join(parts), request=request
+        )
+        return response
 
     def _given_up(self, told: httpx.Response | httpx.TransportError, tries: Tries) -> RemoteError:
         url = self._address.url

@@ -27,7 +27,7 @@ from pacas.protocol.order_of_checks import REASON_OF
 from pacas.protocol.price_list import PriceList
 from pacas.remote.address import Address
 from pacas.remote.arrow_streams import bodies, prices_of, table_of, texts_of
-from pacas.remote.connection import TIMEOUT, Certificate, Connection, no_provider
+from pacas.remote.connection import LARGEST_ANSWER, TIMEOUT, Certificate, Connection, no_provider
 from pacas.remote.local_prices import LocalPrices
 from pacas.wire import shapes as wire
 from pacas.wire.connection_file import read_connection_file
@@ -35,6 +35,8 @@ from pacas.wire.price_list_stream import read_price_list
 
 PRICES = "/v1/prices/"
 """Where price lists are."""
+BYTES_OF_KEY = 32
+"""More than a key takes in a price list."""
 PATIENCE = 90.0
 """Seconds for which a request is tried again while a server that has answered before does not."""
 
@@ -211,7 +213,9 @@ class RemoteProvider:
 
     def _price_list(self, attribute: str, most: int) -> PriceList:
         """The price list of an attribute, if it is one of what is offered, and has at most so many units."""
-        content = self._connection.ask("GET", self._paths[attribute], None, {"Accept": wire.ARROW}).content
+        longest = LARGEST_ANSWER + BYTES_OF_KEY * most
+        answer = self._connection.ask("GET", self._paths[attribute], None, {"Accept": wire.ARROW}, most=longest)
+        content = answer.content
         listed = read_price_list(content, most)
         if listed is None or not _is_of(listed, offer_of(attribute, self.catalogue())):
             raise RemoteError(f"{self.url} publishes a price list of {attribute} that is none; tell its keeper")
