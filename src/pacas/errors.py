@@ -12,7 +12,8 @@
     ├── StorageError            a ledger that cannot be opened, read or written where it is kept
     │   ├── LedgerChangedError  a provider whose data or rules are not those its ledger was opened with
     │   ├── LedgerModeError     a ledger that was kept with the other kind of quotes
-    │   └── LedgerBrokenError   a ledger with an entry that is missing, altered or moved
+    │   ├── LedgerBrokenError   a ledger with an entry that is missing, altered or moved
+    │   └── LedgerWentBackError a ledger that no longer holds what it was seen to hold
     └── RemoteError             a provider at a URL that is away, lets nobody in, or is none
 
 Each message is one line: what is wrong, where, and what to try. A message never holds a cell value of a
@@ -131,6 +132,18 @@ class LedgerBrokenError(StorageError):
         super().__init__(f"the ledger is broken: {problem}")
         self.problem = problem
         self.sequence = sequence
+
+
+class LedgerWentBackError(StorageError):
+    """A ledger that no longer holds what it was seen to hold: an older copy, another one, or none.
+
+    Whoever sold from it would sell again what was sold, as if nobody had bought it.
+    """
+
+    def __init__(self, problem: str) -> None:
+        super().__init__(
+            f"the ledger has gone back: {problem}; sell nothing, put back its newest copy, and start again"
+        )
 
 
 class RemoteError(PacasError):

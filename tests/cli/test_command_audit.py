@@ -330,3 +330,21 @@ def test_with_sealed_quotes_of_what_no_policy_protects_nothing_is_kept_back(paca
     (policy,) = pacas(*AUDIT, "--json").document["policies"]
     assert (policy["kept_back"], policy["safe_levels"]) == (0, {})
     assert "0 of 6 rows are kept back" in pacas(*AUDIT).lines
+
+
+def test_an_audit_makes_no_ledger_and_one_that_was_there_is_missed(pacas: Any, folder: Path) -> None:
+    assert pacas(*AUDIT).code == 0
+    assert not (folder / "provider.ledger.db").exists()
+    (folder / "provider.ledger.db.state").write_text(f"3:{'a' * 64}\n")
+    for command in (AUDIT, BUY):
+        assert "provider.ledger.db is missing, and provider.ledger.db.state" in pacas(*command).complaint
+    assert not (folder / "provider.ledger.db").exists()
+
+
+def test_an_audit_compares_with_the_state_file(pacas: Any, folder: Path) -> None:
+    pacas(*BUY)
+    (folder / "provider.ledger.db.state").write_text(f"3:{'a' * 64}\n")
+    result = pacas(*AUDIT, "--json")
+    assert result.code == 1
+    assert "is not the one whose hash was noted" in result.document["ledger"]["problem"]
+    assert "the ledger has gone back: entry 2 is not the one that was known" in pacas(*BUY).complaint

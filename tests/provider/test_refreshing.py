@@ -14,6 +14,7 @@ import pytest
 from waiting_ledger import told_of_waiting
 
 from pacas.protocol.messages import Quote, Request
+from pacas.provider.ledger.chain import Head
 from pacas.provider.ledger.ledger import Ledger, MemoryLedger
 from pacas.provider.provider import Provider
 from pacas.storage.sqlite.ledger import SqliteLedger
@@ -85,17 +86,17 @@ def test_a_sale_that_a_refresh_has_seen_before_its_seller_is_taken_in_once(monke
 def test_a_refresh_takes_in_nothing_that_was_taken_in_while_it_was_reading(monkeypatch: pytest.MonkeyPatch) -> None:
     ledger = MemoryLedger()
     provider, other = shop(ledger), shop(ledger)
-    read = ledger.entries
+    read = ledger.after
     late = iter([lambda: provider.sell(of(2), CEILING, "c"), lambda: None])
 
-    def overtaken(start: int) -> Iterator[Any]:
-        entries = list(read(start))
+    def overtaken(known: Head) -> Iterator[Any]:
+        entries = list(read(known))
         next(late)()
         return iter(entries)
 
     other.sell(of(0), CEILING, "a")
     other.sell(of(1), CEILING, "b")
-    monkeypatch.setattr(ledger, "entries", overtaken)
+    monkeypatch.setattr(ledger, "after", overtaken)
     provider.refresh()
     monkeypatch.undo()
     check_knows_all(provider)

@@ -42,14 +42,21 @@ def opened_provider(
 
 @contextmanager
 def opened_with_engine(
-    file: ProviderFile, given: EngineChoice | None = None, *, beside: Engine[Any] | None = None
+    file: ProviderFile,
+    given: EngineChoice | None = None,
+    *,
+    beside: Engine[Any] | None = None,
+    read_only: bool = False,
 ) -> Iterator[tuple[Provider, Engine[Any]]]:
-    """A provider for one command, and the engine that it sells from, for its owner's own questions."""
+    """A provider for one command, and the engine that it sells from, for its owner's own questions.
+
+    With `read_only` nothing is written to its ledger, and none is made.
+    """
     choice = file.engine_choice if given is None else given.over(file.engine_choice)
     with opened_engine(choice, beside) as engine:
         with progress() as tell:
             tell(f"reading {file.path.name}")
-            provider = open_described(file, engine, tell)
+            provider = open_described(file, engine, tell, read_only=read_only)
         if provider.began_anew:
             print(f"pacas: {anew_words(provider)}", file=sys.stderr)
         with closing(provider.ledger):

@@ -12,25 +12,32 @@ from pacas.errors import ConfigError, InputError
 from pacas.formats.provider.make_provider import make_provider
 from pacas.formats.provider.provider_file import ProviderFile
 from pacas.formats.provider.sections import RegistrySection
-from pacas.provider.ledger.ledger import Ledger
+from pacas.provider.ledger.ledger import Ledger, MemoryLedger
 from pacas.provider.provider import Provider
 from pacas.provider.quoter.declared import EarlierSales
 from pacas.provider.shop.contract import Tell
-from pacas.storage.url import ledger_path, open_ledger
+from pacas.storage.url import ledger_path, open_ledger, read_ledger, state_file
 
 
-def open_described(file: ProviderFile, engine: Engine[Any], tell: Tell = lambda what: None) -> Provider:
+def open_described(
+    file: ProviderFile, engine: Engine[Any], tell: Tell = lambda what: None, *, read_only: bool = False
+) -> Provider:
     """The provider that a file describes, with the ledger that it names.
 
     Where a mistake keeps the provider from opening a ledger whose file was not there before, none is left behind; a
-    schema of a database is left as it is, with nothing in it.
+    schema of a database is left as it is, with nothing in it. A ledger that is only read is not made: without one the
+    provider is as if nothing had been sold.
     """
     opened: list[Ledger] = []
     files = _ledger_files(file)
     makes_a_file = bool(files) and not any(name.exists() for name in files)
 
     def open_file() -> Ledger:
-        opened.append(open_ledger(file.ledger_url, file.folder))
+        opened.append(
+            (read_ledger(file.ledger_url, file.folder) or MemoryLedger())
+            if read_only
+            else open_ledger(file.ledger_url, file.folder)
+        )
         return opened[0]
 
     try:
@@ -58,6 +65,8 @@ def files_of(file: ProviderFile) -> Iterator[Path]:
     yield from (file.folder / section.dictionary for section in file.dependency if section.dictionary is not None)
     yield file.signing_key
     yield from _ledger_files(file)
+    if (state := state_file(file.ledger_url, file.folder)) is not None:
+        yield state.path
 
 
 def _sold_before(file: ProviderFile) -> list[EarlierSales]:

@@ -24,6 +24,7 @@ from pacas.protocol.messages import Answer, Ladders, Offer, Quote, Reason, Refus
 from pacas.protocol.names import LOCAL, check_buyer
 from pacas.provider.in_memory.shop import InMemoryShop
 from pacas.provider.in_memory.stock import Stock, take_stock
+from pacas.provider.ledger.chain import Head
 from pacas.provider.ledger.entry import Entry, Opening, Purchase
 from pacas.provider.ledger.ledger import Ledger, MemoryLedger
 from pacas.provider.on_engine.memory_limit import too_large
@@ -138,6 +139,8 @@ class Provider:
         """Whether the support set's secret can be guessed."""
         self.began_anew: tuple[str, ...] = ()
         """What had changed of its terms since the ledger was opened: nothing had been sold, so it was opened anew."""
+        self.note: Callable[[Head], None] = lambda head: None
+        """Is told of every head that is known to be in the ledger to stay."""
         self._selling, self._state = Lock(), Lock()
         chosen = engine_for(sources[MAIN], engine, *sources.values())
         check_published(chosen, sources[MAIN], terms.published)
@@ -146,6 +149,7 @@ class Provider:
         )
         tell("reading the ledger")
         self._sales = self._shop.sales
+        self._known = self._ledger.opened_head
         self._catch_up()
         with self._ledger.transaction():
             self._catch_up()
@@ -189,6 +193,9 @@ class Provider:
                 if self._counts_sales(seen):
                     raise
                 changed = error.parts
+        if ledger.is_read_only:
+            ledger = self._ledger = MemoryLedger()  # which is opened anew in its place, as a writer would
+            seen = None
         with ledger.transaction():
             stored = ledger.opening()
             if stored is not None and (stored != seen or self._counts_sales(stored)):  # another process was faster
@@ -233,6 +240,12 @@ class Provider:
     @property
     def ledger(self) -> Ledger:
         return self._ledger
+
+    @property
+    def known(self) -> Head:
+        """The ledger as far as it is known here: it must never hold less."""
+        with self._state:
+            return self._known
 
     def close(self) -> None:
         """Let go of the ledger: nothing can be sold any more."""
@@ -291,10 +304,10 @@ class Provider:
         with self._selling:
             with self._ledger.transaction():
                 sold = self._ledger.find(buyer, key, request)
+                self._catch_up()
                 if sold is not None:
                     return sold
                 most = credit() if callable(credit) else credit
-                self._catch_up()
                 sale = self._shop.judge(request, buyer)
                 if isinstance(sale, Refusal):
                     return sale
@@ -307,6 +320,7 @@ class Provider:
             with self._state:  # it is durable now; quotes may know, unless a refresh was faster
                 if self._sales.count < entry.sequence:
                     self._shop.add(sale, purchase)
+                self._move_on(Head(entry.sequence + 1, entry.hash))
             return entry
 
     def as_buyer(self, buyer: str) -> BuyerView:
@@ -327,14 +341,22 @@ class Provider:
         return Request(needed, request.attribute, request.level)
 
     def _catch_up(self) -> None:
-        """Take in the purchases that are in the ledger and not yet known here, whoever else does so by now."""
-        with self._state:  # what others are taking in is known after this
-            known = self._sales.count
-        if self._ledger.head().entries > known + 1:
-            new = [entry.purchase for entry in self._ledger.entries(known + 1)]
+        """Take in the purchases that are in the ledger and not yet known here, whoever else does so by now.
+
+        A LedgerWentBackError says that the ledger does not hold what is known here: nothing more is sold from it.
+        """
+        known = self.known
+        if new := list(self._ledger.after(known)):
             with self._state:
-                if left := new[self._sales.count - known :]:
-                    self._sales.replay(left)
+                if left := new[self._sales.count - known.entries + 1 :]:
+                    self._sales.replay([entry.purchase for entry in left])
+                self._move_on(Head(new[-1].sequence + 1, new[-1].hash))
+
+    def _move_on(self, head: Head) -> None:
+        """What is known to be in the ledger to stay; whoever calls holds the lock of what was sold."""
+        if head.entries > self._known.entries:
+            self._known = head
+            self.note(head)
 
 
 class BuyerView:

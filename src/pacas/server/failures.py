@@ -12,7 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from pacas.errors import InputError, KeyReusedError, StorageError
+from pacas.errors import InputError, KeyReusedError, LedgerWentBackError, StorageError
 from pacas.wire.shapes import JSON, STATUS, ErrorCode
 
 LONGEST = 200
@@ -57,6 +57,14 @@ class Failure(Exception):
     def unavailable(cls) -> Failure:
         """The store is away. What is wrong with it is for the provider's log, not for its clients."""
         return cls(ErrorCode.UNAVAILABLE, "the provider's ledger cannot be used now; try again, with the same key")
+
+    @classmethod
+    def of_ledger(cls, error: Exception | None) -> Failure:
+        """The ledger cannot be used. That it has gone back is no secret: clients may hold what it has forgotten."""
+        if not isinstance(error, LedgerWentBackError):
+            return cls.unavailable()
+        message = "the provider's ledger no longer holds what was sold: nothing is sold until it is put right"
+        return cls(ErrorCode.UNAVAILABLE, message)
 
     @classmethod
     def too_many(cls, most: int) -> Failure:
@@ -114,7 +122,7 @@ async def _input(request: Request, error: Any) -> Response:
 
 async def _storage(request: Request, error: Any) -> Response:
     request.scope["problem"] = str(error)  # for the log
-    return Failure.unavailable().response()
+    return Failure.of_ledger(error).response()
 
 
 def _one_line(message: str) -> str:

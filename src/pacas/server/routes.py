@@ -114,7 +114,7 @@ class Routes:
 
     async def ready(self, call: HttpCall) -> Response:
         if not self._service.is_ready:
-            raise Failure.unavailable()
+            raise Failure.of_ledger(self._service.problem)
         return _json(self._ok)
 
     async def metrics(self, call: HttpCall) -> Response:

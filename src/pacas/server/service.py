@@ -58,8 +58,9 @@ class Service:
         self.selling = Selling(
             provider, settings, self.purchases, self.metrics, self.limit, self.authentication, self.pools, watch
         )
-        self._entries = provider.ledger.head().entries
         self._heard: float | None = monotonic()
+        self.problem: Exception | None = None
+        """What is wrong with the ledger, as far as the last look at it told."""
 
     def stop(self, seconds: float) -> None:
         """The end comes in so many seconds: what was accepted is finished, as far as it can be by then."""
@@ -113,20 +114,13 @@ class Service:
     async def _refresh_for_ever(self) -> None:
         while True:
             try:
-                await self.pools.store.run(self._refresh)
+                await self.pools.store.run(self.provider.refresh)
                 if self._heard is None:
                     self.log.info("ledger is back")
-                self._heard = monotonic()
+                self._heard, self.problem = monotonic(), None
             except Exception as error:
                 if self._heard is not None:
                     problem = {"problem": str(error)} if isinstance(error, StorageError) else {"place": place(error)}
                     self.log.error("ledger is away", error=type(error).__name__, **problem)
-                self._heard = None
+                self._heard, self.problem = None, error
             await asyncio.sleep(REFRESH)
-
-    def _refresh(self) -> None:
-        """Take in what other processes have sold, if the ledger has grown."""
-        entries = self.provider.ledger.head().entries
-        if entries != self._entries:
-            self.provider.refresh()
-            self._entries = entries

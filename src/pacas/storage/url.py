@@ -6,12 +6,14 @@ from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
-from pacas.errors import ConfigError, did_you_mean
+from pacas.errors import ConfigError, LedgerWentBackError, StorageError, did_you_mean
 from pacas.provider.ledger.accounts import Accounts, MemoryAccounts
+from pacas.provider.ledger.chain import EMPTY, Head
 from pacas.provider.ledger.ledger import Ledger, MemoryLedger
 from pacas.provider.ledger.refusals import Refusals
 from pacas.storage.sqlite.ledger import SqliteLedger
 from pacas.storage.sqlite.side_tables import SqliteAccounts, SqliteRefusals
+from pacas.storage.state_file import StateFile
 
 SCHEMES = ("sqlite", "postgresql", "memory")
 _SAME = {"postgres": "postgresql"}
@@ -23,28 +25,90 @@ def open_ledger(url: str, folder: Path) -> Ledger:
 
     `sqlite:///file.db` is a file, and is made if it is not there; `sqlite:////var/lib/file.db` is an absolute path;
     `postgresql://user:password@host/database?ledger=NAME` is a schema of a database, and is made, too; `memory:` keeps
-    nothing.
+    nothing. None is made where its state file says that there was one, and none is opened that no longer holds what
+    its state file says.
     """
-    match ledger_kind(url):
+    kind, noted = ledger_kind(url), _noted(url, folder)
+    ledger: Ledger
+    match kind:
         case "memory":
             return MemoryLedger()
         case "postgresql":
-            ledger: Ledger = _with_psycopg("pacas.storage.postgres.ledger").PostgresLedger(url)
-            return ledger
+            ledger = _with_psycopg("pacas.storage.postgres.ledger").PostgresLedger(url, make=noted is None)
         case _:
-            return SqliteLedger(sqlite_path(url, folder))
+            _check_is_there(path := sqlite_path(url, folder), noted)
+            ledger = SqliteLedger(path)
+    try:
+        ledger.check_holds(noted or EMPTY)
+    except BaseException:
+        ledger.close()
+        raise
+    return ledger
+
+
+def read_ledger(url: str, folder: Path) -> Ledger | None:
+    """The ledger that a URL names, only to be read: it may be where nothing can be written. None if there is none yet.
+
+    Whether it holds what its state file says is for who reads it to find out.
+    """
+    kind, noted = ledger_kind(url), _noted(url, folder)
+    if kind == "memory":
+        return None
+    if kind == "postgresql":
+        address = _with_psycopg("pacas.storage.postgres.address").PostgresAddress.parse(url)
+        if noted is None and not _with_psycopg("pacas.storage.postgres.session").is_there(address):
+            return None
+        ledger: Ledger = _with_psycopg("pacas.storage.postgres.ledger").PostgresLedger(url, make=False)
+        ledger.is_read_only = True
+        return ledger
+    _check_is_there(path := sqlite_path(url, folder), noted)
+    if not path.parent.is_dir():
+        raise StorageError(f"the ledger {path.name} cannot be made in its folder, which is not there")
+    return SqliteLedger(path, read_only=True) if path.exists() else None
+
+
+def _noted(url: str, folder: Path) -> Head | None:
+    state = state_file(url, folder)
+    return None if state is None else state.head()
 
 
 def open_accounts(url: str, folder: Path) -> Accounts:
     """The accounts that are kept with the ledger that a URL names."""
-    match ledger_kind(url):
+    kind, noted = ledger_kind(url), _noted(url, folder)
+    match kind:
         case "memory":
             return MemoryAccounts()
         case "postgresql":
-            accounts: Accounts = _with_psycopg("pacas.storage.postgres.side_tables").PostgresAccounts(url)
+            tables = _with_psycopg("pacas.storage.postgres.side_tables")
+            accounts: Accounts = tables.PostgresAccounts(url, make=noted is None)
             return accounts
         case _:
-            return SqliteAccounts(sqlite_path(url, folder))
+            _check_is_there(path := sqlite_path(url, folder), noted)
+            return SqliteAccounts(path)
+
+
+def state_file(url: str, folder: Path) -> StateFile | None:
+    """The file that says what a ledger held when it was last seen; for one in memory there is none.
+
+    It is beside a ledger's own file; for one in a server, it is in `folder`.
+    """
+    match ledger_kind(url):
+        case "memory":
+            return None
+        case "postgresql":
+            address = _with_psycopg("pacas.storage.postgres.address").PostgresAddress.parse(url)
+            return StateFile(folder / f"{address.ledger}-{address.digest}.ledger.state")
+        case _:
+            path = sqlite_path(url, folder)
+            return StateFile(path.with_name(f"{path.name}.state"))
+
+
+def _check_is_there(path: Path, noted: Head | None) -> None:
+    if noted is not None and not path.exists():
+        raise LedgerWentBackError(
+            f"{path.name} is missing, and {path.name}.state beside it says that it held {noted.entries} entries "
+            "(to begin a new one, remove that, too)"
+        )
 
 
 def open_refusals(url: str, folder: Path) -> Refusals:

@@ -27,7 +27,7 @@ from pacas.formats.report.report import check_report
 from pacas.provider.audit import Audit, PolicyAudit, audit
 from pacas.provider.ledger.chain import Head, Verification, noted_head
 from pacas.provider.shop.contract import KeptBack
-from pacas.storage.url import ledger_kind, ledger_path, open_ledger
+from pacas.storage.url import read_ledger, state_file
 
 UNTRUE = "nothing else was looked at: it would follow from a ledger that does not hold"
 CUT = 10
@@ -66,15 +66,16 @@ def command(
     Example: pacas audit provider.toml --report audit.html
     """
     choice = EngineChoice(engine, master, memory)
-    noted = None if head is None else _head(head)
+    given = None if head is None else _head(head)
     file = read_provider(provider)
+    noted = _noted(file) if given is None else given
     if report is not None:
         check_report(report)
     verified = _verified_ledger(file, noted)
     if verified is not None and not verified.holds:
         document = _broken(verified)
     else:
-        with opened_with_engine(file, choice) as (opened, asked):
+        with opened_with_engine(file, choice, read_only=True) as (opened, asked):
             worst = worst_leak(file, opened, asked)
             document = {
                 **as_json(audit(opened, noted)),
@@ -173,11 +174,18 @@ def _broken(found: Verification) -> dict[str, Any]:
 
 def _verified_ledger(file: ProviderFile, noted: Head | None) -> Verification | None:
     """Whether the ledger holds, before a provider is made from it; None if there is none yet, or it is in memory."""
-    kept = ledger_path(file.ledger_url, file.folder)
-    if ledger_kind(file.ledger_url) == "memory" or (kept is not None and not kept.exists()):
+    found = read_ledger(file.ledger_url, file.folder)
+    if found is None:
         return None
-    with closing(open_ledger(file.ledger_url, file.folder)) as ledger:
+    with closing(found) as ledger:
         return ledger.verify(noted)
+
+
+def _noted(file: ProviderFile) -> Head | None:
+    """The head that the state file says; until the first sale a ledger may have begun anew."""
+    state = state_file(file.ledger_url, file.folder)
+    head = None if state is None else state.head()
+    return head if head is not None and head.entries > 1 else None
 
 
 def _head(text: str) -> Head:

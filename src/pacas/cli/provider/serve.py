@@ -6,7 +6,8 @@ import os
 import shlex
 import shutil
 import sys
-from contextlib import ExitStack, closing
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -22,7 +23,7 @@ from pacas.cli.provider.findings import Looked, look_at
 from pacas.core.money import nanocredits
 from pacas.engine.choosing import EngineChoice
 from pacas.engine.contract import Engine
-from pacas.errors import ConfigError, InputError
+from pacas.errors import ConfigError, InputError, StorageError
 from pacas.formats.provider.provider_file import ProviderFile
 from pacas.provider.ledger.accounts import Account, Accounts, Role, new_token, token_hash
 from pacas.provider.provider import Provider
@@ -33,7 +34,7 @@ from pacas.server.limits import ServiceSettings
 from pacas.server.logs import make_log
 from pacas.server.serving import ListeningAddress, Tls, most_connections, serve
 from pacas.server.signing_key import SigningKey
-from pacas.storage.url import open_accounts
+from pacas.storage.url import open_accounts, state_file
 
 HOST, PORT = "127.0.0.1", 8321
 EXAMPLE = Path("pacas-example")
@@ -100,6 +101,7 @@ def command(
         closing(open_accounts(file.ledger_url, file.folder)) as accounts,
         ExitStack() as stack,
     ):
+        stack.enter_context(_noting_heads(file, opened))
         log, signing = make_log(), SigningKey.load_or_create(file.signing_key)
         findings, leak = warn_of_findings(file, opened, asked)
         beside: Beside | None = None
@@ -125,6 +127,23 @@ def command(
         )
         told = f"listening on {url}"
         serve(app, listener, log=log, context=context, limits=limits, announce=lambda: _say(json, told, url))
+
+
+@contextmanager
+def _noting_heads(file: ProviderFile, provider: Provider) -> Iterator[None]:
+    """Note in the state file what the ledger holds, so that the next start knows if it was put back, or is gone."""
+    state = state_file(file.ledger_url, file.folder)
+    assert state is not None  # a ledger in memory is not served
+    try:
+        state.write(provider.known)
+    except StorageError as error:
+        _warn(f"{error}: a ledger that is put back while nothing is served is not noticed")
+    provider.note = state.note
+    try:
+        yield
+    finally:
+        with suppress(StorageError):
+            state.write(provider.known)
 
 
 def _named(named: str | None) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-from pacas.errors import InputError, LedgerBrokenError
+from pacas.errors import InputError, LedgerBrokenError, LedgerWentBackError
 from pacas.protocol.messages import LARGEST
 from pacas.provider.ledger.entry import GENESIS, Entry, Record, entry_of
 
@@ -132,6 +132,18 @@ def head_record(store: Records) -> Head:
     if head is None:
         raise LedgerBrokenError("the head record is missing")
     return head
+
+
+def check_holds(head: Head, known: Head, then: Record | None) -> None:
+    """A ledger with this head holds all that was known of it; `then` is the entry after that, where there is one.
+
+    Counts alone would not tell: an older copy may have grown again to as many entries.
+    """
+    if head.entries < known.entries:
+        raise LedgerWentBackError(f"it counts {head.entries} entries, and {known.entries} were known")
+    followed = head if then is None else Head(then.sequence, then.previous)
+    if followed.entries == known.entries and followed.hash != known.hash:
+        raise LedgerWentBackError(f"entry {known.entries - 1} is not the one that was known")
 
 
 def last_head(store: Records) -> Head:

@@ -39,6 +39,7 @@ from pacas.provider.ledger.chain import (
     Total,
     Verification,
     Visit,
+    check_holds,
     check_link,
     checked_entry,
     head_record,
@@ -87,6 +88,7 @@ class Ledger(ABC):
     It may be used from several threads, and appended to by several processes at a time, if its store can be shared.
     """
 
+    is_read_only = False
     _seed: bytes | None = None
     _clock: Callable[[], int] | None = None
     """What tells entries when they are written, in seconds since 1970."""
@@ -197,7 +199,31 @@ class Ledger(ABC):
 
         Ends with the last entry that is there when it gets to it, whichever process appended it.
         """
-        before = self._before(start)
+        return self._entries(self._before(start))
+
+    def after(self, known: Head) -> Iterator[Entry]:
+        """The entries after a head that was known, if the ledger still holds it; a LedgerWentBackError if not.
+
+        What was known must be read before this is called: whatever was durable then is there now.
+        """
+        with self._store() as store:
+            head = head_record(store)
+            if head == known:
+                return iter(())
+            then = store.record(known.entries) if head.entries > known.entries else None
+            if known.entries == 1 and (opening := store.record(0)) is not None:
+                self._check_opening(store, opening.hash)
+        check_holds(head, known, then)
+        return self._entries(known)
+
+    def check_holds(self, noted: Head) -> None:
+        """Raise if the ledger no longer holds a head that was noted; until the first sale it may begin anew."""
+        if noted.entries > 1:
+            with self._store() as store:
+                head = head_record(store)
+                check_holds(head, noted, store.record(noted.entries) if head.entries > noted.entries else None)
+
+    def _entries(self, before: Head | None) -> Iterator[Entry]:
         while before is not None:
             with self._store() as store:
                 page = store.page(before.entries, PAGE)
@@ -207,6 +233,13 @@ class Ledger(ABC):
                 before = Head(record.sequence + 1, record.hash)
             if not page:
                 return
+
+    @property
+    def opened_head(self) -> Head:
+        """The head as it was when this process opened the ledger and nothing had been sold."""
+        if self._opened is None:
+            raise StorageError("the ledger has no opening yet; open it before selling")
+        return Head(1, opening_record(self._opened).hash)
 
     def head(self) -> Head:
         """How many entries there are, and the hash of the last, as the head record says."""

@@ -48,6 +48,12 @@ class PostgresAddress:
         return f"{self.ledger} in the database {self.parameters.get('dbname') or '(default)'} at {host}"
 
     @property
+    def digest(self) -> str:
+        """A short name of the database that the ledger is in, which tells nothing of it."""
+        where = [str(self.parameters.get(name)) for name in ("host", "hostaddr", "port", "dbname")]
+        return sha256("\n".join(where).encode()).hexdigest()[:8]
+
+    @property
     def lock(self) -> int:
         """The number of the advisory lock that a writer of this ledger holds."""
         digest = sha256(b"pacas ledger " + self.ledger.encode()).digest()

@@ -21,12 +21,15 @@ from pacas.storage.postgres.tables import PREPARE, PostgresTables
 
 
 class PostgresLedger(DatabaseLedger):
-    """A ledger in a schema of a PostgreSQL database; the schema is made if it is not there."""
+    """A ledger in a schema of a PostgreSQL database; the schema is made if it is not there, and may be."""
 
-    def __init__(self, url: str, *, patience: float = PATIENCE, clock: Callable[[], int] = utc_seconds) -> None:
+    def __init__(
+        self, url: str, *, patience: float = PATIENCE, clock: Callable[[], int] = utc_seconds, make: bool = True
+    ) -> None:
         super().__init__(clock)
         self._address = PostgresAddress.parse(url)
-        self._session = Session(self._address, patience)
+        self._session = Session(self._address, patience, make=make)
+        self._session.check_is_there()
         self._known_tables: PostgresTables | None = None
         self._second = Session(self._address, patience, make=False)
         self._is_undone = False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from contextlib import suppress
+from contextlib import closing, suppress
 from time import monotonic
 from typing import Any, Protocol
 
@@ -103,6 +103,10 @@ class Session:
             self._connection = connect(self.address, self._patience)
         return self._connection
 
+    def check_is_there(self) -> None:
+        """Raise if there is no ledger, or PostgreSQL is away."""
+        assert self.connection is not None
+
     def another(self) -> BoundedConnection:
         """A connection of its own, for its caller to close."""
         if self._is_closed:
@@ -147,12 +151,7 @@ class Session:
 
 def connect(address: PostgresAddress, patience: float, *, make: bool = False) -> BoundedConnection:
     """A connection to a ledger, every commit of it durable. Nothing is written to a schema that is no ledger."""
-    try:
-        given: dict[str, Any] = {**_DEFAULTS, **address.parameters}
-        connection = BoundedConnection.connect(**given, autocommit=True)
-    except (psycopg.Error, UnicodeError) as error:
-        why = refusal(error) if isinstance(error, psycopg.Error) else "has a name that is no text"
-        raise fault(address, why) from None
+    connection = _connected(address)
     try:
         connection.limit = patience + 2 * GRACE
         connection.execute(_settings(address, patience))
@@ -169,6 +168,24 @@ def connect(address: PostgresAddress, patience: float, *, make: bool = False) ->
         connection.close()
         raise
     return connection
+
+
+def is_there(address: PostgresAddress) -> bool:
+    """Whether there is a ledger."""
+    with closing(_connected(address)) as connection:
+        try:
+            return _is_there(connection, address)
+        except psycopg.Error as error:
+            raise fault(address, LOST if connection.closed else problem(error)) from None
+
+
+def _connected(address: PostgresAddress) -> BoundedConnection:
+    try:
+        given: dict[str, Any] = {**_DEFAULTS, **address.parameters}
+        return BoundedConnection.connect(**given, autocommit=True)
+    except (psycopg.Error, UnicodeError) as error:
+        why = refusal(error) if isinstance(error, psycopg.Error) else "has a name that is no text"
+        raise fault(address, why) from None
 
 
 def _settings(address: PostgresAddress, patience: float) -> Composed:

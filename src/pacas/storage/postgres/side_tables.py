@@ -19,10 +19,10 @@ _COLUMNS = "SELECT column_name FROM information_schema.columns WHERE table_schem
 class PostgresSideTable(SideTable):
     """A table beside the ledger in its schema."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, *, make: bool = True) -> None:
         self._address = PostgresAddress.parse(url)
         self._lock = Lock()
-        self._session = Session(self._address, PATIENCE)
+        self._session = Session(self._address, PATIENCE, make=make)
         columns = self._run(_COLUMNS, self.NAME)
         self._has_table = bool(columns)
         if self._has_table and any(self.additions([name for (name,) in columns])):

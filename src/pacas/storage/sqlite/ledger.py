@@ -16,6 +16,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from time import monotonic, sleep
 
+from pacas.errors import LedgerWentBackError
 from pacas.provider.ledger.chain import Records
 from pacas.provider.ledger.ledger import Store
 from pacas.storage.database import FORKED, PATIENCE, UNDONE, DatabaseLedger, utc_seconds
@@ -31,32 +32,52 @@ CHECKPOINT = 2000
 the log grows for long. From then on it is written over, and a sync that has no new length to record takes less."""
 LOOK = 0.001
 """Seconds between two looks at whether another process still writes."""
+ALONE = "&immutable=1"
+"""For a file that nobody can write."""
 SMALLEST = 512
 """The bytes of SQLite's smallest page: a file with fewer was cut, as a ledger is never seen before it is whole."""
 
 
 class SqliteLedger(DatabaseLedger):
-    """A ledger in a SQLite file that only its owner can read; the file is made if it is not there."""
+    """A ledger in a SQLite file that only its owner can read; the file is made if it is not there.
 
-    def __init__(self, path: Path, *, patience: float = PATIENCE, clock: Callable[[], int] = utc_seconds) -> None:
+    One that is opened only to be read is never made, and may be where nothing can be written.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        patience: float = PATIENCE,
+        clock: Callable[[], int] = utc_seconds,
+        read_only: bool = False,
+    ) -> None:
         super().__init__(clock)
         self._path = path
         self._patience = patience
-        self._connection = open_file(path, patience)
+        self.is_read_only = read_only
+        connect = _connect_to_read if read_only else connect_again
+        self._connection = connect(path, patience) if read_only else open_file(path, patience)
         self._tables = SqliteTables(self._connection)
-        self._second = connect_again(path, patience)
+        self._second = connect(path, patience)
         self._second_tables = SqliteTables(self._second)
+        with faults_as_storage_errors(path):
+            self._tables.head()  # from now on there is a log beside the file
+        self._places = {file: _identity(file) for file in (path, path.with_name(f"{path.name}-wal"))}
+        """Which files these are: who swaps or removes one takes away what is written to it."""
 
     def __repr__(self) -> str:
         return f"SqliteLedger({self._path.name!r})"
 
     def close(self) -> None:
         with self._lock, self._reading:
+            self._places.clear()
             self._connection.close()
             self._second.close()
 
     def _open_tables(self, is_first: bool) -> Store:
         self._check_process()
+        self._check_place()
         return self._tables if is_first else self._second_tables
 
     def _fault_of(self, error: BaseException | None, is_first: bool) -> Exception | None:
@@ -68,7 +89,9 @@ class SqliteLedger(DatabaseLedger):
 
     @contextmanager
     def _snapshot(self) -> Iterator[Records]:
-        with closing(_connect(self._path, self._patience)) as connection, faults_as_storage_errors(self._path):
+        self._check_place()
+        again = _connect_to_read if self.is_read_only else _connect
+        with closing(again(self._path, self._patience)) as connection, faults_as_storage_errors(self._path):
             connection.execute("BEGIN")
             tables = SqliteTables(connection)
             tables.head()  # the moment is that of the first read
@@ -78,7 +101,15 @@ class SqliteLedger(DatabaseLedger):
         self._check_process()
         if self._depth == 0:
             with faults_as_storage_errors(self._path):
-                self._begin_alone()
+                if self.is_read_only:
+                    self._connection.execute("BEGIN")
+                else:
+                    self._begin_alone()
+            try:
+                self._check_place()  # nobody may swap it any more, who waits for writers to end
+            except BaseException:
+                self._roll_back()
+                raise
         elif not self._connection.in_transaction:
             raise fault(self._path, UNDONE)
 
@@ -109,6 +140,7 @@ class SqliteLedger(DatabaseLedger):
             raise fault(self._path, UNDONE)
         with faults_as_storage_errors(self._path, self._roll_back):
             self._connection.execute("COMMIT")
+        self._check_place()  # it is durable only where it is found again
 
     def _roll_back(self) -> None:
         with suppress(sqlite3.Error):  # after some faults SQLite has done so already
@@ -117,6 +149,20 @@ class SqliteLedger(DatabaseLedger):
     def _check_process(self) -> None:
         if os.getpid() != self._process:
             raise fault(self._path, FORKED)
+
+    def _check_place(self) -> None:
+        """The files that are open are those that others will find."""
+        for file, identity in self._places.items():
+            if _identity(file) != identity:
+                raise LedgerWentBackError(f"{file.name} was removed or replaced by another file")
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def open_file(path: Path, patience: float = PATIENCE) -> sqlite3.Connection:
@@ -152,10 +198,29 @@ def connect_again(path: Path, patience: float = PATIENCE) -> sqlite3.Connection:
     return connection
 
 
-def _open(path: Path, patience: float) -> sqlite3.Connection:
+def _connect_to_read(path: Path, patience: float) -> sqlite3.Connection:
+    """A connection to a ledger's file that writes nothing into it.
+
+    SQLite reads a file by a log beside it, which it makes where it can; where it cannot and there is none, nobody
+    writes, and the file is read as it is.
+    """
+    _check_file(path)
+    has_log = path.with_name(f"{path.name}-wal").exists()
+    connection = _open(path, patience, "rw" if os.access(path.parent, os.W_OK) else f"ro{'' if has_log else ALONE}")
+    try:
+        with faults_as_storage_errors(path):
+            connection.execute("PRAGMA query_only = ON")
+            _check_ledger(connection, path)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _open(path: Path, patience: float, mode: str = "rw") -> sqlite3.Connection:
     with faults_as_storage_errors(path):
         return sqlite3.connect(
-            f"{path.absolute().as_uri()}?mode=rw",
+            f"{path.absolute().as_uri()}?mode={mode}",
             uri=True,
             timeout=patience,
             isolation_level=None,

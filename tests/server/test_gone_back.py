@@ -1,0 +1,31 @@
+"""A ledger that goes back under a running service stops its sales, and the service says so."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+
+from example_shop import OpenShop, error_of, example_provider, med
+
+from pacas.storage.sqlite.ledger import SqliteLedger
+
+SAID = "the provider's ledger no longer holds what was sold: nothing is sold until it is put right"
+
+
+def test_a_ledger_that_is_taken_away_stops_sales_until_it_is_back(open_shop: OpenShop, tmp_path: Path) -> None:
+    path = tmp_path / "shop.db"
+    with closing(SqliteLedger(path)) as ledger:
+        shop = open_shop(example_provider(ledger))
+        assert shop.buy("one", med("male", "51", 1)).status_code == 200
+        away = path.rename(tmp_path / "away.db")
+        assert error_of(shop.buy("two", med("male", "51", 2))) == (503, "unavailable", SAID)
+        while (ready := shop.call("GET", "/v1/ready", None)).status_code == 200:
+            pass
+        assert error_of(ready) == (503, "unavailable", SAID)
+        while not (told := [line for line in shop.log_lines() if line["event"] == "ledger is away"]):
+            pass
+        assert "shop.db was removed or replaced by another file" in told[0]["problem"]
+        away.rename(path)
+        while shop.call("GET", "/v1/ready", None).status_code == 503:
+            pass
+        assert shop.buy("two", med("male", "51", 2)).status_code == 200
