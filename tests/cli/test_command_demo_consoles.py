@@ -33,7 +33,9 @@ def test_both_consoles_answer_and_end_cleanly(tmp_path: Path, how: signal.Signal
         assert len(list(tmp_path.glob("pacas-consoles-*"))) == 1
         login = httpx.get(said["provider"], follow_redirects=True)
         assert login.status_code == 200 and "token" in login.text and said["token"] not in login.text
-        review = httpx.get(said["client"], follow_redirects=True)
+        with httpx.Client(follow_redirects=True) as browser:  # the door gives a cookie and leads on to the table
+            assert 'href="/table"' in browser.get(said["client"]).text
+            review = browser.get(httpx.URL(said["client"]).join("/table"))
         assert review.status_code == 200 and "20,000" in review.text
     finally:
         if how is signal.SIGINT:
