@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from threading import Event, current_thread
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,14 @@ from interrupted_offices import Watched, dirty
 from reviewed_offices import review_job, reviewing, settled, shop, until
 
 import pacas
+from pacas.client.outcome.cleaning import Cleaning
 from pacas.core.money import nanocredits
 from pacas.errors import FileError, InputError
 from pacas.formats.journal import Journal, recorded_run
 from pacas.protocol.messages import Quote
 from pacas.review.session import ReviewSession
+from pacas.review.views import table
+from pacas.review.views.repairs import repairs_page, undo
 
 
 def sold(market: Watched) -> int:
@@ -248,3 +252,29 @@ def test_other_ways_to_clean_are_reviewed_too(tmp_path: Path, choices: dict[str,
         session.approvals.buy_no_more()
         until(lambda: session.run.state == "done")
         assert session.run.final is not None and len(session.run.final.purchases) == 1
+
+
+def test_no_page_waits_until_violations_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    may_count, counters = Event(), list[str]()
+    count = Cleaning.count_violations
+
+    def held(self: Cleaning) -> int:
+        counters.append(current_thread().name)
+        assert may_count.wait(60)
+        return count(self)
+
+    monkeypatch.setattr(Cleaning, "count_violations", held)
+    with reviewing(review_job(tmp_path, shop())) as session:
+        settled(session)
+        before = session.written()
+        assert before is not None and before.violations is not None
+        undo(session, {"whose": "attribute", "attribute": "JOB"})
+        pages = [table.table_page(session, {}), repairs_page(session, {})]
+        shown = [card for page in pages for card in page["cards"] if card.name == "Violations left"]
+        assert [(card.number, card.note) for card in shown] == [("…", "being counted")] * 2
+        version = session.version
+        may_count.set()
+        until(lambda: session.version > version and (found := session.written()) and found.violations is not None)
+        after = session.written()
+        assert after is not None and after.violations == after.cleaning.violations_before > before.violations
+        assert set(counters) == {"review outlook"}

@@ -168,7 +168,7 @@ class SafeClean:
             budget_nanocredits=self.budget,
             spent_nanocredits=buyer.spent,
             violations_before=outcome.violations_before,
-            violations_after=outcome.violations_after,
+            counted_after=outcome.violations_after,
             rounds=outcome.rounds,
             engine=engine,
             weighing=outcome.weighing,

@@ -45,6 +45,9 @@ PAGES: Mapping[str, tuple[str, View]] = {
     "/receipts": ("receipts.html", receipts.receipts_page),
 }
 PARTS: Mapping[str, tuple[str, View]] = {
+    "/table/cards": ("_cards.html", lambda session, asked: table.cards_part(session)),
+    "/orders/cards": ("_cards.html", lambda session, asked: orders.cards_part(session)),
+    "/repairs/cards": ("_cards.html", lambda session, asked: repairs.cards_part(session)),
     "/table/rows": ("_rows.html", table.screen_part),
     "/table/rows/on": ("_on.html", table.screen_part),
     "/cell": ("_cell.html", cell.cell_part),

@@ -118,8 +118,15 @@ class Curve:
 class Outlook:
     """A thread that keeps all this up to date."""
 
-    def __init__(self, job: Callable[[], ReviewJob], run: Callable[[], Run], changed: Callable[[], None]) -> None:
-        self._job, self._run, self._tell = job, run, changed
+    def __init__(
+        self,
+        job: Callable[[], ReviewJob],
+        run: Callable[[], Run],
+        uncounted: Callable[[], Cleaning | None],
+        changed: Callable[[], None],
+    ) -> None:
+        """`uncounted` is a cleaning with edits that somebody looks at, and whose violations nobody has counted yet."""
+        self._job, self._run, self._uncounted, self._tell = job, run, uncounted, changed
         self._condition = Condition()
         self._closed = False
         self._wants_curve = False
@@ -190,6 +197,8 @@ class Outlook:
         run = self._run()
         if run.state in IDLE and not self.is_current:
             return self._look
+        if self._uncounted() is not None:
+            return self._count
         if self._wants_curve and not run.has_paid and self.curve.next() is not None and run.state in IDLE:
             return self._try_budget
         return None
@@ -210,6 +219,12 @@ class Outlook:
         rest = _planning(run, recalled)
         plan = _dry(job, rest)
         self.view = View(run, len(recalled.outcomes), now, plan, tuple(_planned(rest, plan)))
+
+    def _count(self) -> None:
+        """Count what violations edits leave: a look at the whole table, for which no page waits."""
+        cleaning = self._uncounted()
+        if cleaning is not None:
+            _ = cleaning.violations_after
 
     def _try_budget(self) -> None:
         asked = self.curve.next()

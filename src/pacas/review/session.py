@@ -11,6 +11,7 @@ from threading import RLock
 
 import numpy as np
 
+from pacas.client.outcome.cleaning import Cleaning
 from pacas.client.outcome.edits import check_edit, edited
 from pacas.client.outcome.steps import PINNED, Edit, Order
 from pacas.core.histogram import Ints
@@ -40,7 +41,7 @@ class ReviewSession:
         self._written: tuple[View, int, Written] | None = None
         self.approvals = Approvals(self.changed)
         self.run = Run(job, self.approvals, self.changed, anew=anew)
-        self.outlook = Outlook(lambda: self.job, lambda: self.run, self.changed)
+        self.outlook = Outlook(lambda: self.job, lambda: self.run, self._uncounted, self.changed)
 
     def start(self) -> None:
         self.run.start()
@@ -78,7 +79,13 @@ class ReviewSession:
             edits = self.run.journal.edits
             if self._written is None or self._written[:2] != (view, len(edits)):
                 self._written = (view, len(edits), Written(view.now, edited(view.now, edits)))
+                self.outlook.wake()
             return self._written[2]
+
+    def _uncounted(self) -> Cleaning | None:
+        """What would be written now, if nobody has counted yet what violations that leaves. It waits for no lock."""
+        known = self._written
+        return None if known is None or known[2].cleaning.is_counted else known[2].cleaning
 
     def plan(self) -> tuple[PlannedPurchase, ...]:
         """What would be bought beyond the order that waits."""

@@ -39,6 +39,11 @@ class Written:
     def __init__(self, base: Cleaning, cleaning: Cleaning) -> None:
         self.base, self.cleaning = base, cleaning
 
+    @property
+    def violations(self) -> int | None:
+        """The violating pairs that are left; None as long as they are being counted."""
+        return self.cleaning.violations_after if self.cleaning.is_counted else None
+
     @cached_property
     def looks(self) -> Mapping[tuple[str, int], CellToLookAt]:
         return {(cell.attribute, cell.row): cell for cell in self.cleaning.to_look_at}

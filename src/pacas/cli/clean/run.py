@@ -100,7 +100,7 @@ def run_clean(
     with _never_losing(journal):
         watched = Watched(journal, tell)
         cleaning = job.cleaner.clean(job.source, marketplace, run=journal.run, observer=watched, engine=engine)
-        cleaning = edited(cleaning, journal.edits)
+        cleaning = edited(cleaning, journal.edits).with_count()
         tell(f"writing {job.output.name}")
         if remark := write_cleaned(cleaning, job.output):
             print(f"pacas: {remark}", file=sys.stderr)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -57,7 +57,8 @@ class Cleaning:
     budget_nanocredits: int
     spent_nanocredits: int
     violations_before: int
-    violations_after: int
+    counted_after: int | None
+    """The violating pairs that are left; None where nobody has counted them yet."""
     rounds: int
     """How many rounds were run."""
     engine: Engine[Any]
@@ -92,6 +93,20 @@ class Cleaning:
         table = self.table if attribute in self.table.columns else self.engine.open(self.source, [attribute])
         values: list[str | None] = self.engine.rows(table, rows, [attribute]).column(0).to_pylist()
         return values
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether it is known how many violations are left, so that to ask costs nothing."""
+        return self.counted_after is not None or "violations_after" in self.__dict__
+
+    @cached_property
+    def violations_after(self) -> int:
+        """The violating pairs of the repaired relation; counted when somebody asks, where they have not been."""
+        return self.count_violations() if self.counted_after is None else self.counted_after
+
+    def with_count(self) -> Cleaning:
+        """The same with its violations counted, as nobody can count them once the engine is closed."""
+        return replace(self, counted_after=self.violations_after)
 
     def count_violations(self) -> int:
         """The violating pairs of the repaired relation, counted anew."""

@@ -6,7 +6,7 @@ at it. An edit moves no money: what was bought stays bought.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -51,15 +51,19 @@ def edited(cleaning: Cleaning, edits: Sequence[Edit]) -> Cleaning:
     cells = {
         attribute: _changing(found, edits, cleaning.changes.get(attribute)) for attribute, found in all_cells.items()
     }
-    undone = list(_undone(cleaning.repairs, edits, cells))
+    undone = _undone(cleaning.repairs, edits, cells)
     pins = list(_pins(cleaning, edits, cells))
-    repairs = [_without(repair, cells.get(repair.attribute)) for repair in cleaning.repairs] + pins
+    repairs = [*_without(cleaning.repairs, cells), *pins]
     left = [one for one in cleaning.unrepaired if not _is_pinned(one, pins)] + undone
-    found = replace(cleaning, repairs=tuple(repairs), unrepaired=tuple(left), edits=tuple(edits))
+    weighing = None if cleaning.weighing is None else _weighing(cleaning.weighing, repairs, all_cells)
+    # how many violations that leaves is counted when somebody asks: it takes a look at the whole table
     return replace(
-        found,
-        violations_after=found.count_violations(),
-        weighing=None if cleaning.weighing is None else _weighing(cleaning.weighing, repairs, all_cells),
+        cleaning,
+        repairs=tuple(repairs),
+        unrepaired=tuple(left),
+        edits=tuple(edits),
+        counted_after=None,
+        weighing=weighing,
     )
 
 
@@ -91,12 +95,13 @@ def _changing(cells: _Cells, edits: Sequence[Edit], written: Changes | None) -> 
     return _Cells(cells.rows[~kept], cells.edit[~kept])
 
 
-def _without(repair: Repair, cells: _Cells | None) -> Repair:
-    """A repair, but for the cells that were edited since."""
-    if cells is None:
-        return repair
-    kept = ~np.isin(repair.written, cells.rows)
-    return repair if kept.all() else replace(repair, written=repair.written[kept])
+def _without(repairs: Sequence[Repair], cells: Mapping[str, _Cells]) -> Iterator[Repair]:
+    """The repairs, but for the cells that were edited since."""
+    edited_rows = {attribute: set(found.rows.tolist()) for attribute, found in cells.items()}
+    for repair in repairs:
+        of_column = edited_rows.get(repair.attribute, ())
+        kept = [row not in of_column for row in repair.written.tolist()]
+        yield repair if all(kept) else replace(repair, written=repair.written[np.array(kept)])
 
 
 def _undone(repairs: Sequence[Repair], edits: Sequence[Edit], cells: dict[str, _Cells]) -> list[Unrepaired]:
@@ -111,19 +116,21 @@ def _undone(repairs: Sequence[Repair], edits: Sequence[Edit], cells: dict[str, _
     return found
 
 
-def _pins(cleaning: Cleaning, edits: Sequence[Edit], cells: dict[str, _Cells]) -> list[Repair]:
-    found = []
+def _pins(cleaning: Cleaning, edits: Sequence[Edit], cells: Mapping[str, _Cells]) -> Iterator[Repair]:
+    """What was written by hand, those cells together that one edit wrote."""
     for attribute, (rows, numbers) in cells.items():
-        for number in np.unique(numbers).tolist():
-            value = edits[number].value
-            if value is None:
-                continue
-            pinned = rows[numbers == number]
-            texts = cleaning.given(attribute, pinned)
-            other = np.array([text != value for text in texts], dtype=np.bool_)
-            before, places = coded_texts(pa.chunked_array([texts], pa.string())), np.arange(len(pinned))
-            found.append(Repair(attribute, pinned, before, places, value, Why.PINNED, pinned[other], cleaning.rounds))
-    return found
+        by_hand = np.array([edits[number].value is not None for number in numbers.tolist()], dtype=np.bool_)
+        pinned, of_edit = rows[by_hand], numbers[by_hand]
+        texts = np.array(cleaning.given(attribute, pinned) if len(pinned) else [], dtype=object)
+        for number in np.unique(of_edit).tolist():
+            value, its = edits[number].value, np.flatnonzero(of_edit == number)
+            assert value is not None
+            other = np.array([text != value for text in texts[its]], dtype=np.bool_)
+            before = coded_texts(pa.chunked_array([texts[its]], pa.string()))
+            its_rows = pinned[its]
+            yield Repair(
+                attribute, its_rows, before, np.arange(len(its)), value, Why.PINNED, its_rows[other], cleaning.rounds
+            )
 
 
 def _is_pinned(left: Unrepaired, pins: Sequence[Repair]) -> bool:

@@ -22,7 +22,7 @@ SHOWN = 100
 
 
 def orders_page(session: ReviewSession, asked: Mapping[str, str]) -> dict[str, Any]:
-    return {"cards": _cards(session), **waiting_part(session), **plan_part(session)}
+    return {**cards_part(session), **waiting_part(session), **plan_part(session)}
 
 
 def waiting_part(session: ReviewSession) -> dict[str, Any]:
@@ -121,6 +121,10 @@ def _decided(session: ReviewSession) -> list[dict[str, Any]]:
 
 def _first(rows: Ints) -> int:
     return int(rows[0])
+
+
+def cards_part(session: ReviewSession) -> dict[str, Any]:
+    return {"cards": _cards(session)}
 
 
 def _cards(session: ReviewSession) -> list[Card]:

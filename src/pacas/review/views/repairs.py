@@ -10,12 +10,14 @@ from urllib.parse import urlencode
 import numpy as np
 
 from pacas.client.outcome.steps import Why
+from pacas.core.words import counted
 from pacas.errors import InputError
 from pacas.pages.pieces import Card
 from pacas.pages.typed_number import typed_number
 from pacas.review.run import DONE
 from pacas.review.session import ReviewSession
 from pacas.review.views.cell import cell_asked
+from pacas.review.views.table import violations_card
 from pacas.review.written import Written, WrittenCell
 
 ROWS = 50
@@ -37,11 +39,10 @@ def repairs_page(session: ReviewSession, asked: Mapping[str, str]) -> dict[str, 
     attributes = Counter(cell.attribute for cell in written.cells if cell.state != "left")
     return {
         "ready": True,
-        "cards": _cards(session, written),
+        **cards_part(session),
         "attributes": sorted(attributes.items()),
         "done": session.run.state == DONE,
         "output": str(session.job.output),
-        "is_written": session.run.is_written,
         "keys": list(session.job.key),
         **list_part(session, asked),
     }
@@ -101,12 +102,17 @@ def _is(cell: WrittenCell, chosen: Mapping[str, str]) -> bool:
     )
 
 
-def _cards(session: ReviewSession, written: Written) -> list[Card]:
-    cleaning = written.cleaning
-    before, after = cleaning.violations_before, cleaning.violations_after
+def cards_part(session: ReviewSession) -> dict[str, Any]:
+    run, written = session.run, session.written()
+    cards = [] if written is None else _cards(written)
+    return {"cards": cards, "lacks_edits": run.state == DONE and not run.is_written}
+
+
+def _cards(written: Written) -> list[Card]:
+    given = f"of {counted(written.cleaning.violations_before, 'violation')} given"
     undone = sum(cell.state == "undone" for cell in written.cells)
     return [
-        Card("Violations", f"{before:,} → {after:,}", "as it stands now"),
+        violations_card("Violations left", written.violations, given),
         Card("Written for nothing", f"{written.free:,}", "cells, by own evidence"),
         Card("Written for money", f"{written.paid:,}", "cells, by what was bought"),
         Card("By hand", f"{written.pinned:,}", f"cells; {undone:,} undone"),

@@ -18,7 +18,7 @@ from pacas.review.session import ReviewSession
 def table_page(session: ReviewSession, asked: Mapping[str, str]) -> dict[str, Any]:
     """All of the page: the cards, the facets, and a screen."""
     ready = session.outlook.marks is not None and session.outlook.view is not None
-    return {"cards": _cards(session), "choices": _choices(session), "ready": ready, **screen_part(session, asked)}
+    return {**cards_part(session), "choices": _choices(session), "ready": ready, **screen_part(session, asked)}
 
 
 def screen_part(session: ReviewSession, asked: Mapping[str, str]) -> dict[str, Any]:
@@ -79,6 +79,17 @@ def _number(text: str | None, otherwise: int, most: int) -> int:
     return otherwise if found is None else min(found, most)
 
 
+def cards_part(session: ReviewSession) -> dict[str, Any]:
+    return {"cards": _cards(session)}
+
+
+def violations_card(name: str, violations: int | None, told: str) -> Card:
+    """How many violations are left; after an edit they are counted beside the page."""
+    if violations is None:
+        return Card(name, "…", "being counted")
+    return Card(name, f"{violations:,}", told, violations > 0)
+
+
 def _cards(session: ReviewSession) -> list[Card]:
     check, written = session.outlook.check, session.written()
     table = session.job.table
@@ -88,8 +99,7 @@ def _cards(session: ReviewSession) -> list[Card]:
     cards.append(Card("Violations given", f"{check.violations:,}", f"in {len(check.classes):,} classes"))
     if written is None:
         return [*cards, Card("Repairs", "…", "being weighed")]
-    after = written.cleaning.violations_after
-    cards.append(Card("Violations left", f"{after:,}", "if you stop here", after > 0))
+    cards.append(violations_card("Violations left", written.violations, "if you stop here"))
     changed = sum(map(len, written.cleaning.changes.values()))
     told = f"{written.free:,} for nothing, {written.paid:,} bought, {written.pinned:,} by hand"
     cards.append(Card("Cells changed", f"{changed:,}", told))
