@@ -81,7 +81,8 @@ def test_a_budget_that_comes_while_an_order_is_on_its_way_comes_too_late(tmp_pat
 
 
 def test_a_review_that_ends_buys_nothing_of_what_was_approved_beforehand(tmp_path: Path) -> None:
-    approvals = Approvals()
+    journal = Journal(tmp_path / "of another run", {})
+    approvals = Approvals(journal)
     with reviewing(review_job(tmp_path, shop())) as session:
         settled(session)
         assert session.waiting is not None
@@ -90,7 +91,8 @@ def test_a_review_that_ends_buys_nothing_of_what_was_approved_beforehand(tmp_pat
     approvals.close()
     with pytest.raises(Stopped):
         approvals.ask(order, rows)
-    assert approvals.allowance == OTHER
+    assert approvals.ahead.allowance == OTHER
+    journal.close()
 
 
 def test_the_journal_of_what_was_paid_is_not_discarded(tmp_path: Path) -> None:
@@ -110,18 +112,18 @@ def test_the_journal_of_what_was_paid_is_not_discarded(tmp_path: Path) -> None:
 def test_another_budget_buys_again_after_no_more_was_bought(tmp_path: Path) -> None:
     with reviewing(review_job(tmp_path, shop())) as session:
         settled(session)
-        session.approvals.buy_no_more()
+        session.buy_no_more()
         until(lambda: session.run.state == "done")
         session.set_budget(OTHER)
         settled(session)
-        assert session.waiting is not None and not session.approvals.buys_no_more
+        assert session.waiting is not None and not session.approvals.ahead.buys_no_more
 
 
 def test_another_budget_after_the_end_begins_another_run_only_where_that_is_said(tmp_path: Path) -> None:
     market = shop()
     with reviewing(review_job(tmp_path, market)) as session:
         bought_one(session)
-        session.approvals.buy_no_more()
+        session.buy_no_more()
         until(lambda: session.run.state == "done")
     before = (tmp_path / "offices.clean.csv.journal").read_bytes()
     with pytest.raises(FileError, match="which is done: budget differs; begin a new one with --new"):
@@ -205,9 +207,9 @@ def test_the_plan_and_its_lines_are_not_approved_for_more_than_was_shown(tmp_pat
         ):
             with pytest.raises(InputError):
                 refused()
-        assert session.approvals.planned == 0 and session.waiting is not None
+        assert len(session.approvals.ahead) == 0 and session.waiting is not None
         orders.approve_planned(session, line | {"most": str(first["price"])})
-        assert session.approvals.planned == 1
+        assert len(session.approvals.ahead) == 1
         orders.approve_plan(session, {"most": str(shown["plan_cost"])})
         until(lambda: session.spent)
 
@@ -256,7 +258,7 @@ def test_a_class_is_kept_as_a_whole(tmp_path: Path) -> None:
 # ---- windows ------------------------------------------------------------------------------------------------------
 
 
-def test_who_is_told_of_a_decision_may_wait_for_another_thread_that_asks() -> None:
+def test_who_is_told_of_a_decision_may_wait_for_another_thread_that_asks(tmp_path: Path) -> None:
     free = []
 
     def told() -> None:
@@ -265,11 +267,13 @@ def test_who_is_told_of_a_decision_may_wait_for_another_thread_that_asks() -> No
         asking.join(PATIENCE / 10)
         free.append(not asking.is_alive())
 
-    approvals = Approvals(told)
+    journal = Journal(tmp_path / "journal", {})
+    approvals = Approvals(journal, told)
     approvals.allow(1)
     approvals.buy_no_more()
     approvals.withdraw()
     approvals.approve_planned([])
+    journal.close()
     assert free == [True] * 4
 
 

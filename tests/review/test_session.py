@@ -75,9 +75,9 @@ def test_an_allowance_is_spent_and_not_exceeded(tmp_path: Path) -> None:
     with reviewing(review_job(tmp_path, market)) as session:
         waiting(session)
         session.allow(4000)
-        until(lambda: session.run.state == "waiting" and session.waiting and session.approvals.allowance < 1100)
+        until(lambda: session.run.state == "waiting" and session.waiting and session.approvals.ahead.allowance < 1100)
         assert sold(market) > 2 and session.spent <= 4000
-        left = session.approvals.allowance
+        left = session.approvals.ahead.allowance
         assert session.waiting is not None and session.waiting.order.ceiling > left
 
 
@@ -109,7 +109,7 @@ def test_a_pin_takes_the_place_of_a_purchase(tmp_path: Path) -> None:
         session.pin_instead(key, "x1", whole_class=True)
         settled(session)
         assert not market.shop.keys
-        session.approvals.buy_no_more()
+        session.buy_no_more()
         until(lambda: session.run.state == "done")
     written = pacas.scan_relation(tmp_path / "offices.clean.csv")
     table = pacas.check(written, "OFFICE -> JOB")
@@ -122,7 +122,7 @@ def test_a_run_that_buys_no_more_comes_to_its_end_and_writes(tmp_path: Path) -> 
     job = review_job(tmp_path, market)
     with reviewing(job) as session:
         waiting(session)
-        session.approvals.buy_no_more()
+        session.buy_no_more()
         until(lambda: session.run.state == "done")
         assert job.output.exists() and sold(market) == 0
         recorded = recorded_run(job.journal)
@@ -202,7 +202,7 @@ def test_another_run_begins_only_when_this_one_is_done(tmp_path: Path) -> None:
         ReviewSession(review_job(tmp_path, market), anew=True)
     with reviewing(review_job(tmp_path, market)) as session:
         waiting(session)
-        session.approvals.buy_no_more()
+        session.buy_no_more()
         until(lambda: session.run.state == "done")
     with reviewing(review_job(tmp_path, market, budget=9), anew=True) as session:
         waiting(session)
@@ -249,7 +249,7 @@ def test_other_ways_to_clean_are_reviewed_too(tmp_path: Path, choices: dict[str,
         key = waiting(session)
         session.approve(key)
         until(lambda: len(session.run.recalled.purchases) == 1)
-        session.approvals.buy_no_more()
+        session.buy_no_more()
         until(lambda: session.run.state == "done")
         assert session.run.final is not None and len(session.run.final.purchases) == 1
 

@@ -11,8 +11,9 @@ synced. That is enough:
 - Quotes by which more than one purchase is chosen are written, too, for the same reason: the first of these purchases
   changes them. They need no sync, as they come to disk with the order that follows.
 - What was done by hand, cells put back and values written, is on disk before anybody sees it; at any time, after the
-  end, too. It is applied to the table when that is written. So are orders that somebody rejected before they came up:
-  whoever goes on with the run does not pay them.
+  end, too. It is applied to the table when that is written. So are orders that somebody rejected, or approved, before
+  they came up: whoever goes on with the run does not pay the ones, and need not ask about the others. An order says
+  itself that it was paid from an amount that was approved, so that no crash makes that amount larger.
 
 A last line that was cut off in the middle is left out, and cut off the file, when the journal is read.
 
@@ -27,18 +28,20 @@ import hashlib
 import json
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from threading import RLock
 from typing import Any
 from uuid import uuid4
 
+from pacas.client.outcome.approved_ahead import ApprovedAhead, PlannedOrder
 from pacas.client.outcome.steps import REJECTED, BoughtValue, Edit, Observer, Order, Unrepaired
 from pacas.client.safe_clean import SafeClean
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.histogram import Ints
 from pacas.errors import FileError
 from pacas.formats.journal_lines import (
+    Approved,
     Done,
     Edited,
     Header,
@@ -113,7 +116,7 @@ class Journal(Observer):
 
     @property
     def ordered(self) -> bool:
-        """Whether anything would be lost: an order, edit or rejection was written, or it is an earlier run's."""
+        """Whether anything would be lost: an order or a steward's decision was written, or it is an earlier run's."""
         return self._ordered
 
     @property
@@ -130,12 +133,14 @@ class Journal(Observer):
         return recorded.pending if step == len(recorded.outcomes) else None
 
     def approve(self, order: Order, rows: Ints) -> Order | str:
-        return REJECTED if self.is_rejected(order.attribute, order.row) else order
+        return REJECTED if self.ahead.buys_no_more or self.is_rejected(order.attribute, order.row) else order
 
     def ordering(self, order: Order) -> None:
         self._pays, self._ordered = True, self._held is None
         try:
-            self._record(Ordered.of(order).encode(), _sync)
+            with self._one_at_a_time:
+                self._record(Ordered.of(order).encode(), _sync)
+                self.ahead.ordered(order)
         except BaseException:
             self._pays = (
                 self._ordered
@@ -173,16 +178,45 @@ class Journal(Observer):
                 self._record(Rejected(rejected=len(known), attribute=attribute, row=row).encode(), _sync)
                 known.append((attribute, row))
                 self._ordered = True
+            self.ahead.take_back(attribute, row)
 
     def is_rejected(self, attribute: str, row: int) -> bool:
         return (attribute, row) in self._recorded.rejections
 
+    @property
+    def ahead(self) -> ApprovedAhead:
+        """What is approved and has not come up."""
+        return self._recorded.ahead
+
+    def approve_ahead(
+        self,
+        orders: Sequence[PlannedOrder] = (),
+        allowance: int | None = None,
+        *,
+        withdrawn: bool = False,
+        no_more: bool = False,
+    ) -> None:
+        """Record what may be paid when it comes up, or that nothing may; it counts once it is on disk."""
+        with self._one_at_a_time:
+            line = Approved(
+                approved=self.ahead.decisions,
+                orders=list(orders),
+                allowance=allowance,
+                withdrawn=withdrawn,
+                no_more=no_more,
+            )
+            self._record(line.encode(), _sync)
+            line.apply(self.ahead)
+            self._ordered = True
+
     def take_over(self, earlier: Journal) -> None:
-        """Record what was done by hand and rejected in another run on the same table."""
+        """Record what was done by hand, rejected and approved in another run on the same table."""
         if earlier.edits:
             self.edit(*earlier.edits)
         for attribute, row in earlier._recorded.rejections:
             self.reject(attribute, row)
+        if len(earlier.ahead) or earlier.ahead.allowance:
+            self.approve_ahead(earlier.ahead.orders, earlier.ahead.allowance)
 
     # ---- the end ----------------------------------------------------------------------------------------------
 
@@ -217,7 +251,7 @@ class Journal(Observer):
             os.ftruncate(self._file, 0)
         self._tell(header.encode(), os.fsync)
         sync_folder(self._path.parent)
-        return Recorded(header, [], [], None, False, [], [], 0)
+        return Recorded(header, [], [], None, False, [], [], ApprovedAhead(), 0)
 
     def _check(self, recorded: Recorded, parts: Mapping[str, Any], resume: bool) -> None:
         if not resume:

@@ -1,4 +1,4 @@
-"""The lines of a journal: a header, per step its order and its outcome, quotes, edits, rejections, and the end.
+"""The lines of a journal: a header, per step its order and outcome, quotes, edits, rejections, approvals, the end.
 
 Each line is a JSON object. Money is in nanocredits.
 """
@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
+from pacas.client.outcome.approved_ahead import ApprovedAhead, PlannedOrder
 from pacas.client.outcome.steps import BoughtValue, Edit, Order, Unrepaired
 from pacas.core.histogram import Ints
 from pacas.errors import FileError
@@ -54,6 +55,11 @@ class Ordered(JournalLine):
     key: str
     differing: list[int]
     """The rows of the class whose quotes were others."""
+    allowed: bool = False
+    """Whether it comes off what may be spent without a further question."""
+
+    def encode(self) -> bytes:
+        return self.model_dump_json(exclude_defaults=True).encode() + b"\n"  # others read what no steward has seen
 
     @classmethod
     def of(cls, order: Order) -> Ordered:
@@ -66,12 +72,13 @@ class Ordered(JournalLine):
             ceiling=order.ceiling,
             key=order.key,
             differing=order.differing.tolist(),
+            allowed=order.allowed,
         )
 
     def order(self) -> Order:
         request = Request(self.tuple, self.attribute, self.level)
         differing = np.array(self.differing, dtype=np.int64)
-        return Order(self.ordering, self.attribute, self.row, request, self.ceiling, self.key, differing)
+        return Order(self.ordering, self.attribute, self.row, request, self.ceiling, self.key, differing, self.allowed)
 
 
 class Quoted(JournalLine):
@@ -139,6 +146,19 @@ class Rejected(JournalLine):
     row: int
 
 
+class Approved(JournalLine):
+    """What may be paid when it comes up, beside what was approved before; or that nothing of it may be."""
+
+    approved: int
+    orders: list[PlannedOrder] = []
+    allowance: int | None = Field(default=None, ge=0)
+    withdrawn: bool = False
+    no_more: bool = False
+
+    def apply(self, ahead: ApprovedAhead) -> None:
+        ahead.decide(self.orders, self.allowance, withdrawn=self.withdrawn, no_more=self.no_more)
+
+
 class Done(JournalLine):
     """The output is written: nothing is to be continued."""
 
@@ -176,11 +196,13 @@ class Recorded(NamedTuple):
     """At any time, after the end, too."""
     rejections: list[tuple[str, int]]
     """The attributes and rows of orders that are not to be paid."""
+    ahead: ApprovedAhead
+    """What is approved and has not come up."""
     length: int
     """The bytes of the whole lines."""
 
 
-Line = Ordered | Quoted | SettledPurchase | SettledUnrepaired | Edited | Rejected | Done
+Line = Ordered | Quoted | SettledPurchase | SettledUnrepaired | Edited | Rejected | Approved | Done
 _LINE: TypeAdapter[Line] = TypeAdapter(Line)
 
 
@@ -197,12 +219,14 @@ def read_lines(content: bytes, name: str) -> Recorded | None:
     pending: Order | None = None
     edits: list[Edit] = []
     rejections: list[tuple[str, int]] = []
+    ahead = ApprovedAhead()
     is_done = False
     for number, text in enumerate(lines[1:], start=2):
         line = _parsed(text, name, number)
         match line:
             case Ordered() if pending is None and not is_done and line.ordering == len(outcomes):
                 pending = line.order()
+                ahead.ordered(pending)
             case Quoted() if pending is None and not is_done and line.quoted == len(quotes):
                 quotes.append(line.array())
             case SettledPurchase() if pending is not None and line.settled == len(outcomes):
@@ -215,11 +239,14 @@ def read_lines(content: bytes, name: str) -> Recorded | None:
                 edits.append(line.edit())
             case Rejected() if line.rejected == len(rejections):
                 rejections.append((line.attribute, line.row))
+                ahead.take_back(line.attribute, line.row)
+            case Approved() if line.approved == ahead.decisions:
+                line.apply(ahead)
             case Done() if pending is None and not is_done:
                 is_done = True
             case _:
                 raise _damaged(name, number, "is not the one that should follow")
-    return Recorded(header, outcomes, quotes, pending, is_done, edits, rejections, len(content) - len(torn))
+    return Recorded(header, outcomes, quotes, pending, is_done, edits, rejections, ahead, len(content) - len(torn))
 
 
 _BEGINS = Header(run="", parts={}).encode()[:11]

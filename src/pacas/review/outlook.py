@@ -256,7 +256,7 @@ def _planning(run: Run, recalled: Recalled) -> Replay:
     """All that is worth it, but for what somebody does not want."""
 
     def rejected(order: Order) -> str | None:
-        no_more = run.approvals.buys_no_more or run.journal.is_rejected(order.attribute, order.row)
+        no_more = run.journal.ahead.buys_no_more or run.journal.is_rejected(order.attribute, order.row)
         return REJECTED if no_more else None
 
     return Replay(recalled, rejected)

@@ -51,11 +51,9 @@ class Recalled(NamedTuple):
 class Run:
     """One run. A review begins another one when its budget is changed, or when this one has failed."""
 
-    def __init__(
-        self, job: ReviewJob, approvals: Approvals, changed: Callable[[], None], *, anew: bool = False
-    ) -> None:
+    def __init__(self, job: ReviewJob, changed: Callable[[], None], *, anew: bool = False) -> None:
         """Open the journal: the run that it is of goes on. `anew` says that one which was done is left behind."""
-        self.job, self.approvals = job, approvals
+        self.job = job
         self._state = STARTING
         self.error: str | None = None
         self.progress: Progress | None = None
@@ -68,6 +66,7 @@ class Run:
         self._outcomes: list[BoughtValue | Unrepaired] = []
         self._quotes: list[Ints] = []
         self.journal = _journal(job, anew)
+        self.approvals = Approvals(self.journal, changed)
         self._thread = Thread(target=self._work, name="review run", daemon=True)
 
     def start(self) -> None:

@@ -7,10 +7,12 @@ line, finds all that was decided.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from threading import RLock
 
 import numpy as np
 
+from pacas.client.outcome.approved_ahead import PlannedOrder
 from pacas.client.outcome.cleaning import Cleaning
 from pacas.client.outcome.edits import check_edit, edited
 from pacas.client.outcome.steps import PINNED, Edit, Order
@@ -20,7 +22,7 @@ from pacas.core.words import counted
 from pacas.errors import InputError
 from pacas.formats.journal import Journal
 from pacas.protocol.messages import Quote, Refusal, Request
-from pacas.review.approvals import Approvals, PlannedOrder, Waiting
+from pacas.review.approvals import Approvals, Waiting
 from pacas.review.job import ReviewJob
 from pacas.review.outlook import Outlook, PlannedPurchase, View
 from pacas.review.run import DONE, FAILED, Run
@@ -39,8 +41,7 @@ class ReviewSession:
         """Of all that pages show; another one with every change."""
         self._lock = RLock()
         self._written: tuple[View, int, Written] | None = None
-        self.approvals = Approvals(self.changed)
-        self.run = Run(job, self.approvals, self.changed, anew=anew)
+        self.run = Run(job, self.changed, anew=anew)
         self.outlook = Outlook(lambda: self.job, lambda: self.run, self._uncounted, self.changed)
 
     def start(self) -> None:
@@ -57,6 +58,10 @@ class ReviewSession:
         self.outlook.wake()
 
     # ---- what there is to see ---------------------------------------------------------------------------------
+
+    @property
+    def approvals(self) -> Approvals:
+        return self.run.approvals
 
     @property
     def waiting(self) -> Waiting | None:
@@ -121,8 +126,10 @@ class ReviewSession:
             _check_seen(f"level {level}", order.ceiling, most)
         elif most is not None:
             _check_seen("it", order.ceiling, most)
-        if not self.approvals.answer(key, order):
-            raise InputError(STALE)
+        with self._lock:
+            on_disk = partial(self.run.journal.approve_ahead, [PlannedOrder.of(order)])
+            if not self.approvals.answer(key, order, first=on_disk):
+                raise InputError(STALE)
         what = f"{order.attribute} of row {order.row:,}, level {order.request.level}"
         return f"approved: {what}, at most {credits_words(order.ceiling)}"
 
@@ -146,8 +153,7 @@ class ReviewSession:
     def reject_ahead(self, attribute: str, row: int) -> str:
         """Not this one, whenever it comes up, in this review or when somebody else goes on with the run."""
         with self._lock:
-            self.run.journal.reject(attribute, row)
-        self.approvals.reject(attribute, row)
+            self.approvals.reject(attribute, row)
         return f"rejected: nothing is bought for {attribute} of row {row:,}"
 
     def pin_instead(self, key: str, value: str, *, whole_class: bool) -> str:
@@ -173,7 +179,8 @@ class ReviewSession:
             raise InputError("there is no plan to approve yet, or nothing in it")
         cost = sum(order.ceiling for order in orders)
         _check_seen("the plan", cost, most)
-        self.approvals.approve_planned(map(PlannedOrder.of, orders))
+        with self._lock:
+            self.approvals.approve_planned([PlannedOrder.of(order) for order in orders])
         told = f"approved: {len(orders):,} of the plan, for at most {credits_words(cost)} in all"
         return f"{told}; what comes otherwise is asked about"
 
@@ -184,14 +191,27 @@ class ReviewSession:
             raise InputError("that order is not in the plan any more")
         what = f"{attribute} of row {row:,}"
         _check_seen(what, order.ceiling, most)
-        self.approvals.approve_planned([PlannedOrder.of(order)])
+        with self._lock:
+            self.approvals.approve_planned([PlannedOrder.of(order)])
         return f"approved: {what}, when it comes up, for no more than is planned"
 
     def allow(self, amount: int) -> str:
         if amount <= 0:
             raise InputError("say how much may be spent without a further question, such as 0.5")
-        self.approvals.allow(min(amount, self.remaining))
-        return f"approved: whatever comes, up to {credits_words(min(amount, self.remaining))}"
+        with self._lock:
+            amount = min(amount, self.remaining)
+            self.approvals.allow(amount)
+        return f"approved: whatever comes, up to {credits_words(amount)}"
+
+    def withdraw(self) -> str:
+        with self._lock:
+            self.approvals.withdraw()
+        return "taken back: what was approved ahead and has not come up; each order is asked about again"
+
+    def buy_no_more(self) -> str:
+        with self._lock:
+            self.approvals.buy_no_more()
+        return "nothing more is bought; the run goes to its end, and the table is written"
 
     def _waiting(self, key: str) -> Waiting:
         waiting = self.waiting
@@ -252,8 +272,7 @@ class ReviewSession:
 
     def _begin(self, instead_of: Journal | None = None) -> None:
         anew = instead_of is not None
-        self.approvals.reopen(buying=anew)
-        self.run = Run(self.job, self.approvals, self.changed, anew=anew)
+        self.run = Run(self.job, self.changed, anew=anew)
         if instead_of is not None:
             self.run.journal.take_over(instead_of)
         self.run.start()

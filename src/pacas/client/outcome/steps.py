@@ -166,6 +166,8 @@ class Order(NamedTuple):
     key: str
     differing: Ints = NO_ROWS
     """As of the purchase."""
+    allowed: bool = False
+    """Whether it is paid from what a steward said may be spent without a further question."""
 
 
 class Edit(NamedTuple):

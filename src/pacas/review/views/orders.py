@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from pacas.client.outcome.approved_ahead import PlannedOrder
 from pacas.client.outcome.steps import BoughtValue, Order
 from pacas.core.histogram import Ints
 from pacas.core.money import nanocredits, rounded_text
@@ -12,7 +13,6 @@ from pacas.core.words import counted
 from pacas.errors import InputError
 from pacas.pages.pieces import Card
 from pacas.pages.typed_number import typed_number
-from pacas.review.approvals import PlannedOrder
 from pacas.review.run import FAILED
 from pacas.review.session import ReviewSession
 from pacas.review.views.cell import class_values, quotes_of
@@ -34,7 +34,7 @@ def waiting_part(session: ReviewSession) -> dict[str, Any]:
         "done": run.state == "done",
         "output": str(session.job.output),
         "paying": None if run.pays is None else _line(session, run.pays),
-        "no_more": session.approvals.buys_no_more,
+        "no_more": session.approvals.ahead.buys_no_more,
     }
     if waiting is None:
         return shown
@@ -61,7 +61,7 @@ def plan_part(session: ReviewSession) -> dict[str, Any]:
             "cells": len(one.rows),
             "worth": one.worth,
             "errors": _errors(session, one.order),
-            "approved": session.approvals.is_planned(PlannedOrder.of(one.order)),
+            "approved": PlannedOrder.of(one.order) in session.approvals.ahead,
         }
         for one in plan[:SHOWN]
     ]
@@ -73,8 +73,8 @@ def plan_part(session: ReviewSession) -> dict[str, Any]:
         "plan_is_current": outlook.is_current,
         "plan_error": outlook.error,
         "weighs": session.job.cleaner.strategy == "weigh",
-        "allowance": session.approvals.allowance,
-        "approved_ahead": session.approvals.planned,
+        "allowance": session.approvals.ahead.allowance,
+        "approved_ahead": len(session.approvals.ahead),
         "decided": _decided(session),
         "steps": session.version,
     }
@@ -130,13 +130,13 @@ def cards_part(session: ReviewSession) -> dict[str, Any]:
 def _cards(session: ReviewSession) -> list[Card]:
     run, budget = session.run, session.job.cleaner.budget
     bought = len(run.recalled.purchases)
-    ahead = session.approvals.planned
-    from_now = f"{ahead:,} of the plan approved" if ahead else "nothing is approved ahead"
+    ahead = session.approvals.ahead
+    from_now = f"{len(ahead):,} of the plan approved" if len(ahead) else "nothing is approved ahead"
     return [
         Card("Budget", rounded_text(budget), "credits"),
         Card("Spent", rounded_text(session.spent), f"on {counted(bought, 'value')}; it cannot be undone"),
         Card("Left", rounded_text(session.remaining), "credits"),
-        Card("Approved ahead", rounded_text(session.approvals.allowance), from_now),
+        Card("Approved ahead", rounded_text(ahead.allowance), from_now),
     ]
 
 
@@ -191,13 +191,11 @@ def allow(session: ReviewSession, form: Mapping[str, str]) -> str:
 
 
 def withdraw(session: ReviewSession, form: Mapping[str, str]) -> str:
-    session.approvals.withdraw()
-    return "taken back: what was approved ahead and has not come up; each order is asked about again"
+    return session.withdraw()
 
 
 def buy_no_more(session: ReviewSession, form: Mapping[str, str]) -> str:
-    session.approvals.buy_no_more()
-    return "nothing more is bought; the run goes to its end, and the table is written"
+    return session.buy_no_more()
 
 
 def try_again(session: ReviewSession, form: Mapping[str, str]) -> str:
