@@ -15,6 +15,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from threading import Thread
 from typing import IO, NoReturn
 
 from pacas.cli.demo.large import FD, MATCH, POLICY, ROWS, TOTAL, hierarchy, make_tables
@@ -54,6 +55,7 @@ BUDGET, CREDIT = 40, 1_200
 ENDING = 15
 """Seconds that a console has to end."""
 PACAS = (sys.executable, "-c", "from pacas.cli.main import main; main()")
+CONSOLE = (*PACAS[:2], f"from {__name__} import end_with_parent; end_with_parent(); {PACAS[2]}")
 
 
 def run_consoles(as_json: bool) -> None:
@@ -112,9 +114,10 @@ def _started(folder: Path, *arguments: str, token: str = "") -> Iterator[tuple[s
     environment = {**os.environ, "PACAS_TOKEN": token, "PYTHONUNBUFFERED": "1"}
     with log.open("w", encoding="utf-8") as errors:
         process = subprocess.Popen(
-            [*PACAS, *arguments, "--port", "0"],
+            [*CONSOLE, *arguments, "--port", "0"],
             cwd=folder,
             env=environment,
+            stdin=subprocess.PIPE,  # nothing is ever written: it ends with this process, however that ends
             stdout=subprocess.PIPE,
             stderr=errors,
             text=True,
@@ -130,6 +133,16 @@ def _started(folder: Path, *arguments: str, token: str = "") -> Iterator[tuple[s
         except subprocess.TimeoutExpired:
             process.kill()
             process.communicate()
+
+
+def end_with_parent() -> None:
+    """Have this process end, as by SIGTERM, when the other end of its standard input is gone."""
+
+    def watch() -> None:
+        os.read(0, 1)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    Thread(target=watch, name="watching the parent", daemon=True).start()
 
 
 def _address(printed: IO[str], log: Path) -> str:
