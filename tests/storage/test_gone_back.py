@@ -185,7 +185,7 @@ def test_a_ledger_that_has_grown_since_is_opened_and_so_is_one_without_a_state_f
 
 def test_a_state_file_that_says_nothing_is_not_taken_for_none(tmp_path: Path, noted: StateFile) -> None:
     noted.path.write_text("")
-    with pytest.raises(StorageError, match="the state file shop.db.state does not say which head"):
+    with pytest.raises(StorageError, match=r"the state file shop\.db\.state does not say which head"):
         open_ledger(URL, tmp_path)
 
 
