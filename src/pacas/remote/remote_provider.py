@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -19,9 +20,10 @@ from pydantic_core import PydanticSerializationError
 
 from pacas.core.dependency import FunctionalDependency
 from pacas.core.hierarchy import Hierarchy
+from pacas.core.money import credits_words
 from pacas.errors import HierarchyError, InputError, ParseError, RemoteError
 from pacas.protocol.marketplace import Columns, check_request, lacks_column, offer_of
-from pacas.protocol.messages import LARGEST, Answer, Ladders, Offer, Quote, Reason, Refusal, Request, refused
+from pacas.protocol.messages import ABSENT, LARGEST, Answer, Ladders, Offer, Quote, Reason, Refusal, Request, refused
 from pacas.protocol.names import check_key
 from pacas.protocol.order_of_checks import REASON_OF
 from pacas.protocol.price_list import PriceList
@@ -71,7 +73,8 @@ class RemoteProvider:
     Certificates are always verified; `ca` names a file with those of a private authority. What is lost on the way is
     asked for again, `patience` seconds long: a purchase is charged once under its key. Where the provider publishes its
     prices, quotes are worked out here. Use it in a `with`, or `close` it. `insecure` allows plain HTTP to another
-    machine. Receipts must be signed with the `public_key` (PEM), if one is given.
+    machine. Every answer is checked before it counts: its price, its value, and the receipt's signature by the
+    `public_key` (PEM), or, where none is given, by the one that the server publishes when it is first asked.
     """
 
     def __init__(
@@ -93,6 +96,10 @@ class RemoteProvider:
             address, token, timeout=timeout, patience=patience, ca=ca, client_certificate=client_certificate
         )
         self._lock = Lock()
+        self._ceilings: dict[str, int] = {}
+        """The most that was agreed to under each key; what was bought is told again, whatever is agreed to then."""
+        self._labels: dict[tuple[str, int], AbstractSet[str]] = {}
+        """What can be sold of an attribute at a level, where it is published."""
         self._offers: Mapping[str, Offer] | None = None
         self._limits: wire.Limits
         self._reasons: bool
@@ -182,13 +189,14 @@ class RemoteProvider:
         if not key.isascii() or key != key.strip():
             raise InputError("over HTTP an idempotency key has ASCII characters only, and no space at its ends")
         asked = self._request(request)
+        most = self._ceilings[key] = max(self._ceilings.get(key, 0), _amount(ceiling))
         body = _json(wire.PurchaseBody(request=asked, ceiling=_amount(ceiling)))
         told = self._ask(wire.PurchaseAnswer, "POST", "/v1/purchases", body, {"Idempotency-Key": key}).purchase
         if isinstance(told, wire.Refused):
             reason = Reason(told.refused)
             is_credit = reason is Reason.REFUSED and self._is_beyond_credit(request)
             return Refusal(Reason.CREDIT if is_credit else reason)
-        self._check_bought(told, asked, key)
+        self._check_bought(told, asked, most, key)
         self._prices.learn(request)
         return _answer(told)
 
@@ -273,18 +281,50 @@ class RemoteProvider:
             seen.add(page.next)
             after = page.next
 
-    def _check_bought(self, bought: wire.Bought, asked: wire.PurchaseRequest, key: str) -> None:
-        """The answer is to what was asked, and the receipt is for that answer."""
+    def _check_bought(self, bought: wire.Bought, asked: wire.PurchaseRequest, ceiling: int, key: str) -> None:
+        """The answer is to what was asked, at a price that was agreed to, one that can be, and signed by the provider.
+
+        It was paid for, whatever is found here: what comes of it is for the client and the provider to settle.
+        """
         receipt = bought.receipt
         sold = (receipt.answer, receipt.price, receipt.idempotency_key, receipt.tuple, receipt.attribute, receipt.level)
         if sold != (bought.answer, bought.price, key, asked.tuple, asked.attribute, bought.level) or (
             bought.level != asked.level
         ):
             raise RemoteError(f"{self.url} has sold something else than was asked for, or gave a receipt for another")
-        if self._public_key is not None:
-            signatures = import_module("pacas.wire.signatures")  # and so cryptography, which takes a moment to load
-            if not signatures.verify(receipt.signed(), self._public_key):
-                raise RemoteError(f"{self.url}: a receipt is not signed with the key that is known; ask the provider")
+        if bought.price > ceiling:
+            raise RemoteError(
+                f"{self.url} charged {credits_words(bought.price)}, and no more than {credits_words(ceiling)} was "
+                "agreed to (unless an earlier run bought it under this key); ask the provider"
+            )
+        if not self._is_answer(bought.answer, bought.level, asked.attribute):
+            raise RemoteError(
+                f"{self.url} has sold for {asked.attribute}, level {bought.level}, what is no value of its hierarchy "
+                "there; ask the provider"
+            )
+        signatures = import_module("pacas.wire.signatures")  # and so cryptography, which takes a moment to load
+        if not signatures.verify(receipt.signed(), self._key()):
+            raise RemoteError(f"{self.url}: a receipt is not signed with the key that is known; ask the provider")
+
+    def _key(self) -> str:
+        """The key that receipts are signed with: the one that was given, or what the provider publishes at first."""
+        if self._public_key is None:
+            signatures = import_module("pacas.wire.signatures")
+            told = self._ask(wire.KeyAnswer, "GET", signatures.KEY_PATH).public_key
+            self._public_key = str(signatures.checked_key(told, self.url + signatures.KEY_PATH))
+        return self._public_key
+
+    def _is_answer(self, value: str, level: int, attribute: str) -> bool:
+        """Can a value be what is sold at a level? Where no values are published, any but the root's can, below it."""
+        offer = offer_of(attribute, self.catalogue())
+        hierarchy = offer.hierarchy
+        if value == ABSENT and offer.may_be_absent:
+            return True
+        if level < hierarchy.height and not hierarchy.ground_labels:
+            return bool(value) and value != hierarchy.root_label
+        if (attribute, level) not in self._labels:
+            self._labels[attribute, level] = frozenset(hierarchy.at_level(level)) or {hierarchy.root_label}
+        return value in hierarchy and hierarchy.label(hierarchy.code(value)) in self._labels[attribute, level]
 
 
 _ARROW = {"Content-Type": wire.ARROW, "Accept": wire.ARROW}
