@@ -335,3 +335,29 @@ def test_builders_get_floats_where_the_file_has_decimals(path: Path) -> None:
     engine = DuckEngine(threads=1)
     read_from = file.scan_relations(engine)[MAIN]
     assert len(file.read_hierarchies(read_from, engine)["A"].at_level(1)) == 3
+
+
+# ---- a table that lost its header ------------------------------------------------------------------------------------
+
+PERSON = ("zq1", "male", "51", "P0T2T0", "zq1")
+
+
+@pytest.mark.parametrize("more", ["", 'key = "GEN"\n', 'key = "mal"\n'])
+@pytest.mark.parametrize("first", [PERSON, PERSON[:4], (*PERSON[:3], "")])
+def test_a_person_is_not_taken_for_a_header_and_told(tmp_path: Path, first: tuple[str, ...], more: str) -> None:
+    (tmp_path / "p.csv").write_text("".join(",".join(row) + "\n" for row in (first, ("zq2", "female", "4", "x", "y"))))
+    (tmp_path / "provider.toml").write_text(
+        f'[relation]\ndata = "p.csv"\n{more}[match]\nMED = "GEN = GEN, AGE = AGE"\n'
+    )
+    with pytest.raises(ConfigError, match=r"has it lost its first line|column 4 of p\.csv has no name") as raised:
+        read_provider_file(tmp_path / "provider.toml").scan_relations(DuckEngine(threads=1))
+    assert not [value for value in {*PERSON} if repr(value) in str(raised.value) or f" {value}," in str(raised.value)]
+
+
+def test_columns_of_a_header_are_told(tmp_path: Path) -> None:
+    (tmp_path / "p.csv").write_text("ID,GEN,AGE,MED\n1,male,51,x\n")
+    (tmp_path / "provider.toml").write_text(
+        '[relation]\ndata = "p.csv"\n[hierarchies]\nNOBODY = "n.csv"\n[match]\nMED = "GEN = GEN"\n'
+    )
+    with pytest.raises(ConfigError, match="there is ID, GEN, AGE, MED"):
+        read_provider_file(tmp_path / "provider.toml").scan_relations(DuckEngine(threads=1))

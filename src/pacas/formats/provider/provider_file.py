@@ -5,6 +5,7 @@ Reading checks the form of everything; nothing but the file itself is looked at 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from pacas.core.money import nanocredits
 from pacas.core.query import MAIN, GeneralizedQuery
 from pacas.engine.choosing import EngineChoice
 from pacas.engine.contract import Engine, Source
-from pacas.errors import ConfigError, InputError, did_you_mean
+from pacas.errors import ConfigError, InputError, SchemaError, did_you_mean
 from pacas.formats.hierarchies.hierarchy_source import hierarchy_at
 from pacas.formats.provider.sections import (
     PointSection,
@@ -36,6 +37,12 @@ from pacas.provider.support.mix import Mix
 from pacas.provider.support.support_set import ONLY_UPDATES, Generated
 from pacas.provider.support.weights import check_total
 from pacas.provider.terms import ViewPrice
+
+MOST_SHOWN = 6
+"""Columns that an error names."""
+LIST = "; there is "
+"""Before a list of columns in an error."""
+_QUOTED = re.compile(r"'([^']*)'")
 
 
 class ProviderFile(ProviderSections):
@@ -95,6 +102,7 @@ class ProviderFile(ProviderSections):
         if MAIN in self.relations:
             raise ConfigError(f"relations.{MAIN}: that name is the main relation's; choose another")
         scanned = {MAIN: self._scan("relation", self.relation, engine)}
+        self._check_header(scanned[MAIN])
         scanned |= {name: self._scan(f"relations.{name}", section, engine) for name, section in self.relations.items()}
         columns = dict.fromkeys(column for relation in scanned.values() for column in relation.columns)
         for attribute in self.hierarchies:
@@ -163,7 +171,37 @@ class ProviderFile(ProviderSections):
     def _scan(self, section: str, relation: RelationSection, engine: Engine[Any]) -> Source:
         with named(f"{section}.data"):
             reading = Reading(relation.encoding, relation.null, relation.sheet)
-            return locate(relation.data, self._folder, relation.key, engine, reading)
+            try:
+                return locate(relation.data, self._folder, relation.key, engine, reading)
+            except SchemaError as error:
+                told = str(error)
+                known = {*self._named_columns(), *relation.key}
+                is_told = LIST not in told and known.issuperset(_QUOTED.findall(told))
+                if is_told or (self._folder / relation.data).is_dir():
+                    raise
+                raise InputError(
+                    f"the columns of {relation.data} are doubled, empty, or not those of its key; has it lost its "
+                    "first line, the header? (what is there is not shown: it may be somebody's)"
+                ) from None
+
+    def _check_header(self, relation: Source) -> None:
+        """The relation has one of the columns that this file names, or none of its own are told: they may be a row."""
+        named_here = self._named_columns()
+        if named_here and not any(column in named_here for column in relation.columns):
+            shown = ", ".join(list(named_here)[:MOST_SHOWN])
+            raise ConfigError(
+                f"relation.data: {relation.name} has none of the columns that are named here, such as {shown}; "
+                "has it lost its first line, the header? (what is there is not shown: it may be somebody's)"
+            )
+
+    def _named_columns(self) -> dict[str, None]:
+        """The columns of the relation that the file names, in order."""
+        named_here = [*self.match, *self.hierarchies]
+        for dependency in self.dependencies().values():
+            named_here += dependency.provider_columns
+        for policy in self.policy:
+            named_here += [*policy.x, *policy.y]
+        return dict.fromkeys(named_here)
 
     def _hierarchy(self, attribute: str, relation: Source, engine: Engine[Any]) -> Hierarchy:
         source = self.hierarchies[attribute]
