@@ -48,10 +48,11 @@ docs: $(BIN)/pacas  ## renew docs/reference/cli.md and http.md from the code, do
 bench: $(VENV)/.dev  ## measure, and write benchmarks/RESULTS.md (minutes)
 	$(BIN)/python benchmarks/run.py $(ARGS)
 
-lock: $(VENV)/.dev  ## renew the lock files from pyproject.toml
+lock: $(VENV)/.dev  ## renew the lock files from pyproject.toml, and those of tools that tests run
 	$(BIN)/python -m uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header pyproject.toml -o requirements/runtime.lock
 	$(BIN)/python -m uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --all-extras --group dev -c requirements/runtime.lock pyproject.toml -o requirements/dev.lock
 	$(BIN)/python -m uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --extra postgres -c requirements/dev.lock pyproject.toml -o requirements/service.lock
+	for tool in dbt soda; do $(BIN)/python -m uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header requirements/$$tool.in -o requirements/$$tool.lock; done
 
 sbom: $(VENV)/bin/python  ## list what PACAS is made of, as locked: build/sbom.json (CycloneDX)
 	$(BIN)/python scripts/sbom.py

@@ -1,3 +1,3 @@
-"""What dbt and Soda found in `patients.csv` is kept beside it; the scripts that made it need those tools."""
+"""What dbt and Soda found in `patients.csv` is kept beside it; the scripts that make it need those tools."""
 
-collect_ignore_glob = ["record_*.py"]
+collect_ignore_glob = ["run_*.py"]

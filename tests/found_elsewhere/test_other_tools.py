@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -19,6 +21,12 @@ from pacas.client.found.given_cells import as_found_cells
 from pacas.opening.open_provider import open_provider
 
 HERE = Path(__file__).parent
+LOCKS = HERE.parents[1] / "requirements"
+RECORDED = {"dbt": {"dbt_not_null.csv": 5, "dbt_accepted_values.csv": 4}}
+RECORDED |= {"soda": {"soda_missing.csv": 5, "soda_failed_rows.csv": 4}}
+"""What each tool wrote, and the row that it is about."""
+NOT_HAD = ("Failed to fetch", "error sending request", "dns error", "network was disabled", "no wheels with a matching")
+"""What uv says where no package registry is reached, or none has a package for this Python."""
 BoughtFor = Callable[..., tuple[set[tuple[int, str]], str]]
 MEDICATIONS = ["ibuprofen", "intropes", "addaprin", "naproxen", "appaprtin", "dolex"]
 
@@ -50,15 +58,7 @@ def bought_for(clinic: Path, capsys: pytest.CaptureFixture[str]) -> BoughtFor:
     return clean
 
 
-@pytest.mark.parametrize(
-    ("file", "row"),
-    [
-        ("dbt_not_null.csv", 5),
-        ("dbt_accepted_values.csv", 4),
-        ("soda_missing.csv", 5),
-        ("soda_failed_rows.csv", 4),
-    ],
-)
+@pytest.mark.parametrize(("file", "row"), [pair for files in RECORDED.values() for pair in files.items()])
 def test_failed_rows_and_values_as_dbt_and_soda_wrote_them(bought_for: BoughtFor, file: str, row: int) -> None:
     assert bought_for(f"MED={HERE / file}") == ({(row, "MED")}, "")
 
@@ -66,6 +66,34 @@ def test_failed_rows_and_values_as_dbt_and_soda_wrote_them(bought_for: BoughtFor
 def test_several_files_together(bought_for: BoughtFor) -> None:
     files = (f"MED={HERE / name}" for name in ("dbt_not_null.csv", "soda_failed_rows.csv"))
     assert bought_for(*files)[0] == {(4, "MED"), (5, "MED")}
+
+
+def environment(tool: str, folder: Path) -> Path:
+    """The Python of an environment with a tool as it is locked; a test skips where that cannot be had."""
+    python, lock = folder / "bin" / "python", LOCKS / f"{tool}.lock"
+    uv = [sys.executable, "-m", "uv"]
+    subprocess.run([*uv, "venv", "-q", "--python", sys.executable, folder], check=True)
+    locked = ["-q", "--no-deps", "--require-hashes", "--only-binary", ":all:"]
+    install = [*uv, "pip", "install", *locked, "--python", python, "-r", lock]
+    done = subprocess.run(install, capture_output=True, text=True)
+    if done.returncode and any(said in done.stderr for said in NOT_HAD):
+        pytest.skip(f"{lock.name} cannot be installed: {done.stderr.strip().splitlines()[0]}")
+    assert done.returncode == 0, done.stderr
+    return python
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tool", RECORDED)
+def test_dbt_and_soda_run_and_what_they_find_is_cleaned(tool: str, clinic: Path, bought_for: BoughtFor) -> None:
+    python = environment(tool, clinic / "tool")
+    (clinic / ".soda").mkdir()
+    (clinic / ".soda" / "config.yml").write_text("send_anonymous_usage_stats: false\n")
+    (clinic / "found").mkdir()
+    at_home = {**{n: v for n, v in os.environ.items() if n != "PYTHONPATH"}, "HOME": str(clinic)}
+    subprocess.run([python, HERE / f"run_{tool}.py", clinic / "found"], env=at_home, check=True)
+    for file, row in RECORDED[tool].items():
+        assert (clinic / "found" / file).read_bytes() == (HERE / file).read_bytes()  # as the fast tests have it
+        assert bought_for(f"MED=found/{file}") == ({(row, "MED")}, "")
 
 
 @pytest.fixture

@@ -43,6 +43,12 @@ def test_the_services_lock_is_the_runtimes_with_what_a_shared_ledger_needs() -> 
     assert "psycopg" in service and service.items() <= (pinned("dev.lock") | runtime).items()
 
 
+def test_no_lock_names_a_host() -> None:
+    locks = {path.name: path.read_text() for path in (ROOT / "requirements").glob("*.lock")}
+    assert {"runtime.lock", "dev.lock", "service.lock", "dbt.lock", "soda.lock"} == set(locks)
+    assert not [name for name, text in locks.items() if "://" in text]
+
+
 def instructions() -> list[tuple[str, str]]:
     lines = [line for line in (ROOT / "Dockerfile").read_text().splitlines() if line and not line.startswith("#")]
     return [(line.split(" ", 1)[0], line.split(" ", 1)[1]) for line in lines]
@@ -70,6 +76,7 @@ def test_the_compose_file_keeps_the_root_read_only_and_names_no_password() -> No
 def test_citation_and_project_say_the_same() -> None:
     text = (ROOT / "CITATION.cff").read_text()
     assert f"version: {PROJECT['version']}\n" in text and f"license: {PROJECT['license']}\n" in text
+    assert f"url: {PROJECT['urls']['Paper']}\n" in text
 
 
 @pytest.fixture

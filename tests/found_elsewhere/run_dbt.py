@@ -1,12 +1,14 @@
-"""Let dbt test `patients.csv` and keep what its store_failures tables hold: `python record_dbt.py`.
+"""Let dbt test `patients.csv` and write what its store_failures tables hold: `python run_dbt.py FOLDER`.
 
-It was run in an environment of its own (dbt-core 1.11.16, dbt-duckdb 1.10.1), whose packages do not go with PACAS's.
+It runs in an environment of its own (`requirements/dbt.lock`), whose packages do not go with PACAS's.
 """
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -30,7 +32,7 @@ seeds:
 TABLES = {"not_null_patients_MED": "dbt_not_null.csv", "accepted_values%": "dbt_accepted_values.csv"}
 
 
-def main() -> None:
+def main(folder: Path) -> None:
     with tempfile.TemporaryDirectory() as name:
         project = Path(name)
         (project / "seeds").mkdir()
@@ -38,15 +40,18 @@ def main() -> None:
         (project / "dbt_project.yml").write_text(PROJECT)
         (project / "profiles.yml").write_text(PROFILE)
         (project / "seeds" / "seeds.yml").write_text(SEEDS)
-        subprocess.run(["dbt", "build", "--profiles-dir", "."], cwd=project, check=False)  # tests fail: that is meant
+        dbt = Path(sys.executable).with_name("dbt")
+        quiet = {**os.environ, "DBT_SEND_ANONYMOUS_USAGE_STATS": "false", "DBT_VERSION_CHECK": "false"}
+        command = [str(dbt), "build", "--profiles-dir", "."]
+        subprocess.run(command, cwd=project, env=quiet, check=False)  # tests fail: that is meant
         database = duckdb.connect(str(project / "clinic.duckdb"))
         for like, file in TABLES.items():
             found = database.execute(
                 "SELECT table_schema, table_name FROM information_schema.tables WHERE table_name LIKE ?", [like]
             ).fetchone()
             assert found is not None
-            database.execute(f'COPY "{found[0]}"."{found[1]}" TO \'{HERE / file}\' (HEADER)')
+            database.execute(f'COPY "{found[0]}"."{found[1]}" TO \'{folder / file}\' (HEADER)')
 
 
 if __name__ == "__main__":
-    main()
+    main(Path(sys.argv[1]))

@@ -1,11 +1,12 @@
-"""Let Soda scan `patients.csv` and keep the failed rows that its sampler is given: `python record_soda.py`.
+"""Let Soda scan `patients.csv` and write the failed rows that its sampler is given: `python run_soda.py FOLDER`.
 
-It was run in an environment of its own (soda-core-duckdb 3.5.6 with pandas), whose packages do not go with PACAS's.
+It runs in an environment of its own (`requirements/soda.lock`), whose packages do not go with PACAS's.
 """
 
 from __future__ import annotations
 
 import csv
+import sys
 from pathlib import Path
 
 import duckdb
@@ -26,15 +27,18 @@ checks for patients:
 class Kept(Sampler):
     """Writes the failed rows of each check as a CSV file."""
 
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
     def store_sample(self, context: SampleContext) -> None:
         name = "soda_missing.csv" if context.check_name.startswith("missing") else "soda_failed_rows.csv"
-        with (HERE / name).open("w", newline="") as file:
+        with (self._folder / name).open("w", newline="") as file:
             lines = csv.writer(file, lineterminator="\n")
             lines.writerow(column.name for column in context.sample.get_schema().columns)
             lines.writerows(context.sample.get_rows())
 
 
-def main() -> None:
+def main(folder: Path) -> None:
     database = duckdb.connect()
     database.execute(f"CREATE TABLE patients AS SELECT * FROM read_csv('{HERE / 'patients.csv'}')")
     scan = Scan()
@@ -42,9 +46,9 @@ def main() -> None:
     scan.add_duckdb_connection(database)
     scan.set_data_source_name("duckdb")
     scan.add_sodacl_yaml_str(CHECKS)
-    scan.sampler = Kept()
+    scan.sampler = Kept(folder)
     scan.execute()
 
 
 if __name__ == "__main__":
-    main()
+    main(Path(sys.argv[1]))
