@@ -73,7 +73,7 @@ def environment(tool: str, folder: Path) -> Path:
     python, lock = folder / "bin" / "python", LOCKS / f"{tool}.lock"
     uv = [sys.executable, "-m", "uv"]
     subprocess.run([*uv, "venv", "-q", "--python", sys.executable, folder], check=True)
-    locked = ["-q", "--no-deps", "--require-hashes", "--only-binary", ":all:"]
+    locked: list[str | Path] = ["-q", "--no-deps", "--require-hashes", "--only-binary", ":all:"]
     install = [*uv, "pip", "install", *locked, "--python", python, "-r", lock]
     done = subprocess.run(install, capture_output=True, text=True)
     if done.returncode and any(said in done.stderr for said in NOT_HAD):

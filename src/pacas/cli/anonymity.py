@@ -19,6 +19,7 @@ from pacas.cli.data_options import (
     MemoryOption,
     opened_engine,
     read_hierarchies,
+    reads_a_table,
 )
 from pacas.cli.options import Json, names, out, print_json, printable, progress
 from pacas.core.anonymity import Anonymity, Policy, check_anonymity
@@ -30,9 +31,10 @@ from pacas.core.criteria.named import CRITERIA, criterion_named
 from pacas.engine.choosing import EngineChoice
 from pacas.engine.questions import group_histogram
 from pacas.errors import InputError
-from pacas.formats.relations.relations import locate
+from pacas.formats.relations.relations import AS_IT_IS, Reading, locate
 
 
+@reads_a_table
 def command(
     data: AnyData,
     x: Annotated[str, typer.Option(metavar="A,B", help="X: the attributes that identify a group of people.")],
@@ -61,6 +63,7 @@ def command(
     hierarchy: HierarchyOption = None,
     measures: Annotated[bool, typer.Option("--measures", help="Also measure l-diversity and t-closeness.")] = False,
     key: KeyOption = None,
+    reading: Reading = AS_IT_IS,
     engine: EngineOption = None,
     master: MasterOption = None,
     memory: MemoryOption = None,
@@ -80,7 +83,7 @@ def command(
         given["k"] = 1
     policy = Policy(names(x), names(y), _levels(level or ()), criterion=criterion_named(criterion, given))
     with opened_engine(EngineChoice(engine, master, memory)) as asked, progress() as tell:
-        source = locate(data, Path(), key or (), asked)
+        source = locate(data, Path(), key or (), asked, reading)
         tell(f"grouping by {', '.join(policy.x)}")
         histogram = group_histogram(source, policy, read_hierarchies(hierarchy), engine=asked)
     found = check_anonymity(histogram, policy)

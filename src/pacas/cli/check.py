@@ -13,15 +13,13 @@ from rich.text import Text
 
 from pacas.cli.data_options import (
     AnyData,
-    EncodingOption,
     EngineOption,
     HierarchyOption,
     MasterOption,
     MemoryOption,
-    NullOption,
-    SheetOption,
     opened_engine,
     read_hierarchies,
+    reads_a_table,
 )
 from pacas.cli.options import Json, cut, out, print_json, printable, progress
 from pacas.cli.plain_table import plain_table
@@ -30,12 +28,13 @@ from pacas.core.words import counted
 from pacas.engine.choosing import EngineChoice
 from pacas.engine.contract import Engine
 from pacas.engine.contract import Table as Opened
-from pacas.formats.relations.relations import Reading, locate
+from pacas.formats.relations.relations import AS_IT_IS, Reading, locate
 from pacas.formats.report.failure_cases import write_failure_cases
 
 SHOWN = 10
 
 
+@reads_a_table
 def command(
     data: AnyData,
     fd: Annotated[list[str], typer.Option("--fd", metavar="'A, B -> C'", help="A functional dependency; repeat.")],
@@ -51,9 +50,7 @@ def command(
         Path | None,
         typer.Option(metavar="FILE.csv", help="Write the violating cells, in the form of pandera's failure cases."),
     ] = None,
-    encoding: EncodingOption = None,
-    null: NullOption = None,
-    sheet: SheetOption = None,
+    reading: Reading = AS_IT_IS,
     engine: EngineOption = None,
     master: MasterOption = None,
     memory: MemoryOption = None,
@@ -70,7 +67,7 @@ def command(
     """
     keys = key or ()
     with opened_engine(EngineChoice(engine, master, memory)) as asked, progress() as tell:
-        source = locate(data, Path(), keys, asked, Reading(encoding, null or (), sheet))
+        source = locate(data, Path(), keys, asked, reading)
         found = check(source, fd, read_hierarchies(hierarchy), engine=asked, progress=tell)
         shown = [c for c in source.columns if c in keys or any(c in d.fd.attributes for d in found.dependencies)]
         listed = _Listing(asked, asked.open(source, shown), keys, groups) if groups else None

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
+from functools import wraps
+from inspect import Parameter, signature
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,6 +18,7 @@ from pacas.engine.choosing import EngineChoice
 from pacas.engine.contract import Engine
 from pacas.errors import InputError
 from pacas.formats.hierarchies import read_hierarchy
+from pacas.formats.relations.relations import Reading
 
 AnyData = Annotated[
     str,
@@ -50,25 +53,51 @@ MemoryOption = Annotated[
         "--memory", metavar="2GB", help="How much memory to work in; what is more goes to disk. On Spark, its driver's."
     ),
 ]
-EncodingOption = Annotated[
-    str | None,
-    typer.Option(
-        "--encoding", metavar="NAME", help="How a text is encoded, such as latin-1 or cp1252. (default: utf-8)"
-    ),
-]
-NullOption = Annotated[
-    list[str] | None,
-    typer.Option("--null", metavar="TEXT", help="What stands for no value, such as NA, besides nothing; repeat."),
-]
-SheetOption = Annotated[
-    str | None, typer.Option("--sheet", metavar="NAME", help="Of an Excel file with several sheets, the table.")
-]
 KeyOption = Annotated[
     list[str] | None,
     typer.Option(
         "--key", metavar="COLUMN", help="What tells the rows of a folder or table apart, and so numbers them; repeat."
     ),
 ]
+READING = "reading"
+"""The parameter of a command that reads a table: what the file does not say of itself."""
+READING_OPTIONS = {
+    "encoding": Annotated[
+        str | None,
+        typer.Option(
+            "--encoding", metavar="NAME", help="How a text is encoded, such as latin-1 or cp1252. (default: utf-8)"
+        ),
+    ],
+    "null": Annotated[
+        list[str] | None,
+        typer.Option("--null", metavar="TEXT", help="What stands for no value, such as NA, besides nothing; repeat."),
+    ],
+    "sheet": Annotated[
+        str | None, typer.Option("--sheet", metavar="NAME", help="Of an Excel file with several sheets, the table.")
+    ],
+}
+
+
+def reads_a_table(command: Callable[..., None]) -> Callable[..., None]:
+    """A command with --encoding, --null and --sheet where it takes a `reading`, which is made of them."""
+
+    @wraps(command)
+    def with_options(
+        encoding: str | None = None, null: Sequence[str] | None = None, sheet: str | None = None, **given: Any
+    ) -> None:
+        command(**given, **{READING: Reading(encoding, null or (), sheet)})
+
+    own = signature(command, eval_str=True)
+    taken: list[Parameter] = []
+    for parameter in own.parameters.values():
+        if parameter.name == READING:
+            options = READING_OPTIONS.items()
+            taken += (Parameter(n, Parameter.KEYWORD_ONLY, default=None, annotation=kind) for n, kind in options)
+        else:
+            taken.append(parameter.replace(kind=Parameter.KEYWORD_ONLY))
+    with_options.__signature__ = own.replace(parameters=taken)  # type: ignore[attr-defined]
+    with_options.__annotations__ = {parameter.name: parameter.annotation for parameter in taken}
+    return with_options
 
 
 def read_hierarchies(options: Sequence[str] | None) -> dict[str, Hierarchy]:

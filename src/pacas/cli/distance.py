@@ -16,14 +16,16 @@ from pacas.cli.data_options import (
     MemoryOption,
     opened_engine,
     read_hierarchies,
+    reads_a_table,
 )
 from pacas.cli.options import Json, out, print_json, printable, progress
 from pacas.engine.choosing import EngineChoice
 from pacas.engine.questions import semantic_distance
 from pacas.errors import SchemaError
-from pacas.formats.relations.relations import locate
+from pacas.formats.relations.relations import AS_IT_IS, Reading, locate
 
 
+@reads_a_table
 def command(
     data: AnyData,
     attribute: Annotated[str, typer.Argument(metavar="ATTR", help="The attribute that the values belong to.")],
@@ -31,6 +33,7 @@ def command(
     w: Annotated[str, typer.Argument(metavar="W", help="Another one.")],
     hierarchy: HierarchyOption = None,
     key: KeyOption = None,
+    reading: Reading = AS_IT_IS,
     engine: EngineOption = None,
     master: MasterOption = None,
     memory: MemoryOption = None,
@@ -44,7 +47,7 @@ def command(
     """
     hierarchies = read_hierarchies(hierarchy)
     with opened_engine(EngineChoice(engine, master, memory)) as asked, progress() as tell:
-        source = locate(data, Path(), key or (), asked)
+        source = locate(data, Path(), key or (), asked, reading)
         for named in hierarchies:
             if named not in source.columns:
                 raise SchemaError.missing(named, source.columns, source.name)

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from pacas.cli.data_options import Data, HierarchyOption, read_hierarchies
+from pacas.cli.data_options import Data, HierarchyOption, read_hierarchies, reads_a_table
 from pacas.cli.options import Json, out, print_json, printable, progress
 from pacas.cli.plain_table import plain_table
 from pacas.core.dependency import FunctionalDependency
@@ -30,9 +30,10 @@ from pacas.experiments.errors.error_generator import ErrorGenerator
 from pacas.experiments.errors.random_errors import USUAL
 from pacas.experiments.errors.rates import Rate
 from pacas.formats.relations.cleaned import check_output
-from pacas.formats.relations.relations import PARQUET, read_relation, scan_relation
+from pacas.formats.relations.relations import AS_IT_IS, PARQUET, Reading, read_relation, scan_relation
 
 
+@reads_a_table
 def command(
     data: Data,
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Where the dirty table goes.")],
@@ -88,6 +89,7 @@ def command(
             metavar="FILE", help="Write how much of the data still tells each right value: row,attribute,fd,…"
         ),
     ] = None,
+    reading: Reading = AS_IT_IS,
     json: Json = False,
 ) -> None:
     """Put errors into a clean table: such as break dependencies, random ones, and overwritten groups.
@@ -103,7 +105,7 @@ def command(
 
     Example: pacas errors sp.csv --fd "GEN, DIAG -> MED" --rate 0.2 --seed 1 --output dirty.csv --log changes.csv
     """
-    file = scan_relation(data)
+    file = scan_relation(data, encoding=reading.encoding, null=reading.nulls, sheet=reading.sheet)
     generator = ErrorGenerator(
         fd or (),
         rate=parse_rate(rate or ()),

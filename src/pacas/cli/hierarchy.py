@@ -12,14 +12,12 @@ from rich.text import Text
 
 from pacas.cli.data_options import (
     AnyData,
-    EncodingOption,
     EngineOption,
     KeyOption,
     MasterOption,
     MemoryOption,
-    NullOption,
-    SheetOption,
     opened_engine,
+    reads_a_table,
 )
 from pacas.cli.options import Json, out, print_json, printable, progress, show_help
 from pacas.cli.tree import draw
@@ -33,7 +31,7 @@ from pacas.engine.choosing import EngineChoice
 from pacas.engine.questions import hierarchy_from, open_data
 from pacas.errors import InputError
 from pacas.formats.hierarchies import arx, read_hierarchy, read_raw_hierarchy, write_hierarchy
-from pacas.formats.relations.relations import Reading, locate
+from pacas.formats.relations.relations import AS_IT_IS, Reading, locate
 
 app = typer.Typer()
 
@@ -52,6 +50,7 @@ def start(context: typer.Context) -> None:
 
 
 @app.command("build")
+@reads_a_table
 def build(
     data: AnyData,
     attribute: Annotated[str, typer.Argument(metavar="ATTR", help="The column to build a hierarchy for.")],
@@ -64,9 +63,7 @@ def build(
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Where to write it: .csv (ARX) or .json.")
     ] = None,
     key: KeyOption = None,
-    encoding: EncodingOption = None,
-    null: NullOption = None,
-    sheet: SheetOption = None,
+    reading: Reading = AS_IT_IS,
     engine: EngineOption = None,
     master: MasterOption = None,
     memory: MemoryOption = None,
@@ -83,7 +80,7 @@ def build(
     options = dict(_option(text, method) for text in option or ())
     with opened_engine(EngineChoice(engine, master, memory)) as asked, progress() as tell:
         tell(f"building {method} for {attribute}")
-        source = locate(data, Path(), key or (), asked, Reading(encoding, null or (), sheet))
+        source = locate(data, Path(), key or (), asked, reading)
         made = hierarchy_from(source, attribute, method, options, engine=asked)
     _show_made(made, output, json)
 
@@ -108,6 +105,7 @@ def balance_(
 
 
 @app.command("check")
+@reads_a_table
 def check(
     file: File,
     data: AgainstData = None,
@@ -119,6 +117,7 @@ def check(
     ] = None,
     values: Annotated[bool, typer.Option("--values", help="Show some of the values that are not covered.")] = False,
     key: KeyOption = None,
+    reading: Reading = AS_IT_IS,
     engine: EngineOption = None,
     master: MasterOption = None,
     memory: MemoryOption = None,
@@ -137,7 +136,7 @@ def check(
     Example: pacas hierarchy check age.csv --data sp.csv --attribute AGE --k 3
     """
     raw = read_raw_hierarchy(file)
-    column = _column(data, attribute, key, EngineChoice(engine, master, memory))
+    column = _column(data, attribute, key, reading, EngineChoice(engine, master, memory))
     cells = None if column is None else column.column(column.attributes[0])
     findings = lint(raw.rows, cells, k, numeric=raw.numeric, quote_values=values)
     problems = [f for f in findings if f.severity == "problem"]
@@ -171,6 +170,7 @@ def check(
 
 
 @app.command("show")
+@reads_a_table
 def show(
     file: File,
     data: AgainstData = None,
@@ -178,6 +178,7 @@ def show(
     depth: Annotated[int | None, typer.Option(min=1, metavar="N", help="How many levels below the root.")] = None,
     children: Annotated[int, typer.Option(min=1, metavar="N", help="How many children to show of each value.")] = 12,
     key: KeyOption = None,
+    reading: Reading = AS_IT_IS,
     engine: EngineOption = None,
     master: MasterOption = None,
     memory: MemoryOption = None,
@@ -190,7 +191,7 @@ def show(
     Example: pacas hierarchy show med.csv --depth 2
     """
     shown = read_hierarchy(file)
-    column = _column(data, attribute, key, EngineChoice(engine, master, memory))
+    column = _column(data, attribute, key, reading, EngineChoice(engine, master, memory))
     if json:
         print_json(_levels(shown))
         return
@@ -251,14 +252,14 @@ def _option(text: str, method: str) -> tuple[str, Any]:
 
 
 def _column(
-    data: str | None, attribute: str | None, key: Sequence[str] | None, choice: EngineChoice
+    data: str | None, attribute: str | None, key: Sequence[str] | None, reading: Reading, choice: EngineChoice
 ) -> Histogram | None:
     if data is None and attribute is None:
         return None
     if data is None or attribute is None:
         raise InputError("--data and --attribute go together")
     with opened_engine(choice) as engine:
-        table = open_data(engine, locate(data, Path(), key or (), engine), [attribute])
+        table = open_data(engine, locate(data, Path(), key or (), engine, reading), [attribute])
         return engine.histogram(table, [attribute], {})
 
 

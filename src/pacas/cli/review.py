@@ -31,16 +31,7 @@ from pacas.cli.clean.choices import (
 )
 from pacas.cli.clean.job import Job, Options, make_job
 from pacas.cli.clean.run import credit_words, notes
-from pacas.cli.data_options import (
-    EncodingOption,
-    EngineOption,
-    KeyOption,
-    MasterOption,
-    MemoryOption,
-    NullOption,
-    SheetOption,
-    opened_engine,
-)
+from pacas.cli.data_options import EngineOption, KeyOption, MasterOption, MemoryOption, opened_engine, reads_a_table
 from pacas.cli.market.named_provider import KeepingReceipts, Market, NamedProvider, opened_market
 from pacas.cli.options import (
     BuyerOption,
@@ -63,7 +54,7 @@ from pacas.engine.contract import Engine
 from pacas.formats.cells_file import CellsFile
 from pacas.formats.client_file import read_client_file
 from pacas.formats.journal import recorded_run
-from pacas.formats.relations.relations import Reading
+from pacas.formats.relations.relations import AS_IT_IS, Reading
 from pacas.remote.verifying import CheckedReceipts, verify
 from pacas.review.app import ReviewConsole
 from pacas.review.doorkeeper import entrance
@@ -75,6 +66,7 @@ GRACE = 3
 """Seconds for pages that are being sent when the review ends."""
 
 
+@reads_a_table
 def command(
     client: ClientArgument,
     provider: ProviderOption = None,
@@ -108,9 +100,7 @@ def command(
     insecure: InsecureOption = False,
     receipts: ReceiptsOption = None,
     key: KeyOption = None,
-    encoding: EncodingOption = None,
-    null: NullOption = None,
-    sheet: SheetOption = None,
+    reading: Reading = AS_IT_IS,
     engine: EngineOption = None,
     master: MasterOption = None,
     memory: MemoryOption = None,
@@ -139,7 +129,7 @@ def command(
         options = Options(
             client=file,
             key=key or (),
-            reading=Reading(encoding, null or (), sheet),
+            reading=reading,
             provider=reach,
             budget=given or "0",
             max_level=max_level or (),

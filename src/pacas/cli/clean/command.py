@@ -30,16 +30,7 @@ from pacas.cli.clean.lineage import check_sink, told_lineage
 from pacas.cli.clean.review import Review, make_review, print_review
 from pacas.cli.clean.run import continuable, credit_words, notes, run_clean, run_dry, unmatched
 from pacas.cli.clean.summary import as_json, print_plan, print_summary, print_unbought
-from pacas.cli.data_options import (
-    EncodingOption,
-    EngineOption,
-    KeyOption,
-    MasterOption,
-    MemoryOption,
-    NullOption,
-    SheetOption,
-    opened_engine,
-)
+from pacas.cli.data_options import EngineOption, KeyOption, MasterOption, MemoryOption, opened_engine, reads_a_table
 from pacas.cli.market.named_provider import KeepingReceipts, NamedProvider, opened_market
 from pacas.cli.market.would_match import print_would_match, would_match
 from pacas.cli.options import (
@@ -60,9 +51,10 @@ from pacas.engine.choosing import EngineChoice
 from pacas.errors import InputError
 from pacas.formats.cells_file import CellsFile
 from pacas.formats.client_file import ClientFile, read_client_file
-from pacas.formats.relations.relations import Reading
+from pacas.formats.relations.relations import AS_IT_IS, Reading
 
 
+@reads_a_table
 def command(
     client: ClientArgument,
     provider: ProviderOption = None,
@@ -107,9 +99,7 @@ def command(
         typer.Option(metavar="ROW ATTR", help="Say why a cell, its row counted from 0, has the value it has then."),
     ] = None,
     key: KeyOption = None,
-    encoding: EncodingOption = None,
-    null: NullOption = None,
-    sheet: SheetOption = None,
+    reading: Reading = AS_IT_IS,
     engine: EngineOption = None,
     master: MasterOption = None,
     memory: MemoryOption = None,
@@ -149,7 +139,7 @@ def command(
         options = Options(
             client=file,
             key=key or (),
-            reading=Reading(encoding, null or (), sheet),
+            reading=reading,
             provider=reach,
             budget=_budget(budget, file, reach),
             max_level=max_level or (),

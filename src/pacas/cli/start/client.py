@@ -11,7 +11,15 @@ from typing import Annotated, Any
 import typer
 
 from pacas.cli.clean.job import check_budget
-from pacas.cli.data_options import AnyData, EngineOption, KeyOption, MasterOption, MemoryOption, opened_engine
+from pacas.cli.data_options import (
+    AnyData,
+    EngineOption,
+    KeyOption,
+    MasterOption,
+    MemoryOption,
+    opened_engine,
+    reads_a_table,
+)
 from pacas.cli.market.named_provider import NamedProvider
 from pacas.cli.options import (
     CaOption,
@@ -35,13 +43,14 @@ from pacas.core.words import counted
 from pacas.engine.choosing import EngineChoice
 from pacas.engine.contract import RelationFile, RelationFolder, Source
 from pacas.formats.client_file import read_client_file
-from pacas.formats.relations.relations import locate
+from pacas.formats.relations.relations import AS_IT_IS, Reading, locate
 from pacas.formats.starters.client_starter import ClientStarter
 from pacas.formats.starters.lines import StarterLine
 from pacas.formats.starters.new_files import check_new, write_new
 from pacas.suggest.coded_table import CodedTable
 
 
+@reads_a_table
 def command(
     data: AnyData,
     provider: Annotated[
@@ -57,6 +66,7 @@ def command(
     cert_key: CertKeyOption = None,
     insecure: InsecureOption = False,
     key: KeyOption = None,
+    reading: Reading = AS_IT_IS,
     engine: EngineOption = None,
     master: MasterOption = None,
     memory: MemoryOption = None,
@@ -78,7 +88,7 @@ def command(
     choice = EngineChoice(engine, master, memory)
     asking = choices(ask)
     with opened_engine(choice) as asked, _consulted(reach) as found, asking.progress() as tell:
-        source = locate(data, Path(), key or (), asked)
+        source = locate(data, Path(), key or (), asked, reading)
         tell(f"reading {data}")
         table = CodedTable.read(asked, source)
         tell("looking for dependencies")
@@ -86,7 +96,10 @@ def command(
         tell("trying what would be bought")
         plan = draft.dry_run(source, asked)
     budget = _budget(plan, asking)
-    head = [*table_lines(data, source, output, key, engine, master, memory), *_bought(provider, output, budget, plan)]
+    head = [
+        *table_lines(data, source, output, key, reading, engine, master, memory),
+        *_bought(provider, output, budget, plan),
+    ]
     starter = ClientStarter(
         table.name,
         head,
@@ -118,6 +131,7 @@ def table_lines(
     source: Source,
     output: Path,
     key: Sequence[str] | None,
+    reading: Reading,
     engine: str | None,
     master: str | None,
     memory: str | None,
@@ -125,7 +139,8 @@ def table_lines(
     """What names the table, and the engine that reads it, as they were given."""
     is_here = isinstance(source, RelationFile | RelationFolder)
     yield StarterLine.key("data", relative_to(data, output) if is_here else data)
-    given = {"key": key, "engine": engine, "master": master, "memory": memory}
+    read_as = {"encoding": reading.encoding, "null": list(reading.nulls), "sheet": reading.sheet}
+    given = {**read_as, "key": key, "engine": engine, "master": master, "memory": memory}
     yield from (StarterLine.key(name, value) for name, value in given.items() if value)
 
 

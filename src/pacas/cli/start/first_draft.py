@@ -32,6 +32,8 @@ EVERYBODY = "row"
 """The scope of a policy where everybody is found alone."""
 THINGS = StarterLine.key("about", "things", "by the names of its columns; leave it out if rows are about people")
 """What the linter goes by where no policy is wanted."""
+OF_THE_ENGINE = ("engine", "master", "memory")
+"""How the lines begin that are not of the relation."""
 
 
 def first_draft(table: CodedTable, lines: Sequence[StarterLine], share: float, choices: Choices) -> ProviderDraft:
@@ -60,8 +62,8 @@ def first_draft(table: CodedTable, lines: Sequence[StarterLine], share: float, c
     files = _files(kept, trees)
     starter = ProviderStarter(
         table=table.name,
-        data=[*(line for line in lines if line.text.startswith(("data", "key"))), *([] if people else [THINGS])],
-        engine=[line for line in lines if not line.text.startswith(("data", "key"))],
+        data=[*(one for one in lines if not one.text.startswith(OF_THE_ENGINE)), *([] if people else [THINGS])],
+        engine=[one for one in lines if one.text.startswith(OF_THE_ENGINE)],
         sold=[
             SoldLine(match, files[name], _how(suggested[name]), policies.get(name), _is_tied(table, match))
             for name, match in kept.items()

@@ -8,7 +8,15 @@ from typing import Annotated, Any
 
 import typer
 
-from pacas.cli.data_options import AnyData, EngineOption, KeyOption, MasterOption, MemoryOption, opened_engine
+from pacas.cli.data_options import (
+    AnyData,
+    EngineOption,
+    KeyOption,
+    MasterOption,
+    MemoryOption,
+    opened_engine,
+    reads_a_table,
+)
 from pacas.cli.options import Json, out, print_json, printable
 from pacas.cli.plain_table import plain_table
 from pacas.cli.start.choices import AskOption, choices
@@ -19,13 +27,14 @@ from pacas.core.words import counted
 from pacas.engine.choosing import EngineChoice
 from pacas.engine.contract import RelationFile, RelationFolder
 from pacas.errors import InputError
-from pacas.formats.relations.relations import locate
+from pacas.formats.relations.relations import AS_IT_IS, Reading, locate
 from pacas.formats.starters.new_files import check_new, write_new
 from pacas.formats.starters.provider_starter import SoldLine
 from pacas.suggest.coded_table import CodedTable
 from pacas.suggest.policies.suggesting import SHARE
 
 
+@reads_a_table
 def command(
     data: AnyData,
     output: Annotated[
@@ -36,6 +45,7 @@ def command(
     ] = SHARE,
     ask: AskOption = False,
     key: KeyOption = None,
+    reading: Reading = AS_IT_IS,
     engine: EngineOption = None,
     master: MasterOption = None,
     memory: MemoryOption = None,
@@ -58,11 +68,11 @@ def command(
     check_new([output])
     asking = choices(ask)
     with opened_engine(EngineChoice(engine, master, memory)) as asked, asking.progress() as tell:
-        source = locate(data, Path(), key or (), asked)
+        source = locate(data, Path(), key or (), asked, reading)
         tell(f"reading {data}")
         table = CodedTable.read(asked, source)
         tell("looking for what can be sold")
-        lines = list(table_lines(data, source, output, key, engine, master, memory))
+        lines = list(table_lines(data, source, output, key, reading, engine, master, memory))
         draft = first_draft(table, lines, share, asking)
         here = str(Path(data).absolute()) if isinstance(source, RelationFile | RelationFolder) else data
         draft = draft.mended(here, asked, tell)

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from pacas.cli.data_options import AnyData, EngineOption, KeyOption, MasterOption, MemoryOption
+from pacas.cli.data_options import AnyData, EngineOption, KeyOption, MasterOption, MemoryOption, reads_a_table
 from pacas.cli.options import Json, out, print_json, printable
 from pacas.cli.suggest.coded import coded_table, sample_of
 from pacas.core.dependency import FunctionalDependency
@@ -18,6 +18,7 @@ from pacas.core.words import counted
 from pacas.engine.choosing import EngineChoice
 from pacas.errors import InputError, SchemaError
 from pacas.formats.hierarchies import arx
+from pacas.formats.relations.relations import AS_IT_IS, Reading
 from pacas.formats.starters.file_names import file_names
 from pacas.formats.starters.new_files import check_new, write_new
 from pacas.suggest.coded_table import CodedTable
@@ -34,6 +35,7 @@ AttributeOption = Annotated[
 ]
 
 
+@reads_a_table
 def command(
     data: AnyData,
     attribute: AttributeOption = None,
@@ -47,6 +49,7 @@ def command(
     ] = 2,
     toml: Annotated[bool, typer.Option("--toml", help="Lines for client.toml or provider.toml.")] = False,
     key: KeyOption = None,
+    reading: Reading = AS_IT_IS,
     engine: EngineOption = None,
     master: MasterOption = None,
     memory: MemoryOption = None,
@@ -64,7 +67,7 @@ def command(
     """
     if toml and json:
         raise InputError("--toml and --json are two ways to print; choose one")
-    with coded_table(data, key, EngineChoice(engine, master, memory)) as (table, tell):
+    with coded_table(data, key, reading, EngineChoice(engine, master, memory)) as (table, tell):
         SchemaError.check_there(attribute or (), list(table.columns), table.name)
         for one in FunctionalDependency.parse_all(fd or ()):
             one.check(list(table.columns), table.name)

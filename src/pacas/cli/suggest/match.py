@@ -9,14 +9,22 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from pacas.cli.data_options import AnyData, EngineOption, KeyOption, MasterOption, MemoryOption, opened_engine
+from pacas.cli.data_options import (
+    AnyData,
+    EngineOption,
+    KeyOption,
+    MasterOption,
+    MemoryOption,
+    opened_engine,
+    reads_a_table,
+)
 from pacas.cli.options import Json, out, print_json, printable, progress
 from pacas.cli.plain_table import plain_table
 from pacas.core.dependency import MatchClause, MatchingDependency
 from pacas.core.toml import toml_key, toml_text
 from pacas.engine.choosing import EngineChoice
 from pacas.errors import SchemaError
-from pacas.formats.relations.relations import locate
+from pacas.formats.relations.relations import AS_IT_IS, Reading, locate
 from pacas.suggest.coded_table import CodedTable
 from pacas.suggest.kind import Kind
 from pacas.suggest.mapping.column_mapping import MappedColumn, map_columns
@@ -26,6 +34,7 @@ from pacas.suggest.matches.match_columns import UNFIT, suggest_matches
 Found = Mapping[str, Sequence[SuggestedMatch]]
 
 
+@reads_a_table
 def command(
     data: AnyData,
     provider_table: Annotated[
@@ -37,6 +46,7 @@ def command(
     ] = None,
     toml: Annotated[bool, typer.Option("--toml", help="Print the lines of a section for provider.toml.")] = False,
     key: KeyOption = None,
+    reading: Reading = AS_IT_IS,
     engine: EngineOption = None,
     master: MasterOption = None,
     memory: MemoryOption = None,
@@ -54,7 +64,7 @@ def command(
     """
     with opened_engine(EngineChoice(engine, master, memory)) as asked, progress() as tell:
         tell(f"reading {data}")
-        mine = CodedTable.read(asked, locate(data, Path(), key or (), asked))
+        mine = CodedTable.read(asked, locate(data, Path(), key or (), asked, reading))
         if provider_table is None:
             mapped, rows = None, AskingRows.own(mine)
         else:

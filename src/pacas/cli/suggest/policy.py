@@ -17,6 +17,7 @@ from pacas.cli.data_options import (
     MasterOption,
     MemoryOption,
     read_hierarchies,
+    reads_a_table,
 )
 from pacas.cli.options import Json, Tell, names, out, print_json, printable
 from pacas.cli.plain_table import plain_table
@@ -28,12 +29,14 @@ from pacas.engine.choosing import EngineChoice
 from pacas.errors import InputError, SchemaError
 from pacas.experiments.plots.picture import check_picture
 from pacas.experiments.plots.policies import picture_policies
+from pacas.formats.relations.relations import AS_IT_IS, Reading
 from pacas.suggest.coded_table import CodedTable
 from pacas.suggest.hierarchies.suggesting import suggest_hierarchies
 from pacas.suggest.policies.suggested import PolicyPoint, SuggestedPolicy
 from pacas.suggest.policies.suggesting import SHARE, USUAL_PER_CELL, suggest_policy
 
 
+@reads_a_table
 def command(
     data: AnyData,
     y: Annotated[str, typer.Option("--y", metavar="C,…", help="What is sold and protected; a policy for each.")],
@@ -61,6 +64,7 @@ def command(
     ] = None,
     toml: Annotated[bool, typer.Option("--toml", help="Lines for provider.toml.")] = False,
     key: KeyOption = None,
+    reading: Reading = AS_IT_IS,
     engine: EngineOption = None,
     master: MasterOption = None,
     memory: MemoryOption = None,
@@ -86,7 +90,7 @@ def command(
     if picture is not None:
         check_picture(picture)
     given = read_hierarchies(hierarchy)
-    with coded_table(data, key, EngineChoice(engine, master, memory)) as (table, tell):
+    with coded_table(data, key, reading, EngineChoice(engine, master, memory)) as (table, tell):
         trees = _trees(table, names(y), given, tell)
         found = [
             suggest_policy(
