@@ -74,8 +74,10 @@ RECONCILE_PATHS = {
 RECONCILE_KEYS = """\
 A purchase has no `Idempotency-Key`: its key follows from account, id, attribute and level, so that what is sent again
 is charged once. `finest` is a level like the others in this: what was bought so is told again, and a finer level is
-bought by its number. A call may have as many ids times properties as `max_batch`; OpenRefine sends ten ids at a time,
-and for a preview those of all rows in sight. Where quotes are sealed, lengths tell nothing here, either.
+bought by its number. OpenRefine adds a column with ten ids a call, and previews it for all rows in sight in one. So a
+call buys for at most ten ids; with more it quotes, `pay` or not, and the column's name ends in `(price; OK buys it)`.
+It may have as many ids times properties as `max_batch`. `batchSize` of the manifest is how many queries to send at
+once. Where quotes are sealed, lengths tell nothing here, either.
 """
 
 WHEN = {

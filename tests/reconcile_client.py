@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import httpx
-from reconcile_schemas import EXTENSION, MANIFEST, PROPOSAL, RESULTS, check
+from reconcile_schemas import EXTENSION, EXTENSION_QUERY, MANIFEST, PROPOSAL, QUERIES, RESULTS, check
 
 
 class ReconcileClient:
@@ -26,13 +26,13 @@ class ReconcileClient:
         return check(self._told(self.send("GET", "/properties", params=parameters)), PROPOSAL)
 
     def queries(self, **queries: Any) -> Any:
-        told = check(self._told(self.send(data={"queries": json.dumps(queries)})), RESULTS)
+        told = check(self._told(self.send(data={"queries": json.dumps(check(queries, QUERIES))})), RESULTS)
         assert list(told) == list(queries)
         return {key: told[key]["result"] for key in told}
 
     def extend(self, ids: list[str], *properties: Any) -> Any:
         """What each row is told of each property: a text, or None."""
-        sent = {"ids": ids, "properties": list(properties)}
+        sent = check({"ids": ids, "properties": list(properties)}, EXTENSION_QUERY)
         told = check(self._told(self.send(data={"extend": json.dumps(sent)})), EXTENSION)
         assert [one["id"] for one in told["meta"]] == [one["id"] for one in properties]
         assert list(told["rows"]) == list(dict.fromkeys(ids))

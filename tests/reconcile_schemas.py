@@ -1,7 +1,8 @@
-"""What the Reconciliation Service API 0.2 asks of each answer, as JSON Schema.
+"""What the Reconciliation Service API 0.2 asks of each answer, and of what is sent, as JSON Schema.
 
 Written anew from the text of the specification (w3.org/community/reports/reconciliation/CG-FINAL-specs-0.2-20230410),
-and stricter where PACAS promises more: an answer has nothing but what is named here.
+compared field by field with the schemas that its authors publish, and stricter where PACAS promises more: an answer
+has nothing but what is named here. They publish none for `batchSize` and for proposals, which the text alone has.
 """
 
 from __future__ import annotations
@@ -42,11 +43,15 @@ MANIFEST = _object(
         "name": TEXT,
         "identifierSpace": {"type": "string", "format": "uri"},
         "schemaSpace": {"type": "string", "format": "uri"},
+        "batchSize": {"type": "integer", "minimum": 1},
         "defaultTypes": _list(NAMED, uniqueItems=True, minItems=1),
         "extend": _object(
             {
                 "propose_properties": _object(
-                    {"service_url": {"type": "string", "pattern": "^https?://"}, "service_path": {"pattern": "^/"}}
+                    {
+                        "service_url": {"type": "string", "pattern": "^https?://"},
+                        "service_path": {"type": "string", "pattern": "^/"},
+                    }
                 ),
                 "property_settings": _list({"oneOf": _SETTINGS}),
             }
@@ -84,7 +89,33 @@ EXTENSION = _object(
 )
 
 
+_ENTITY = {"type": "object", "properties": {"id": TEXT, "name": TEXT}, "required": ["id"]}
+_VALUE = {"oneOf": [{"type": "string"}, {"type": "number"}, {"type": "boolean"}, _ENTITY]}
+_TYPES = {"oneOf": [{"type": "string"}, _list({"type": "string"})]}
+_GIVEN = {"type": "object", "properties": {"pid": TEXT, "v": {"oneOf": [_VALUE, _list(_VALUE)]}}}
+_GIVEN |= {"required": ["pid", "v"]}
+QUERIES = {
+    "type": "object",
+    "additionalProperties": {
+        "anyOf": [{"required": ["query"]}, {"properties": {"properties": {"minItems": 1}}, "required": ["properties"]}],
+        **_object(
+            {},
+            {
+                "query": {"type": "string"},
+                "type": _TYPES,
+                "limit": {"type": "number"},
+                "properties": _list(_GIVEN),
+                "type_strict": {"enum": ["any", "should", "all"]},
+            },
+        ),
+    },
+}
+EXTENSION_QUERY = _object(
+    {"ids": _list({"type": "string"}), "properties": _list(_object({"id": TEXT}, {"settings": {"type": "object"}}))}
+)
+
+
 def check(document: Any, schema: dict[str, Any]) -> Any:
     """A document that is as the specification has it."""
-    jsonschema_rs.validate(schema, document)
+    jsonschema_rs.validate(schema, document, validate_formats=True)
     return document

@@ -268,6 +268,31 @@ def test_with_pay_and_a_ceiling_the_finest_within_it_is_bought(connect: Connecte
     assert spent(shop) == (1, 722_222_222)
 
 
+def test_a_call_buys_for_ten_rows_at_most(connect: Connected) -> None:
+    """OpenRefine adds a column with ten ids a call, and previews a page of up to a thousand rows in one."""
+    shop, client = connect(credit=50 * CREDIT)
+    id_, others = id_of(client), [f"no-id-{n}" for n in range(10)]
+    asked = paid("MED", "1")
+    told = client.extend([id_, *others], asked)
+    assert told[id_]["MED"].startswith("1 credit at level 0, ") and spent(shop) == (0, 0)
+    sent = {"extend": json.dumps({"ids": [id_, *others], "properties": [asked, {"id": "DIAG"}]})}
+    assert client.send(data=sent).status_code == 422  # and what cannot be asked is told as ever
+    sent = {"extend": json.dumps({"ids": [id_, *others], "properties": [asked]})}
+    assert client.send(data=sent).json()["meta"] == [{"id": "MED", "name": "MED (price; OK buys it)"}]
+    assert client.extend([id_, *others[1:]], asked)[id_] == {"MED": "ibuprofen"}
+    assert client.extend([id_, id_, *others[1:]], asked)[id_] == {"MED": "ibuprofen"}
+    assert spent(shop) == (1, CREDIT)
+
+
+def test_the_manifest_says_how_many_queries_a_call_takes(connect: Connected) -> None:
+    two = sealed_provider(match={"MED": example.md, "DIAG": example.md}, **TWO_SOLD)
+    _, client = connect(two, quotes_per_minute=25)
+    most = client.manifest()["batchSize"]
+    assert most == 12
+    assert len(client.queries(**{f"q{n}": row("male", "51") for n in range(most)})) == most
+    assert connect(two)[1].manifest()["batchSize"] == 1000
+
+
 def test_a_call_that_is_sent_again_is_charged_once(connect: Connected) -> None:
     """Also where what was bought makes a finer level affordable: that is another purchase, and nobody asked for it."""
     shop, client = connect(credit=5 * CREDIT)

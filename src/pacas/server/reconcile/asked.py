@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pacas.core.money import nanocredits
@@ -14,6 +14,8 @@ from pacas.wire.shapes import LONGEST_TEXT, ErrorCode
 
 FINEST = "finest"
 """The level of who wants the finest that is sold and within the ceiling."""
+MOST_BOUGHT = 10
+"""Rows that a call buys for: as many as OpenRefine sends when it adds a column. A preview has those of a whole page."""
 ON = ("on", "true", "yes", "1")
 """What a ticked box may read: OpenRefine sends `on`."""
 
@@ -37,6 +39,12 @@ class AskedProperty:
     """None: the finest."""
     ceiling: int | None
     """The most to pay for a value, in nanocredits; None: nothing is to be bought."""
+    is_put_off: bool = False
+    """Whether it was to be bought, and in a call of too many rows."""
+
+    def put_off(self) -> AskedProperty:
+        """Quoted instead: a long page is only looked at."""
+        return self if self.ceiling is None else replace(self, ceiling=None, is_put_off=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +64,7 @@ def read_queries(text: str, most: int) -> dict[str, AskedRow]:
 
 
 def read_extension(text: str, most: int) -> Extension:
-    """A data extension; ids that come twice are answered once."""
+    """A data extension; ids that come twice are answered once, and for more than a few nothing is bought."""
     asked = _object(_parsed(text, "extend"), "extend")
     ids = tuple(dict.fromkeys(_text(id_, "an id", None) for id_ in _list(asked.get("ids"), "ids")))
     properties = tuple(_property(_object(p, "a property")) for p in _list(asked.get("properties"), "properties"))
@@ -65,7 +73,7 @@ def read_extension(text: str, most: int) -> Extension:
     names = [one.attribute for one in properties]
     if len(set(names)) < len(names):
         raise InputError("properties: one comes twice; ask for it at one level a time")
-    return Extension(ids, properties)
+    return Extension(ids, properties if len(ids) <= MOST_BOUGHT else tuple(one.put_off() for one in properties))
 
 
 def _parsed(text: str, what: str) -> Any:

@@ -1,8 +1,9 @@
 """`extend`: what is asked about rows that were found. It quotes, and buys only what is told to be bought.
 
 OpenRefine previews a property for all rows in sight when it is clicked, and sends a call again up to three times, with
-no key. So without `pay` and a ceiling nothing is bought; and the key of a purchase follows from who buys which value of
-which row at which level, so that it is charged once however often it is asked for.
+no key. So without `pay` and a ceiling nothing is bought, nor for more rows than it sends when it adds a column: those
+are of a long page that is looked at, and their prices are told. And the key of a purchase follows from who buys which
+value of which row at which level, so that it is charged once however often it is asked for.
 """
 
 from __future__ import annotations
@@ -176,7 +177,9 @@ class Extending:
 
 def _column_name(asked: AskedProperty) -> str:
     """What the new column is called: a price is not to be taken for a value."""
-    return asked.attribute if asked.ceiling is not None else f"{asked.attribute} (price)"
+    if asked.ceiling is not None:
+        return asked.attribute
+    return f"{asked.attribute} (price{'; OK buys it' if asked.is_put_off else ''})"
 
 
 def _credits(price: int) -> str:

@@ -9,20 +9,26 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pacas.protocol.messages import Offer
-from pacas.server.reconcile.asked import FINEST
+from pacas.server.reconcile.asked import FINEST, MOST_BOUGHT
 from pacas.server.reconcile.row_types import RowType
 
 VERSION = "0.2"
 PROPERTIES = "/properties"
+MOST_QUERIES = 1000
+"""Queries of a call that clients are told to send at most: more would keep people waiting for a first answer."""
 
 
-def manifest(types: Sequence[RowType], offers: Mapping[str, Offer], key_id: str, address: str) -> dict[str, Any]:
-    """The service manifest; `address` is the one that clients call, the token in it."""
+def manifest(
+    types: Sequence[RowType], offers: Mapping[str, Offer], key_id: str, address: str, most: int
+) -> dict[str, Any]:
+    """The service manifest; `address` is the one that clients call, the token in it; `most` may be asked in a call."""
+    each = max(len(type_.attributes) for type_ in types)
     return {
         "versions": [VERSION],
         "name": f"PACAS: {', '.join(offers)}"[:100],
         "identifierSpace": f"urn:pacas:{key_id}:row",
         "schemaSpace": f"urn:pacas:{key_id}:column",
+        "batchSize": max(1, min(most // each, MOST_QUERIES)),
         "defaultTypes": [type_.as_json() for type_ in types],
         "extend": {
             "propose_properties": {"service_url": address, "service_path": PROPERTIES},
@@ -46,7 +52,7 @@ def _settings(height: int) -> list[dict[str, Any]]:
         {
             "type": "checkbox",
             "name": "pay",
-            "label": "Buy, and pay: for the rows of the preview at once",
+            "label": f"Buy, and pay: in a preview of up to {MOST_BOUGHT} rows at once, otherwise with OK",
             "default": False,
             "help_text": "Without it, and without a ceiling, the column tells prices and nothing is bought.",
         },

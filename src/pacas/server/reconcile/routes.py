@@ -75,7 +75,8 @@ class ReconcileRoutes:
         if queries := call.query("queries", ""):
             return await self._queries(read_queries(queries, self._service.settings.batch), account)
         types, key_id = self._candidates.types, self._service.signing.key_id
-        return _json(to_json(manifest(types, self._offers, key_id, self._own_address(call))))
+        most = min(self._service.settings.batch, self._service.limit.of(account))
+        return _json(to_json(manifest(types, self._offers, key_id, self._own_address(call), most)))
 
     async def properties(self, call: HttpCall) -> Response:
         await self._account(call)
