@@ -21,6 +21,8 @@ from oracles.tree import Tree, Value
 from oracles.weighing import OTHER, Answer, Groups, Least, Posterior, Rates, decide, lean_likelihoods, left_options
 
 from pacas.client.buying.offers import Offered
+from pacas.client.buying.purchaser import Purchaser
+from pacas.client.outcome.steps import Observer
 from pacas.client.weighing import decision, row_options, wishes
 from pacas.client.weighing.belief import Belief
 from pacas.client.weighing.block_lean import lean_likelihood
@@ -31,7 +33,7 @@ from pacas.client.weighing.worth import worth_of_groups
 from pacas.core.histogram import Ints
 from pacas.engine.codes import coded_texts
 from pacas.protocol.marketplace import Columns
-from pacas.protocol.messages import Offer
+from pacas.protocol.messages import Ladders, Offer
 
 NEAR = 1e-9
 Rows = list[dict[str, Value]]
@@ -396,8 +398,8 @@ class Counter:
         rng = np.random.default_rng([self.seed, *(len(str(v)) * 1000 + sum(map(ord, str(v))) for v in values)])
         return tuple(rng.choice([-1, 0, 1, 10, 25, 40], self.height + 1).tolist())
 
-    def quote(self, attribute: str, tuples: Columns) -> Ints:
-        return np.array([self.ladder(*values) for values in zip(*tuples.values(), strict=True)])
+    def quote_batch(self, attribute: str, tuples: Columns) -> Ladders:
+        return Ladders(np.array([self.ladder(*values) for values in zip(*tuples.values(), strict=True)]))
 
 
 @examples(120)
@@ -418,7 +420,8 @@ def test_what_is_worth_most_a_credit_is_bought_first(case: Case, seed: int, mone
     texts = {a: [row[a] for row in case.rows] for a in case.fds[0].lhs}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(wishes, "LEAST", 0.01)  # tiny tables have little to lose
-        wish = Wishes(model, offers, texts, market.quote, careful, set(), {}, {}).best(money)
+        buyer = Purchaser(market, offers, money, "run", Observer())
+        wish = Wishes(model, buyer, texts, careful, set(), {}, {}).best(money)
     risks = Risks(belief, np.arange(belief.side.count))
     ranks: dict[tuple[int, int], float] = {}
     for group, posterior in case.posteriors(0).items():

@@ -51,6 +51,7 @@ from pacas.cli.options import (
 from pacas.core.words import counted
 from pacas.engine.choosing import EngineChoice
 from pacas.engine.contract import Engine
+from pacas.errors import InputError
 from pacas.formats.cells_file import CellsFile
 from pacas.formats.client_file import read_client_file
 from pacas.formats.journal import recorded_run
@@ -123,7 +124,9 @@ def command(
     """
     file = read_client_file(client)
     with opened_engine(EngineChoice(engine, master, memory).over(file.engine_choice)) as asked:
-        provider = file.provider_named if provider is None else provider
+        if provider is None and len(file.providers) > 1:
+            raise InputError("a review buys from one provider; give --provider, or take pacas clean for several")
+        provider = next(iter(file.providers_named.values()), file.provider_named) if provider is None else provider
         reach = named_provider(provider, buyer, token, ca, cert, cert_key, insecure, receipts)
         given = budget_of(budget, file, reach)
         options = Options(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
+from dataclasses import replace
 from typing import Any, TypeVar
 from uuid import uuid4
 
@@ -17,12 +18,15 @@ from pacas.client.buying.offers import (
     is_whole,
 )
 from pacas.client.buying.own_names import OwnColumns, check_own_names, in_own_names
+from pacas.client.buying.panel import PanelPurchaser
 from pacas.client.buying.purchaser import Purchaser
+from pacas.client.buying.sellers import FoundSellers, find_sellers
 from pacas.client.classes.named_cells import check_attributes, check_cells
 from pacas.client.found.found_cells import numbered
 from pacas.client.found.given_cells import GivenCells, as_found_cells
 from pacas.client.outcome.cleaning import Cleaning
 from pacas.client.outcome.steps import Observer
+from pacas.client.panel.panel_strategy import PanelStrategy
 from pacas.client.paper.allocation import ALLOCATIONS
 from pacas.client.paper.paper_strategy import PaperStrategy
 from pacas.client.paper.repair import REPAIRS
@@ -127,7 +131,7 @@ class SafeClean:
     def clean(
         self,
         data: Data,
-        marketplace: Marketplace,
+        marketplace: Marketplace | Mapping[str, Marketplace],
         *,
         run: str | None = None,
         observer: Observer | None = None,
@@ -138,25 +142,38 @@ class SafeClean:
 
         Purchases are paid under idempotency keys made from `run`, which must be a name of this run and of no other. In
         a dry run nothing is paid: the answers, and so the relation, are supposed, and quotes are those of now.
+
+        Several marketplaces, by name, are asked together: what they and the table itself say is weighed against each
+        other, within the one budget.
         """
-        check_marketplace(marketplace)
-        SchemaError.check_there(self.columns, as_source(data).columns, as_source(data).name)
-        marketplace = in_own_names(marketplace, self.columns)
-        engine, source = engine_for(data, engine), as_source(data)
+        if isinstance(marketplace, Mapping) and len(marketplace) == 1:
+            marketplace = next(iter(marketplace.values()))
+        source = as_source(data)
+        SchemaError.check_there(self.columns, source.columns, source.name)
         for fd in self.fds:
             fd.check(source.columns, source.name)
-        catalogue = marketplace.catalogue()
+        engine = engine_for(data, engine)
+        run, observer = run or uuid4().hex, observer or Observer()
+        lines: Mapping[str, str] = {}
+        catalogue: Mapping[str, Offer]
+        if isinstance(marketplace, Mapping):
+            found = self._sellers(marketplace, source)
+            catalogue, lines = found.catalogue, found.lines
+            buyer: Purchaser = PanelPurchaser(found.sellers, self.budget, run, observer, supposing=dry_run)
+        else:
+            check_marketplace(marketplace)
+            marketplace = in_own_names(marketplace, self.columns)
+            catalogue = marketplace.catalogue()
+            offers = find_offers(catalogue, self.wanted(catalogue, source), source, self.max_level, self.prefer)
+            buyer = Purchaser(marketplace, offers, self.budget, run, observer, supposing=dry_run)
         hierarchies = all_hierarchies(catalogue, self.hierarchies, source)
-        offers = find_offers(catalogue, self.wanted(catalogue, source), source, self.max_level, self.prefer)
-        buyer = Purchaser(
-            marketplace, offers, self.budget, run or uuid4().hex, observer or Observer(), supposing=dry_run
-        )
         cells = numbered(self._found, source, engine)
         check_attributes(cells, source)
         table = engine.open(source, self._columns(source, engine, buyer))
         named = check_cells(cells, table)
-        task = Task(engine, source, table, self.fds, named, hierarchies, offers, buyer)
-        outcome = self._strategy.clean(task)
+        task = Task(engine, source, table, self.fds, named, hierarchies, buyer.offers, buyer)
+        strategy = self._panel_strategy() if isinstance(buyer, PanelPurchaser) else self._strategy
+        outcome = strategy.clean(task)
         return Cleaning(
             source=source,
             table=table,
@@ -172,10 +189,31 @@ class SafeClean:
             rounds=outcome.rounds,
             engine=engine,
             weighing=outcome.weighing,
+            panel=outcome.panel and replace(outcome.panel, away={**lines, **outcome.panel.away}),
+        )
+
+    def _panel_strategy(self) -> Strategy:
+        """What the paper's choices mean where several are asked: what is written is what they say together."""
+        if self.strategy != PAPER:
+            return self._strategy
+        for name, usual in {"prefer": "finest", "repair": "refine"}.items():
+            if self.choices[name] != usual:
+                raise InputError(
+                    f"{name} {self.choices[name]}: several providers are asked and settled otherwise; leave it out"
+                )
+        return PanelStrategy(ALLOCATIONS[self.choices["allocation"]], self.choices["rounds"])
+
+    def _sellers(self, markets: Mapping[str, Marketplace], source: Source) -> FoundSellers:
+        return find_sellers(
+            markets,
+            self.columns,
+            lambda catalogue: self.wanted(catalogue, source),
+            source,
+            self.max_level,
         )
 
     def catalogue(self, marketplace: Marketplace) -> Mapping[str, Offer]:
-        """What is for sale, by the client's own names."""
+        """What one provider has for sale, by the client's own names."""
         return in_own_names(marketplace, self.columns).catalogue()
 
     def wanted(self, catalogue: Mapping[str, Offer], source: Source) -> set[str]:

@@ -14,6 +14,7 @@ from pacas.client.buying.offers import Offered
 from pacas.client.buying.purchaser import Purchaser
 from pacas.client.buying.question import Question
 from pacas.client.outcome.judgement import Judgement
+from pacas.client.outcome.panel_summary import PanelSummary
 from pacas.client.outcome.steps import BoughtValue, Progress, Repair, Unrepaired
 from pacas.core.dependency import FunctionalDependency
 from pacas.core.histogram import Ints
@@ -51,6 +52,7 @@ class Outcome:
     violations_after: int
     rounds: int = 1
     weighing: Judgement | None = None
+    panel: PanelSummary | None = None
 
 
 class Strategy(Protocol):

@@ -22,7 +22,7 @@ from pacas.formats.toml_sections import EngineName, Key, Memory, Section, named,
 
 TOP_KEYS = ("data", "encoding", "null", "sheet", "key", "engine", "master", "memory", "fds", "provider", "budget")
 """Keys that stand before the first section."""
-SECTIONS = ("hierarchies", "columns")
+SECTIONS = ("hierarchies", "columns", "providers")
 
 _EXAMPLES = {
     "data": 'give a file, as in data = "client.csv"',
@@ -33,6 +33,7 @@ _EXAMPLES = {
     "master": 'give Spark\'s, as in master = "spark://host:7077"',
     "fds": 'give a list, as in fds = ["GEN, DIAG -> MED"]',
     "provider": 'give its file or its URL, as in provider = "provider.toml"',
+    "providers": 'give a section for each, [providers.A] with provider = "a.toml"',
     "budget": "give a number of credits from 0 on, as in budget = 2.5",
     "columns": 'give a section, [columns] with your_column = "the provider\'s column", or false for none',
     "hierarchies": 'give a section, [hierarchies] with MED = "med.csv"',
@@ -41,6 +42,13 @@ _EXAMPLES = {
 
 _KNOWN = dict.fromkeys((*TOP_KEYS, "hierarchies"), "") | {"hierarchies": '[hierarchies] with MED = "med.csv"'}
 """Each key, and how a section is written."""
+
+
+class ProviderSection(Section):
+    """One of several providers."""
+
+    provider: str
+    """Its file or its URL."""
 
 
 class ClientFile(Section):
@@ -56,6 +64,8 @@ class ClientFile(Section):
     memory: Memory | None = None
     fds: list[str] = Field(default_factory=list)
     provider: str | None = None
+    providers: dict[str, ProviderSection] = Field(default_factory=dict)
+    """By name, where there are several."""
     budget: Annotated[int | float | None, Field(ge=0, allow_inf_nan=False)] = None
     hierarchies: dict[str, str | dict[str, Any]] = Field(default_factory=dict)
     columns: dict[str, str | Literal[False]] = Field(default_factory=dict)
@@ -79,9 +89,15 @@ class ClientFile(Section):
     @property
     def provider_named(self) -> str | None:
         """The provider that the client buys from, as it is named from the current folder."""
-        if self.provider is None or "://" in self.provider:
-            return self.provider
-        return str(self._path.parent / self.provider)
+        return None if self.provider is None else self._from_here(self.provider)
+
+    @property
+    def providers_named(self) -> dict[str, str]:
+        """Several providers, by name, each as it is named from the current folder."""
+        return {name: self._from_here(section.provider) for name, section in self.providers.items()}
+
+    def _from_here(self, provider: str) -> str:
+        return provider if "://" in provider else str(self._path.parent / provider)
 
     @property
     def engine_choice(self) -> EngineChoice:
@@ -127,6 +143,8 @@ def read_client_file(path: Path) -> ClientFile:
         raise ConfigError(f"{path.name}: {_first_problem(error, document)}") from None
     file._path = path
     file.dependencies()
+    if file.provider is not None and file.providers:
+        raise ConfigError(f"{path.name}: 'provider' names one, and [providers] several; leave out one of the two")
     return file
 
 
@@ -156,6 +174,8 @@ def _first_problem(error: ValidationError, document: Mapping[str, Any]) -> str:
 
 def _wrong_value(place: Sequence[int | str]) -> str:
     key = str(place[0])
+    if key == "providers" and len(place) > 1:
+        return f"providers.{place[1]}: {_EXAMPLES[key]}"
     if key == "hierarchies" and len(place) > 1:
         return f"hierarchies.{place[1]}: {HIERARCHY}"
     return f"{key!r}: {_EXAMPLES[key]}"

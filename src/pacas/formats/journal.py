@@ -350,9 +350,14 @@ def _content(file: int) -> bytes:
 
 
 def run_parts(
-    digest: str, cleaner: SafeClean, choices: Mapping[str, Any], catalogue: Mapping[str, Offer], buyer: str
+    digest: str,
+    cleaner: SafeClean,
+    choices: Mapping[str, Any],
+    provider: str | Mapping[str, str],
+    buyer: str | Mapping[str, str],
 ) -> dict[str, Any]:
-    """All that a run's outcome follows from, by name. `digest` is the table's; the provider is known by what it offers.
+    """All that a run's outcome follows from, by name. `digest` is the table's; `provider`, or each of several by name,
+    that of what it offers (`offers_digest`).
 
     `choices` are the options as they were given.
     """
@@ -363,9 +368,14 @@ def run_parts(
         "budget": cleaner.budget,
         **choices,
         "cells": _digest(sorted(cleaner.cells)) if cleaner.cells else None,
-        "provider": _digest({a: [offer.columns, _hierarchy(offer.hierarchy)] for a, offer in catalogue.items()}),
-        "buyer": buyer,
+        "provider": provider if isinstance(provider, str) else dict(provider),
+        "buyer": buyer if isinstance(buyer, str) else dict(buyer),
     }
+
+
+def offers_digest(catalogue: Mapping[str, Offer]) -> str:
+    """What a provider is known by."""
+    return _digest({a: [offer.columns, _hierarchy(offer.hierarchy)] for a, offer in catalogue.items()})
 
 
 def _hierarchy(hierarchy: Hierarchy) -> str:

@@ -57,9 +57,13 @@ class Ordered(JournalLine):
     """The rows of the class whose quotes were others."""
     allowed: bool = False
     """Whether it comes off what may be spent without a further question."""
+    provider: str | None = None
+    """Who sells it, where there are several."""
 
     def encode(self) -> bytes:
-        return self.model_dump_json(exclude_defaults=True).encode() + b"\n"  # others read what no steward has seen
+        return (
+            self.model_dump_json(exclude_defaults=True).encode() + b"\n"
+        )  # as it was, where there is nothing more to say
 
     @classmethod
     def of(cls, order: Order) -> Ordered:
@@ -73,21 +77,34 @@ class Ordered(JournalLine):
             key=order.key,
             differing=order.differing.tolist(),
             allowed=order.allowed,
+            provider=order.provider,
         )
 
     def order(self) -> Order:
         request = Request(self.tuple, self.attribute, self.level)
         differing = np.array(self.differing, dtype=np.int64)
-        return Order(self.ordering, self.attribute, self.row, request, self.ceiling, self.key, differing, self.allowed)
+        return Order(
+            self.ordering,
+            self.attribute,
+            self.row,
+            request,
+            self.ceiling,
+            self.key,
+            differing,
+            self.allowed,
+            self.provider,
+        )
 
 
 class Quoted(JournalLine):
-    """Prices by which it is decided what to buy, for a while; a refusal is below 0."""
+    """Prices by which it is decided what to buy, for a while; a refusal is below 0; none: nobody answered."""
 
     quoted: int
     prices: list[list[int]]
 
     def array(self) -> Ints:
+        if not self.prices:
+            return np.empty((0, 0), dtype=np.int64)
         return np.array(self.prices, dtype=np.int64).reshape(len(self.prices), -1)
 
 
@@ -103,7 +120,15 @@ class SettledPurchase(JournalLine):
     def purchase(self, order: Order) -> BoughtValue:
         rows = np.array(self.rows, dtype=np.int64)
         return BoughtValue(
-            order.attribute, rows, order.row, self.level, self.value, self.price, order.key, order.differing
+            order.attribute,
+            rows,
+            order.row,
+            self.level,
+            self.value,
+            self.price,
+            order.key,
+            order.differing,
+            order.provider,
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from os import PathLike, fspath
 from pathlib import Path
@@ -22,6 +22,9 @@ from pacas.protocol.marketplace import Marketplace, NobodySells
 from pacas.remote.remote_provider import RemoteProvider
 from pacas.wire.connection_file import is_connection_file
 
+AnyProvider = Marketplace | str | PathLike[str]
+"""A provider, or the file that describes or leads to one."""
+
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Client:
@@ -38,6 +41,8 @@ class Client:
     """Whom the client's file names to buy from."""
     budget: float | None = None
     """The credits that it names."""
+    providers: Mapping[str, str] = field(default_factory=dict)
+    """Several that it names, by name."""
 
     def check(self) -> Check:
         """Count the violations of each dependency and find the classes that need a repair."""
@@ -45,7 +50,7 @@ class Client:
 
     def clean(
         self,
-        provider: Marketplace | str | PathLike[str] | None = None,
+        provider: AnyProvider | Mapping[str, AnyProvider] | None = None,
         budget: int | float | str | None = None,
         *,
         dry_run: bool = False,
@@ -53,28 +58,36 @@ class Client:
     ) -> Cleaning:
         """Repair the table with values bought from a provider, or from the one that a provider.toml describes.
 
-        A connection file (`buyer.pacas`) leads to one at a URL.
+        A connection file (`buyer.pacas`) leads to one at a URL. Several, by name, are asked together.
 
         Without one, here or in the client's file, own evidence alone repairs, for nothing. `how` are the choices of
         `SafeClean`: strategy, careful, max_level, …. Nothing is written; the result is.
         """
-        provider = provider if provider is not None else self.provider
+        provider = provider if provider is not None else self.providers or self.provider
         if provider is None:
             provider, budget = NobodySells(), budget or 0
         budget = self.budget if budget is None else budget
         if budget is None:
             raise InputError("say what all values together may cost: budget=2, or budget = 2 in the client's file")
         cleaner = SafeClean(self.fds, budget, hierarchies=self.hierarchies, columns=self.columns, **how)
-        if not isinstance(provider, str | PathLike):
-            return cleaner.clean(self.data, provider, engine=self.engine, dry_run=dry_run)
-        if is_connection_file(fspath(provider)):
-            with RemoteProvider.of_file(Path(provider)) as remote:
-                return cleaner.clean(self.data, remote, engine=self.engine, dry_run=dry_run)
-        with closing(open_provider(provider)) as opened:
-            return cleaner.clean(self.data, opened, engine=self.engine, dry_run=dry_run)
+        with ExitStack() as stack:
+            market: Marketplace | Mapping[str, Marketplace]
+            if isinstance(provider, Mapping):
+                market = {name: _opened(one, stack) for name, one in provider.items()}
+            else:
+                market = _opened(provider, stack)
+            return cleaner.clean(self.data, market, engine=self.engine, dry_run=dry_run)
 
     def __repr__(self) -> str:
         return f"Client({self.data.name}: {', '.join(self.data.columns)}; {'; '.join(map(str, self.fds)) or 'no fds'})"
+
+
+def _opened(provider: AnyProvider, stack: ExitStack) -> Marketplace:
+    if not isinstance(provider, str | PathLike):
+        return provider
+    if is_connection_file(fspath(provider)):
+        return stack.enter_context(RemoteProvider.of_file(Path(provider)))
+    return stack.enter_context(closing(open_provider(provider)))
 
 
 def open_client(path: str | PathLike[str], *, engine: Engine[Any] | None = None) -> Client:
@@ -90,4 +103,5 @@ def open_client(path: str | PathLike[str], *, engine: Engine[Any] | None = None)
         file.own_columns,
         file.provider_named,
         file.budget,
+        file.providers_named,
     )

@@ -12,7 +12,7 @@ from pacas.client.buying.offers import Offered, find_offers
 from pacas.client.buying.own_names import in_own_names
 from pacas.client.safe_clean import SafeClean
 from pacas.engine.contract import Engine, Source, Table
-from pacas.formats.journal import run_parts
+from pacas.formats.journal import offers_digest, run_parts
 from pacas.protocol.marketplace import Marketplace
 from pacas.remote.verifying import CheckedReceipts
 
@@ -87,7 +87,8 @@ class ReviewJob:
 
     def parts(self, cleaner: SafeClean) -> dict[str, Any]:
         """All that the outcome of a run follows from, as the journal knows it."""
-        return run_parts(self.digest, cleaner, self.choices, self.market.catalogue(), self.buyer)
+        offers = offers_digest(self.market.catalogue())
+        return run_parts(self.digest, cleaner, self.choices, offers, self.buyer)
 
     def with_budget(self, budget: int) -> ReviewJob:
         return replace(self, cleaner=self.cleaner.with_budget(budget))

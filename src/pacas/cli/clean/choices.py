@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from pacas.cli.clean.job import check_budget
+from pacas.cli.market.named_panel import NamedPanel, named_panel, providers_named
 from pacas.cli.market.named_provider import NamedProvider, check_receipts
 from pacas.core.money import nanocredits
 from pacas.errors import InputError
@@ -20,6 +21,14 @@ ClientArgument = Annotated[
 ProviderOption = Annotated[
     str | None,
     typer.Option("--provider", metavar="PROVIDER", help="The provider's file or URL. Without one nothing is bought."),
+]
+ProvidersOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--provider",
+        metavar="PROVIDER",
+        help="The provider's file or URL; repeat for several, NAME=PROVIDER names one. Without, nothing is bought.",
+    ),
 ]
 BudgetOption = Annotated[
     str | None, typer.Option("--budget", metavar="CREDITS", help="The most that all values together may cost.")
@@ -85,6 +94,25 @@ OutputOption = Annotated[
 ]
 
 
+def whom_to_ask(
+    given: Sequence[str] | None,
+    file: ClientFile,
+    buyer: str | None,
+    token: str | None,
+    ca: Path | None,
+    cert: Path | None,
+    cert_key: Path | None,
+    insecure: bool,
+    receipts: Path | None,
+) -> NamedProvider | NamedPanel | None:
+    """One provider, or several by name; the command line's go before those of the client's file."""
+    named = providers_named(given) if given else file.providers_named
+    if len(named) > 1:
+        return named_panel(named, buyer, token, ca, cert, cert_key, insecure, receipts)
+    one = next(iter(named.values()), file.provider_named)
+    return named_provider(one, buyer, token, ca, cert, cert_key, insecure, receipts)
+
+
 def named_provider(
     provider: str | None,
     buyer: str | None,
@@ -111,7 +139,7 @@ def _check_alone(given: Mapping[str, object]) -> None:
             raise InputError(f"{option} is about buying, and there is no provider; give --provider")
 
 
-def budget_of(given: str | None, file: ClientFile, reach: NamedProvider | None) -> str | None:
+def budget_of(given: str | None, file: ClientFile, reach: NamedProvider | NamedPanel | None) -> str | None:
     """The credits of the command line, else of the client's file; without a provider there is nothing to pay."""
     asked = given if given is not None or file.budget is None else str(file.budget)
     if reach is None:

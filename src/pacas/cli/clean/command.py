@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
@@ -18,19 +20,20 @@ from pacas.cli.clean.choices import (
     MaxLevelOption,
     OutputOption,
     PreferOption,
-    ProviderOption,
+    ProvidersOption,
     RepairOption,
     RoundsOption,
     StrategyOption,
     budget_of,
-    named_provider,
+    whom_to_ask,
 )
 from pacas.cli.clean.job import Job, Options, make_job
 from pacas.cli.clean.lineage import check_sink, told_lineage
 from pacas.cli.clean.review import Review, make_review, print_review
-from pacas.cli.clean.run import continuable, credit_words, notes, run_clean, run_dry, unmatched
+from pacas.cli.clean.run import Markets, continuable, credit_words, notes, run_clean, run_dry, unmatched
 from pacas.cli.clean.summary import as_json, print_plan, print_summary, print_unbought
 from pacas.cli.data_options import EngineOption, KeyOption, MasterOption, MemoryOption, opened_engine, reads_a_table
+from pacas.cli.market.named_panel import NamedPanel, opened_panel
 from pacas.cli.market.named_provider import KeepingReceipts, NamedProvider, opened_market
 from pacas.cli.market.would_match import print_would_match, would_match
 from pacas.cli.options import (
@@ -44,10 +47,12 @@ from pacas.cli.options import (
     TokenOption,
     out,
     print_json,
+    printable,
     progress,
 )
-from pacas.core.money import in_credits
+from pacas.core.money import credits_words, in_credits
 from pacas.engine.choosing import EngineChoice
+from pacas.engine.contract import Engine
 from pacas.errors import InputError
 from pacas.formats.cells_file import CellsFile
 from pacas.formats.client_file import ClientFile, read_client_file
@@ -57,7 +62,7 @@ from pacas.formats.relations.relations import AS_IT_IS, Reading
 @reads_a_table
 def command(
     client: ClientArgument,
-    provider: ProviderOption = None,
+    provider: ProvidersOption = None,
     budget: BudgetOption = None,
     max_level: MaxLevelOption = None,
     strategy: StrategyOption = None,
@@ -116,16 +121,19 @@ def command(
 
     A table in a folder, or of Spark's, needs a key. The engine is the client's; a provider's file names its own.
 
-    Without a provider, by --provider or in the client's file, own evidence alone repairs, for nothing.
+    Without a provider, by --provider or in the client's file, own evidence alone repairs, for nothing. Several are
+    asked together, within the one budget: who is away, slow or wrong costs a line, not the run.
 
     JSON: budget, spent, violations_before, violations_after, rounds, purchases (attribute, rows, level, value, price,
     written), unrepaired (attribute, rows, reason; cheapest, where each answer was too expensive), credit (what the
-    account at a URL could spend before; null without a limit), to_look_at (row, attribute, old, new, guess, look: why,
-    sure: where it weighs), repair_error, score, hindsight (null without --truth; vote, true: spent, error, where it
-    weighs), explanation (null without --explain), dry_run; output, journal, report, changes (not in a dry run);
-    would_match (attribute, found, tried: those that find nobody, and would in another spelling; where there are any);
-    where it weighs, weighing (careful, free, paid, vote, expected: spent, error, knee: null or spent, error, rates: fd,
-    wrong, overwritten, misplaced, doubtful: row, attribute, value, guess, sure, written)
+    account at a URL could spend before; null without a limit), to_look_at (row, attribute, old, new, guess, look:
+    why, sure: where it weighs), repair_error, score, hindsight (null without --truth; vote, true: spent, error, where
+    it weighs), explanation (null without --explain), dry_run; output, journal, report, changes (not in a dry run);
+    providers (name, spent, purchases, reliability: by attribute, away: null or why; where there are several, and then
+    provider in purchases); would_match (attribute, found, tried: those that find nobody, and would in another
+    spelling; where there are any); where it weighs, weighing (careful, free, paid, vote, expected: spent, error,
+    knee: null or spent, error, rates: fd, wrong, overwritten, misplaced, doubtful: row, attribute, value, guess,
+    sure, written)
 
     Exit code 0: done; 3: done and written, but more than a tenth of the written cells are doubtful.
 
@@ -133,8 +141,7 @@ def command(
     """
     file = read_client_file(client)
     with opened_engine(EngineChoice(engine, master, memory).over(file.engine_choice)) as asked:
-        provider = file.provider_named if provider is None else provider
-        reach = named_provider(provider, buyer, token, ca, cert, cert_key, insecure, receipts)
+        reach = whom_to_ask(provider, file, buyer, token, ca, cert, cert_key, insecure, receipts)
         check_sink(lineage)
         options = Options(
             client=file,
@@ -163,23 +170,23 @@ def command(
         with progress() as tell:
             tell(f"reading {client.name}")
             job = make_job(options, asked)
-        market = opened_market(reach, None if dry_run else receipts, asked)
-        with continuable(), market as (marketplace, name, credit):
+        with continuable(), _opened(reach, None if dry_run else receipts, asked) as (marketplace, name, credit, kept):
             for note in notes(job, client.name, marketplace, resume and not dry_run):
                 print(f"pacas: {note}", file=sys.stderr)
             if credit is not None and (not json or credit < job.cleaner.budget):
-                print(f"pacas: {credit_words(name, credit, job.cleaner.budget)}", file=sys.stderr)
+                print(f"pacas: {credit_words(str(name), credit, job.cleaner.budget)}", file=sys.stderr)
             with progress() as tell:
                 tell("checking the dependencies")
                 if dry_run:
                     cleaning, was_done = run_dry(job, marketplace, asked, tell), False
                 else:
-                    with told_lineage(lineage, job, reach) as complete:
+                    with told_lineage(lineage, job, reach if isinstance(reach, NamedProvider) else None) as complete:
                         cleaning, was_done = run_clean(job, marketplace, name, resume, asked, tell)
                         complete(cleaning)
                 others = unmatched(job, marketplace, cleaning, asked)
-        kept = marketplace.kept if isinstance(marketplace, KeepingReceipts) else {}
-        review = Review() if dry_run else make_review(job, cleaning, asked, kept)
+        for who, why in {} if cleaning.panel is None else cleaning.panel.away.items():
+            print(f"pacas: {printable(who)}: {why}", file=sys.stderr)
+        review = Review() if dry_run else make_review(job, cleaning, asked, kept())
     if json:
         account = {"credit": None if credit is None else in_credits(credit)}
         told = as_json(cleaning, dry=dry_run) | account | review.as_json() | ({} if dry_run else _files(job))
@@ -208,7 +215,31 @@ def _files(job: Job) -> dict[str, str | None]:
     return {"output": str(job.output), "journal": str(job.journal), "report": report, **lists}
 
 
-def _budget(given: str | None, file: ClientFile, reach: NamedProvider | None) -> str:
+class _OpenedMarket(NamedTuple):
+    """Where a cleaning buys, who buys there, what its account may spend, and which receipts are kept of it."""
+
+    marketplace: Markets
+    buyer: str | Mapping[str, str]
+    credit: int | None
+    receipts: Callable[[], Mapping[str, str]]
+
+
+@contextmanager
+def _opened(
+    reach: NamedProvider | NamedPanel | None, receipts: Path | None, engine: Engine[Any]
+) -> Iterator[_OpenedMarket]:
+    if isinstance(reach, NamedPanel):
+        with opened_panel(reach, receipts, engine) as panel:
+            for who, limit in panel.credits.items():
+                print(f"pacas: {printable(who)}: {credits_words(limit)} may be spent there", file=sys.stderr)
+            yield _OpenedMarket(panel.markets, panel.buyers, None, lambda: panel.receipts)
+    else:
+        with opened_market(reach, receipts, engine) as (market, buyer, credit):
+            kept = market.kept if isinstance(market, KeepingReceipts) else {}
+            yield _OpenedMarket(market, buyer, credit, lambda: kept)
+
+
+def _budget(given: str | None, file: ClientFile, reach: NamedProvider | NamedPanel | None) -> str:
     asked = budget_of(given, file, reach)
     if asked is None:
         raise InputError(

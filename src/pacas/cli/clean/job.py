@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pacas.cli.market.named_panel import NamedPanel
 from pacas.cli.market.named_provider import NamedProvider
 from pacas.client.buying.offers import MaxLevel
 from pacas.client.classes.named_cells import Cell
@@ -35,7 +36,7 @@ class Options:
     """What numbers the table's rows, in place of what the client's file says."""
     reading: Reading
     """How its file is read, in place of what the client's file says."""
-    provider: NamedProvider | None
+    provider: NamedProvider | NamedPanel | None
     """None where nothing is to be bought."""
     budget: str
     max_level: Sequence[str]
@@ -106,6 +107,8 @@ def make_job(options: Options, engine: Engine[Any]) -> Job:
     )
     if options.provider is None and cleaner.strategy != WEIGH:
         raise InputError("the paper's strategy repairs with what it buys; give --provider, or take --strategy weigh")
+    if options.lineage is not None and isinstance(options.provider, NamedPanel):
+        raise InputError("--lineage tells of one provider; leave it out where there are several")
     if options.doubtful is not None and cleaner.strategy != WEIGH:
         raise InputError("--doubtful: only a client that weighs knows doubts; leave it out, or --strategy paper")
     output = options.output or default_output(source)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -23,8 +23,8 @@ from pacas.client.outcome.steps import Observer, Progress, Relaying
 from pacas.core.money import credits_words
 from pacas.core.words import counted
 from pacas.engine.contract import Engine
-from pacas.errors import KeyReusedError, PacasError, ReplayError
-from pacas.formats.journal import Journal, run_parts
+from pacas.errors import KeyReusedError, PacasError, RemoteError, ReplayError
+from pacas.formats.journal import Journal, offers_digest, recorded_run, run_parts
 from pacas.formats.relations.cleaned import write_cleaned
 from pacas.protocol.marketplace import Marketplace
 from pacas.protocol.messages import Reason
@@ -36,7 +36,11 @@ SECONDS = 0.1
 """How often the terminal is told of the progress."""
 
 
-def notes(job: Job, client: str, marketplace: Marketplace, resume: bool) -> Iterator[str]:
+Markets = Marketplace | Mapping[str, Marketplace]
+"""Where a cleaning buys: of one provider, or of several by name."""
+
+
+def notes(job: Job, client: str, marketplace: Markets, resume: bool) -> Iterator[str]:
     """What the buyer should know before anything is bought, a line each."""
     yield from job.remarks
     if resume and not job.journal.exists():
@@ -47,6 +51,12 @@ def notes(job: Job, client: str, marketplace: Marketplace, resume: bool) -> Iter
             f"nothing to clean: no dependency is turned on in {client}; take the # from one that is there and that you "
             'know to be true, write one, such as "zip -> city", or name cells with --cells'
         )
+    if not isinstance(marketplace, Mapping):
+        yield from _offer_notes(job, marketplace)
+
+
+def _offer_notes(job: Job, marketplace: Marketplace) -> Iterator[str]:
+    cleaner = job.cleaner
     catalogue = cleaner.catalogue(marketplace)
     wanted = cleaner.wanted(catalogue, job.source)
     try:
@@ -64,8 +74,10 @@ def notes(job: Job, client: str, marketplace: Marketplace, resume: bool) -> Iter
             )
 
 
-def unmatched(job: Job, marketplace: Marketplace, cleaning: Cleaning, engine: Engine[Any]) -> dict[str, Respelled]:
-    """Per attribute, what other spellings would find of the tuples that find nothing."""
+def unmatched(job: Job, marketplace: Markets, cleaning: Cleaning, engine: Engine[Any]) -> dict[str, Respelled]:
+    """Per attribute, what other spellings would find of the tuples that find nothing; of one provider."""
+    if isinstance(marketplace, Mapping):
+        return {}
     market = in_own_names(marketplace, job.cleaner.columns)
     found = {}
     for attribute, offer in market.catalogue().items():
@@ -85,17 +97,24 @@ def credit_words(buyer: str, credit: int, budget: int) -> str:
     return f"{printable(buyer)} may spend {credits_words(credit)} more{short if credit < budget else ''}"
 
 
-def run_dry(job: Job, marketplace: Marketplace, engine: Engine[Any], tell: Tell) -> Cleaning:
+def run_dry(job: Job, marketplace: Markets, engine: Engine[Any], tell: Tell) -> Cleaning:
     """Say what a cleaning would buy: nothing is paid, and nothing is written."""
     watched = Watched(Observer(), tell)
     return job.cleaner.clean(job.source, marketplace, observer=watched, engine=engine, dry_run=True)
 
 
 def run_clean(
-    job: Job, marketplace: Marketplace, buyer: str, resume: bool, engine: Engine[Any], tell: Tell
+    job: Job, marketplace: Markets, buyer: str | Mapping[str, str], resume: bool, engine: Engine[Any], tell: Tell
 ) -> tuple[Cleaning, bool]:
     """Clean, write the output, and close the journal; and whether an earlier run had done all that."""
-    parts = run_parts(engine.digest(job.source), job.cleaner, job.choices, job.cleaner.catalogue(marketplace), buyer)
+    provider: str | dict[str, str]
+    if isinstance(marketplace, Mapping):
+        marketplace = _of_that_run(job.journal, marketplace) if resume else marketplace
+        provider = {name: offers_digest(market.catalogue()) for name, market in marketplace.items()}
+        buyer = buyer if isinstance(buyer, str) else {name: buyer[name] for name in marketplace}
+    else:
+        provider = offers_digest(job.cleaner.catalogue(marketplace))
+    parts = run_parts(engine.digest(job.source), job.cleaner, job.choices, provider, buyer)
     journal = Journal(job.journal, parts, resume=resume)
     with _never_losing(journal):
         watched = Watched(journal, tell)
@@ -106,6 +125,20 @@ def run_clean(
             print(f"pacas: {remark}", file=sys.stderr)
         journal.finish(len(cleaning.purchases), cleaning.spent_nanocredits)
     return cleaning, journal.is_done
+
+
+def _of_that_run(path: Path, markets: Mapping[str, Marketplace]) -> Mapping[str, Marketplace]:
+    """Those that were there when a run was begun: it goes on with these."""
+    recorded = recorded_run(path)
+    known = markets if recorded is None else recorded.header.parts.get("provider")
+    if not isinstance(known, Mapping):
+        return markets
+    if gone := [name for name in known if name not in markets]:
+        raise RemoteError(f"{', '.join(gone)}: not there now, and the run was begun with it; try again later")
+    for name in markets:
+        if name not in known:
+            print(f"pacas: {printable(name)} is left out: it was away when this run was begun", file=sys.stderr)
+    return {name: market for name, market in markets.items() if name in known}
 
 
 @contextmanager

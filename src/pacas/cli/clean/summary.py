@@ -13,6 +13,7 @@ from rich.text import Text
 from pacas.cli.options import out, printable
 from pacas.client.outcome.cleaning import Cleaning
 from pacas.client.outcome.judgement import Judgement
+from pacas.client.outcome.panel_summary import PanelSummary
 from pacas.client.outcome.steps import BoughtValue, Repair, Unrepaired
 from pacas.core.money import credits_words, in_credits, rounded_text
 from pacas.core.words import counted
@@ -40,7 +41,26 @@ def as_json(cleaning: Cleaning, *, dry: bool = False) -> dict[str, Any]:
         ],
         "to_look_at": [] if dry else [asdict(cell) for cell in cleaning.to_look_at],
         "dry_run": dry,
-    } | ({} if cleaning.weighing is None else {"weighing": _weighing(cleaning.weighing)})
+    } | _more(cleaning)
+
+
+def _more(cleaning: Cleaning) -> dict[str, Any]:
+    """What only some cleanings have to tell."""
+    weighing = {} if cleaning.weighing is None else {"weighing": _weighing(cleaning.weighing)}
+    return weighing if cleaning.panel is None else weighing | {"providers": _providers(cleaning, cleaning.panel)}
+
+
+def _providers(cleaning: Cleaning, panel: PanelSummary) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": name,
+            "spent": in_credits(sum(p.price for p in cleaning.purchases if p.provider == name)),
+            "purchases": sum(p.provider == name for p in cleaning.purchases),
+            "reliability": {a: rates[name] for a, rates in panel.reliabilities.items() if name in rates},
+            "away": panel.away.get(name),
+        }
+        for name in panel.names
+    ]
 
 
 def _weighing(weighing: Judgement) -> dict[str, Any]:
@@ -68,7 +88,7 @@ def _purchase(purchase: BoughtValue, repair: Repair | None, dry: bool) -> dict[s
         "value": None if dry else purchase.value,
         "price": in_credits(purchase.price),
         "written": None if dry or repair is None else repair.new,
-    }
+    } | ({} if purchase.provider is None else {"provider": purchase.provider})
 
 
 def print_summary(cleaning: Cleaning) -> None:
@@ -95,9 +115,28 @@ def print_summary(cleaning: Cleaning) -> None:
     if cleaning.purchases:
         out.print()
         out.print(_by_level(cleaning))
+    if cleaning.panel is not None:
+        out.print()
+        out.print(_by_provider(cleaning, cleaning.panel))
+        if cleaning.panel.open_nanocredits:
+            out.print(
+                f"Orders that nobody has answered may have cost up to {credits_words(cleaning.panel.open_nanocredits)} "
+                "more; they are not in what was spent."
+            )
     if cleaning.unrepaired:
         out.print()
         out.print(_by_reason(cleaning.unrepaired))
+
+
+def _by_provider(cleaning: Cleaning, panel: PanelSummary) -> Table:
+    table = Table("provider", box=None, pad_edge=False)
+    for head in ("bought", "spent", "right, as learnt"):
+        table.add_column(head, justify="right")
+    for told in _providers(cleaning, panel):
+        rates = ", ".join(f"{printable(a)} {rate:.0%}" for a, rate in told["reliability"].items())
+        spent = rounded_text(sum(p.price for p in cleaning.purchases if p.provider == told["name"]))
+        table.add_row(printable(told["name"]), f"{told['purchases']:,}", spent, rates)
+    return table
 
 
 def print_unbought(cleaning: Cleaning, client: str) -> None:

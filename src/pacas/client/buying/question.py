@@ -39,3 +39,7 @@ class Question:
     """The request to pay for, or why there is none."""
     supposed: Callable[[Request], str]
     """What a dry run takes the answer to be."""
+    provider: str | None = None
+    """Who is asked, where there are several."""
+    key: str | None = None
+    """The key of an order that was made before, and of which it is not known whether it was paid."""

@@ -22,6 +22,7 @@ from pacas.client.outcome.changed_cells import ChangedCell, changed_cells
 from pacas.client.outcome.changes import Changes, net_changes, with_changes
 from pacas.client.outcome.hindsight import Hindsight
 from pacas.client.outcome.judgement import Judgement
+from pacas.client.outcome.panel_summary import PanelSummary
 from pacas.client.outcome.score import Score, score
 from pacas.client.outcome.steps import BoughtValue, Edit, Repair, Unrepaired, looks
 from pacas.client.outcome.summary import rich_table
@@ -64,6 +65,8 @@ class Cleaning:
     engine: Engine[Any]
     weighing: Judgement | None = None
     """What was believed, where the client weighed; None where it did as the paper does."""
+    panel: PanelSummary | None = None
+    """Who sold, where there were several providers."""
     edits: tuple[Edit, ...] = ()
     """What was done by hand; it is in the repairs already."""
 

@@ -253,7 +253,7 @@ def _bought_lines(purchases: Sequence[BoughtValue]) -> Iterator[str]:
     for purchase in purchases:
         yield (
             f"bought: {_value(purchase.value)}, level {purchase.level}, for {credits_words(purchase.price)}, "
-            f"by asking about row {purchase.row}"
+            f"by asking about row {purchase.row}{'' if purchase.provider is None else f', from {purchase.provider}'}"
         )
 
 
@@ -316,12 +316,23 @@ def _step_as_dict(step: RepairStep) -> dict[str, Any]:
             "value": purchase.value,
             "price": in_credits(purchase.price),
         },
+        **_from_several(step.purchases),
         "old": step.old,
         "new": repair.new,
         "why": repair.why.value,
         "flagged": step.flagged,
         "doubtful": step.doubtful,
     }
+
+
+def _from_several(purchases: Sequence[BoughtValue]) -> dict[str, Any]:
+    """What each of several providers has said."""
+    if not any(purchase.provider for purchase in purchases):
+        return {}
+    said = [
+        {"provider": p.provider, "level": p.level, "value": p.value, "price": in_credits(p.price)} for p in purchases
+    ]
+    return {"opinions": said}
 
 
 def _tie_as_dict(tie: Tie) -> dict[str, Any]:

@@ -31,6 +31,10 @@ REJECTED = "rejected"
 """Somebody was asked whether to buy it, and said no."""
 PINNED = "pinned"
 """Somebody wrote a value by hand instead of buying one."""
+AWAY = "away"
+"""The provider of an order could not be reached, or did not answer in time: it is not known yet whether it was paid."""
+BROKE_ITS_WORD = "broke_its_word"
+"""A provider of several charged another price than it had quoted, or answered with what it does not sell."""
 UNDONE = "undone"
 """It was repaired, and somebody put back what had stood there."""
 
@@ -67,6 +71,8 @@ class BoughtValue:
     """The idempotency key under which it was paid."""
     differing: Ints = field(default_factory=lambda: NO_ROWS)
     """The rows whose own quotes were others than those of the row asked about: they may not belong to the class."""
+    provider: str | None = None
+    """Who sold it, where there are several."""
 
     def __repr__(self) -> str:
         bought = f"{self.value!r} at level {self.level} for {credits_words(self.price)}"
@@ -139,7 +145,7 @@ class Unrepaired:
     """A class that stays as it is.
 
     The reason is a provider's `Reason`, or not_sold, too_expensive, max_matches, credit_used_up, budget_spent,
-    in_doubt, not_worth_it, rejected, pinned, undone; or absent: that was paid for.
+    in_doubt, not_worth_it, away, broke_its_word, rejected, pinned, undone; or absent: that was paid for.
     """
 
     attribute: str
@@ -168,6 +174,8 @@ class Order(NamedTuple):
     """As of the purchase."""
     allowed: bool = False
     """Whether it is paid from what a steward said may be spent without a further question."""
+    provider: str | None = None
+    """Who is to sell it, where there are several."""
 
 
 class Edit(NamedTuple):

@@ -47,7 +47,7 @@ class PaperStrategy:
             loop = _Round(counts, buyer, repairs, self.allocate, number)
             spend(loop, buyer)
             counts.close()
-            named = _still_named(named, repairs[done_before:])
+            named = still_named(named, repairs[done_before:])
             if len(repairs) == done_before or not buyer.remaining or number == self.rounds:
                 break
             changes = net_changes(repairs[done_before:], task.source.columns)
@@ -115,7 +115,7 @@ class _Round:
         return str(hierarchy.label(hierarchy.root))
 
 
-def _still_named(named: Mapping[str, Ints], repairs: Iterable[Repair]) -> dict[str, Ints]:
+def still_named(named: Mapping[str, Ints], repairs: Iterable[Repair]) -> dict[str, Ints]:
     """The named cells that no repair has reached."""
     left = dict(named)
     for repair in repairs:

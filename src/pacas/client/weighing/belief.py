@@ -7,7 +7,6 @@ that is weighed for all such groups together.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from pacas.client.weighing.group_likelihood import NEVER, Cells, LogFactorials, 
 from pacas.client.weighing.group_prior import GroupPrior
 from pacas.client.weighing.left_side import LeftSide
 from pacas.client.weighing.rates import Rates
+from pacas.client.weighing.source_trust import GroupAnswer, SourceTrust
 from pacas.client.weighing.weighed_column import WeighedColumn
 from pacas.core.dependency import FunctionalDependency
 from pacas.core.distance import Floats
@@ -36,16 +36,6 @@ WIDTHS = (1, 2, 4, MOST)
 """Groups are weighed together with those that have about as many candidates."""
 
 
-@dataclass(frozen=True, slots=True)
-class GroupAnswer:
-    """What was bought about a group: that a row of it, which shows `shown`, has the value `node` or one below it."""
-
-    node: int
-    shown: int
-    stray: float
-    """How likely the row is from elsewhere if its value is not the group's: then the answer is about that value."""
-
-
 class Belief:
     """The groups of X → B."""
 
@@ -53,6 +43,8 @@ class Belief:
         self.fd, self.side, self.column = fd, side, column
         self.rates = Rates.at_first(len(column))
         self.answers: dict[int, list[GroupAnswer]] = {}
+        self.trust = SourceTrust()
+        """How often each of several providers is right."""
         self.rows = np.flatnonzero(side.group >= 0)
         keys, of, count = np.unique(
             side.group[self.rows] * len(column) + column.codes[self.rows], return_inverse=True, return_counts=True
@@ -174,18 +166,43 @@ class Belief:
 
     def _add_answers(self, group: int, candidates: Ints, log_prior: Floats, log_other: Floats) -> None:
         """Multiply in what answers say: of the row that was asked about, and so of its group."""
-        tree, share = self.column.tree, self.column.share
+        share = self.column.share
         here, code = candidates >= 0, np.maximum(candidates, 0)
         for answer in self.answers[group]:
-            fits = tree.precedes(code.astype(np.int32), answer.node) & here
-            own = float(tree.precedes(answer.shown, answer.node))
+            fits = self._fits(answer, code) & here
+            own = float(self._fits(answer, answer.shown))
             of_row = answer.stray * own + (1 - answer.stray) * fits
-            log_prior[0] += np.where(
-                here, np.log(np.maximum(np.where(candidates == answer.shown, fits, of_row), 1e-4)), 0
-            )
-            left = max(float(self.column.below[answer.node] - share[code[fits]].sum()), 1e-9)
+            of_each = np.where(candidates == answer.shown, fits, of_row)
+            left = max(float(self._below(answer) - share[code[fits]].sum()), 1e-9)
             left /= max(1 - float(share[code[here]].sum()), 1e-6)
-            log_other += np.log(max(answer.stray * own + (1 - answer.stray) * min(left, 1.0), 1e-6))
+            of_others = answer.stray * own + (1 - answer.stray) * min(left, 1.0)
+            if answer.said is not None:
+                of_each, of_others = self.trust.doubted(answer, of_each), float(self.trust.doubted(answer, of_others))
+            log_prior[0] += np.where(here, np.log(np.maximum(of_each, 1e-4)), 0)
+            log_other += np.log(max(of_others, 1e-6))
+
+    def _fits(self, answer: GroupAnswer, codes: Ints | int) -> Mask:
+        """Whether codes are among what an answer means."""
+        if answer.said is not None and answer.said.inside is not None:
+            return np.asarray(answer.said.inside[codes])
+        return self.column.tree.precedes(np.asarray(codes, dtype=np.int32), answer.node)
+
+    def _below(self, answer: GroupAnswer) -> float:
+        """The share of what an answer means."""
+        if answer.said is not None and answer.said.inside is not None:
+            return float(self.column.share[answer.said.inside].sum())
+        return float(self.column.below[answer.node])
+
+    def expected_right(self, group: int, answer: GroupAnswer) -> float:
+        """How likely an answer about a group is right, as is believed now: its truth, or the row's own, fits it."""
+        here = self.candidate[group] >= 0
+        code = np.maximum(self.candidate[group], 0)
+        fits = self._fits(answer, code) & here
+        left = self._below(answer) - float(self.column.share[code[fits]].sum())
+        left /= max(1 - float(self.column.share[code[here]].sum()), 1e-6)
+        inside = float(self.weight[group][fits].sum()) + float(self.other[group]) * float(np.clip(left, 0, 1))
+        own = float(self._fits(answer, answer.shown))
+        return min(inside + (1 - inside) * answer.stray * own, 1.0)
 
     def _take(self, groups: Ints, weights: Weights, width: int) -> None:
         self.weight[groups, :width] = weights.value

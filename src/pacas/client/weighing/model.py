@@ -7,18 +7,24 @@ from dataclasses import replace
 
 import numpy as np
 
-from pacas.client.weighing.belief import Belief, GroupAnswer
+from pacas.client.weighing.belief import Belief
 from pacas.client.weighing.block_lean import lean_likelihood, learnt_leans
 from pacas.client.weighing.left_side import LeftSide
 from pacas.client.weighing.misplaced import Misplaced
 from pacas.client.weighing.row_options import OptionFinder
 from pacas.client.weighing.side_by_side import side_by_side
+from pacas.client.weighing.source_trust import GroupAnswer, Said, Trusts
 from pacas.client.weighing.weighed_column import WeighedColumn
 from pacas.client.weighing.witnesses import Witnesses
 from pacas.core.dependency import FunctionalDependency
 from pacas.core.histogram import Ints
 from pacas.engine.codes import CodedColumn
 from pacas.engine.contract import Hierarchies
+
+TAKEN_AS_TOLD = 0.6
+"""What one of several providers says of a single row counts as it is if an answer is worth this share, or more."""
+
+TRUST_TURNS = 8
 
 ROUNDS = 6
 """Beliefs about groups and about rows are weighed in turn so often at first."""
@@ -63,6 +69,10 @@ class Model:
         self.cells = {name: np.asarray(rows) for name, rows in (cells or {}).items()}
         self.misplaced = Misplaced(finder, self.rows)
         self._match_columns = match_columns
+        self.trust = Trusts()
+        """How often each of several providers is right."""
+        for belief in self.beliefs:
+            belief.trust = self.trust.of(belief.fd.rhs)
         self.answered: dict[tuple[int, str], int] = {}
         """Per (row, attribute) that an answer is about, and not its group: the finest that was bought."""
         if self.beliefs:
@@ -76,6 +86,23 @@ class Model:
         """Weigh again, with what was bought since."""
         if self.beliefs:
             self._fit(1)
+            self._learn_trust()
+
+    def _learn_trust(self) -> None:
+        """Who of several is right how often, and what that makes of the groups they were asked about, in turn."""
+        sources = [b for b in self.beliefs if any(found[0].said for found in b.answers.values())]
+        for _ in range(TRUST_TURNS if sources else 0):
+            for attribute, trust in self.trust.by_attribute.items():
+                about = [belief for belief in sources if belief.fd.rhs == attribute]
+                trust.learn(
+                    (answer.said.source, belief.expected_right(group, answer))
+                    for belief in about
+                    for group, answers in belief.answers.items()
+                    for answer in answers
+                    if answer.said is not None
+                )
+            for belief in sources:
+                belief.weigh_some(np.array(sorted(belief.answers), dtype=np.int64))
 
     def _fit(self, rounds: int, *, at_first: bool = False) -> None:
         before = self._rates()
@@ -137,15 +164,16 @@ class Model:
         weighed = float(self.misplaced.if_unlike[row])
         return max(weighed if weighed > 0 else self.misplaced.share.get(belief.side, 0.0), LEAST_STRAY)
 
-    def tell(self, attribute: str, row: int, node: int) -> None:
-        """Take in what was bought about a row."""
+    def tell(self, attribute: str, row: int, node: int, said: Said | None = None) -> None:
+        """Take in what was bought about a row; of several providers, by whom."""
         for belief in self.beliefs:
             group = int(belief.side.group[row])
             if belief.fd.rhs == attribute and group >= 0:
                 shown = int(belief.column.codes[row])
                 self._tell_row(belief, row, group, shown, node)
-                belief.tell(group, GroupAnswer(node, shown, self.stray(belief, row)))
-        if not self.is_about_groups(attribute):
+                belief.tell(group, GroupAnswer(node, shown, self.stray(belief, row), said))
+        trusted = self.trust.share(said and said.source, attribute) >= TAKEN_AS_TOLD
+        if not self.is_about_groups(attribute) and trusted:
             before = self.answered.get((row, attribute))
             if before is None or self.columns[attribute].tree.precedes(node, before):
                 self.answered[row, attribute] = node

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
+from pacas.client.buying.panel import OpenOrder, PanelPurchaser
 from pacas.client.buying.purchaser import Purchaser
 from pacas.client.buying.question import Choice, Question
 from pacas.client.outcome.steps import BoughtValue, Progress, Unrepaired
@@ -13,6 +14,7 @@ from pacas.client.weighing.decision import decide
 from pacas.client.weighing.left_side import LeftSide
 from pacas.client.weighing.model import Model
 from pacas.client.weighing.rare_values import RareValues
+from pacas.client.weighing.source_trust import Said
 from pacas.client.weighing.wishes import Wishes
 from pacas.core.histogram import Ints
 from pacas.engine.codes import CodedColumn
@@ -56,8 +58,12 @@ class Shopping:
         self._texts = {name: Texts(columns[name]) for name in buyer.columns}
         self._wishes: Wishes | None = None
         self._settled: set[tuple[str, int]] = set()
+        self._in_vain: set[tuple[str, str, int]] = set()
+        """(provider, attribute, row) that one of several is not to be asked about any more: others may."""
+        self._called_back = False
         self._quoted: dict[tuple[str, int], list[int]] = {}
         self._asked = 0
+        self._open: list[OpenOrder] = []
         self._next_fit = FIRST_FIT
         self.reasons: dict[tuple[str, int], str] = {}
         """Per (attribute, row) that was asked about in vain: why."""
@@ -77,34 +83,58 @@ class Shopping:
         if self._wishes is None:
             self._wishes = Wishes(
                 self._model,
-                buyer.offers,
+                buyer,
                 self._texts,
-                buyer.quote,
                 self._careful,
                 self._settled,
                 self._quoted,
                 self.rare,
+                self._in_vain,
             )
         wish = self._wishes.best(buyer.remaining)
         if wish is None:
-            return None
+            return self._called_again()
         spent, left = self.promised[-1]
         self.promised.append((spent + wish.price, max(left - wish.worth[wish.level], 0.0)))
-        offer = buyer.offers[wish.attribute].offer
+        offer = buyer.offered(wish.provider, wish.attribute).offer
         request = Request({c: self._texts[c][wish.row] for c in offer.columns}, wish.attribute, wish.level)
-        return self._question(wish.attribute, wish.row, Choice(request, self._row(wish.row), wish.price))
+        choice = Choice(request, self._row(wish.row), wish.price)
+        return self._question(wish.attribute, wish.row, choice, wish.provider)
+
+    def _called_again(self) -> Question | None:
+        """Those of several providers that were away may be there again: orders that may have been paid come first."""
+        buyer = self._buyer
+        if not isinstance(buyer, PanelPurchaser):
+            return None
+        if not self._called_back and buyer.away:
+            self._called_back, self._wishes = True, None
+            buyer.call_back()
+            self._open = list(buyer.open)
+        while self._open:
+            order = self._open.pop(0)
+            if buyer.is_there(order.question.provider):
+                return buyer.ask_again(order)
+        return self.next() if self._wishes is None else None
 
     def take(self, question: Question, outcome: BoughtValue | Unrepaired) -> Progress:
         """Believe what was bought, and weigh again what it touches."""
         name = outcome.attribute
         self._asked += 1
-        if isinstance(outcome, BoughtValue) and outcome.value in self._model.columns[name].tree:
+        if isinstance(outcome, BoughtValue) and (found := self._meant(outcome)) is not None:
             place = self._place(outcome.row)
             if not self._model.is_about_groups(name):
                 self._settled.add((name, place))
-            self._model.tell(name, place, self._model.columns[name].tree.code(outcome.value))
+            elif outcome.provider is not None:  # it would say the same again
+                self._passed_over(outcome.provider, outcome)
+            self._model.tell(name, place, *found)
             if self._wishes is not None:
                 self._wishes.renew(name, place)
+        elif question.provider is not None:
+            self._passed_over(question.provider, outcome)
+            if isinstance(outcome, Unrepaired):
+                self.reasons |= {(name, row): outcome.reason for row in outcome.rows.tolist()}
+            if self._wishes is not None:
+                self._wishes.renew(name, self._place(int(outcome.rows[-1])))
         else:
             reason = outcome.reason if isinstance(outcome, Unrepaired) else UNKNOWN_VALUE
             for row in outcome.rows.tolist():
@@ -128,16 +158,42 @@ class Shopping:
             self._model.fit_again()
             self._record()
 
+    def _passed_over(self, provider: str, outcome: BoughtValue | Unrepaired) -> None:
+        """One of several providers is not asked again about the rows of a class."""
+        self._in_vain |= {(provider, outcome.attribute, self._place(row)) for row in outcome.rows.tolist()}
+
+    # ---- what an answer says ----------------------------------------------------------------------------------
+
+    def _meant(self, bought: BoughtValue) -> tuple[int, Said | None] | None:
+        """An answer in the client's tree: its node, or the lowest above all that a node of another tree means."""
+        tree = self._model.columns[bought.attribute].tree
+        if bought.provider is None:
+            return (tree.code(bought.value), None) if bought.value in tree else None
+        theirs = self._buyer.offered(bought.provider, bought.attribute).offer.hierarchy
+        at, ground = theirs.code(bought.value), np.flatnonzero(theirs.is_ground)
+        nodes = len(np.unique(theirs.ancestors[bought.level][ground]))
+        labels = [theirs.label(code) for code in ground[theirs.precedes(ground.astype(np.int32), at)].tolist()]
+        known = [tree.code(label) for label in labels if label in tree]
+        if not known:
+            return None
+        node = known[0]
+        for code in known[1:]:
+            node = int(tree.lca(node, code))
+        inside = np.zeros(len(tree), dtype=np.bool_)
+        inside[known] = True
+        below = tree.is_ground & tree.precedes(np.arange(len(tree), dtype=np.int32), node)
+        return node, Said(bought.provider, nodes, None if np.array_equal(inside, below) else inside)
+
     # ---- questions --------------------------------------------------------------------------------------------
 
-    def _question(self, attribute: str, place: int, choice: Choice) -> Question:
+    def _question(self, attribute: str, place: int, choice: Choice, provider: str | None) -> Question:
         def chosen(_: Marketplace) -> Choice:
             return choice
 
         def supposed(request: Request) -> str:
             return self._model.supposed(attribute, place, request.level)
 
-        return Question(attribute, self._class_of(attribute, place), chosen, supposed)
+        return Question(attribute, self._class_of(attribute, place), chosen, supposed, provider)
 
     def _class_of(self, attribute: str, place: int) -> Ints:
         """The rows that an answer is about."""

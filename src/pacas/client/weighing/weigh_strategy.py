@@ -10,11 +10,13 @@ from functools import partial
 
 import numpy as np
 
+from pacas.client.buying.panel import PanelPurchaser
 from pacas.client.buying.question import Unbought
 from pacas.client.buying.requests import unbought
 from pacas.client.classes.check import Check, check_table
 from pacas.client.outcome.changes import Changes, net_changes
 from pacas.client.outcome.judgement import DoubtfulCell, Judgement, LearntRates, WeighedExplanation
+from pacas.client.outcome.panel_summary import PanelSummary
 from pacas.client.outcome.steps import (
     BUDGET_SPENT,
     IN_DOUBT,
@@ -52,7 +54,8 @@ class WeighStrategy:
         found = check_table(task.engine, task.table, task.fds, task.hierarchies, lambda _: None)
         if not found.violations and not task.named and not self.look_further:
             nothing = Judgement(self.careful, (), 0, 0, {}, (), (), lambda point: {}, (), lambda row, attribute: ())
-            return Outcome((), (), 0, 0, weighing=nothing)
+            panel = task.buyer.summary({}) if isinstance(task.buyer, PanelPurchaser) else None
+            return Outcome((), (), 0, 0, weighing=nothing, panel=panel)
         columns, held = _weighed_rows(task, found)
         match_columns = {name: offered.offer.columns for name, offered in task.offers.items()}
         model = Model(task.fds, columns, task.hierarchies, match_columns, _places(task.named, held))
@@ -107,7 +110,16 @@ class _Outcome:
             table = task.engine.changed(task.table, cells)
             after = check_table(task.engine, table, task.fds, task.hierarchies, lambda _: None)
         left = [*self._unresolved(after), *self._named(repairs)]
-        return Outcome(repairs, left, found.violations, after.violations, weighing=self._weighing(repairs))
+        weighing = self._weighing(repairs)
+        return Outcome(repairs, left, found.violations, after.violations, weighing=weighing, panel=self._panel())
+
+    def _panel(self) -> PanelSummary | None:
+        buyer, trusts = self._task.buyer, self._model.trust.by_attribute
+        if not isinstance(buyer, PanelPurchaser):
+            return None
+        rates: dict[str, dict[str | None, float]]
+        rates = {a: {name: trust[name] for name in buyer.selling(a)} for a, trust in trusts.items()}
+        return buyer.summary(rates)
 
     # ---- repairs ----------------------------------------------------------------------------------------------
 

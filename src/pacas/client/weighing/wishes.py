@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from pacas.client.buying.offers import Offered
+from pacas.client.buying.purchaser import Purchaser
 from pacas.client.weighing.belief import Belief
 from pacas.client.weighing.model import Model
 from pacas.client.weighing.rare_values import RareCells
@@ -16,7 +16,8 @@ from pacas.client.weighing.worth import worth_of_groups, worth_of_left_values, w
 from pacas.core.distance import Floats
 from pacas.core.hierarchy import Mask
 from pacas.core.histogram import NO_ROWS, Ints
-from pacas.protocol.marketplace import Columns
+
+NOBODY: set[tuple[str, str, int]] = set()
 
 LEAST = 0.05
 """The δ, in bits, that a purchase must be expected to remove."""
@@ -48,6 +49,8 @@ class Wish(NamedTuple):
     ladder: tuple[int, ...]
     least: int
     """What costs less is known already."""
+    provider: str | None = None
+    """Who is asked, where there are several."""
 
     def within(self, levels: Sequence[int], most: int) -> Wish | None:
         """The same wish at the level that is worth most a credit, among those that cost no more than is given."""
@@ -80,20 +83,22 @@ class Wishes:
     def __init__(
         self,
         model: Model,
-        offers: Mapping[str, Offered],
+        buyer: Purchaser,
         texts: Mapping[str, Sequence[str | None]],
-        quote: Callable[[str, Columns], Ints],
         careful: float,
         settled: set[tuple[str, int]],
         quoted: dict[tuple[str, int], list[int]],
         rare: Mapping[str, RareCells],
+        in_vain: set[tuple[str, str, int]] = NOBODY,
     ) -> None:
         """`texts` are the columns that requests are made of; `settled` are (attribute, row) not to be asked again.
 
-        What each row was quoted last is noted in `quoted`.
+        What each row was quoted last is noted in `quoted`. `in_vain` are (provider, attribute, row) that one of
+        several providers did not sell.
         """
-        self._model, self._offers, self._texts, self._careful = model, offers, texts, careful
-        self._quote, self._settled, self._quoted, self._rare = quote, settled, quoted, rare
+        self._model, self._buyer, self._texts, self._careful = model, buyer, texts, careful
+        self._offers, self._settled, self._quoted, self._rare = buyer.offers, settled, quoted, rare
+        self._in_vain = in_vain
         self._heap: list[Wish] = []
         for asked in self._all():
             self._add(asked)
@@ -104,9 +109,12 @@ class Wishes:
             wish = heapq.heappop(self._heap)
             if (wish.attribute, wish.row) in self._settled:
                 continue
+            if not self._buyer.is_there(wish.provider):
+                continue
             if wish.price <= remaining:
                 return wish
-            if (cheaper := wish.within(self._offers[wish.attribute].levels, remaining)) is not None:
+            levels = self._buyer.offered(wish.provider, wish.attribute).levels
+            if (cheaper := wish.within(levels, remaining)) is not None:
                 heapq.heappush(self._heap, cheaper)
         return None
 
@@ -188,19 +196,32 @@ class Wishes:
         chosen = np.flatnonzero(worth & open_)
         if not len(chosen):
             return
-        rows: list[int] = asked.rows[chosen].tolist()
-        columns = {c: [self._texts[c][row] for row in rows] for c in self._offers[name].offer.columns}
-        ladders = self._quote(name, columns).tolist()
-        least = [0] * len(rows) if asked.heard is None else asked.heard[chosen].astype(np.int64).tolist()
         best: dict[int, Wish] = {}
+        for provider in self._buyer.selling(name):
+            if self._buyer.is_there(provider):
+                self._quote(provider, asked, chosen, best)
+        for wish in best.values():
+            heapq.heappush(self._heap, wish)
+
+    def _quote(self, provider: str | None, asked: _Asked, chosen: Ints, best: dict[int, Wish]) -> None:
+        """What one provider would charge: the best wish of each number is kept, whoever sells it."""
+        name, offered = asked.attribute, self._buyer.offered(provider, asked.attribute)
+        rows: list[int] = asked.rows[chosen].tolist()
+        columns = {c: [self._texts[c][row] for row in rows] for c in offered.offer.columns}
+        quoted = self._buyer.quote(provider, name, columns)
+        if quoted is None:
+            return
+        least = [0] * len(rows) if asked.heard is None else asked.heard[chosen].astype(np.int64).tolist()
+        worth = asked.worth[chosen] * self._model.trust.share(provider, name)
         for of, row, worths, ladder, lowest in zip(
-            asked.of[chosen].tolist(), rows, asked.worth[chosen].tolist(), ladders, least, strict=True
+            asked.of[chosen].tolist(), rows, worth.tolist(), quoted.tolist(), least, strict=True
         ):
-            self._quoted[name, row] = ladder
-            wish = Wish(0.0, name, row, 0, 0, tuple(worths), tuple(ladder), lowest).within(
-                self._offers[name].levels, max(ladder)
+            if provider is None or len(ladder) == self._offers[name].offer.hierarchy.height + 1:
+                self._quoted[name, row] = ladder
+            if (provider, name, row) in self._in_vain:
+                continue
+            wish = Wish(0.0, name, row, 0, 0, tuple(worths), tuple(ladder), lowest, provider).within(
+                offered.levels, max(ladder)
             )
             if wish is not None and (of not in best or wish.rank < best[of].rank):
                 best[of] = wish
-        for wish in best.values():
-            heapq.heappush(self._heap, wish)

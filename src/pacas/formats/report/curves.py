@@ -67,6 +67,8 @@ def _budget_curve(cleaning: Cleaning) -> SpendingCurve:
     """Violations left over money spent, a step per purchase; of very many, the last step of each pixel or so."""
     if not cleaning.purchases:
         return SpendingCurve("Nothing was bought.")
+    if cleaning.panel is not None:
+        return SpendingCurve("What several providers said was settled at the end, all classes together.")
     spent = np.cumsum([0, *(p.price for p in cleaning.purchases)], dtype=np.float64)
     left = np.array([cleaning.violations_before, *(r.violations for r in cleaning.repairs)], dtype=np.float64)
     total = cleaning.spent_nanocredits

@@ -7,8 +7,11 @@ from collections import Counter
 from pacas.client.outcome.cleaning import Cleaning
 from pacas.client.outcome.hindsight import Hindsight
 from pacas.client.outcome.judgement import Judgement
+from pacas.client.outcome.panel_summary import PanelSummary
 from pacas.client.outcome.score import AttributeScore, Score, shares
 from pacas.client.outcome.steps import (
+    AWAY,
+    BROKE_ITS_WORD,
     BUDGET_SPENT,
     CREDIT_USED_UP,
     IN_DOUBT,
@@ -31,6 +34,8 @@ REASONS = {
     TOO_EXPENSIVE: "there were quotes, and none was within the class's share of the budget",
     MAX_MATCHES: "more of the provider's rows are like its tuples than are ever answered from",
     CREDIT_USED_UP: "the provider's credit for this buyer is used up, whatever the budget",
+    AWAY: "the provider that was asked could not be reached",
+    BROKE_ITS_WORD: "the provider charged another price than it had quoted, or answered with what it does not sell",
     BUDGET_SPENT: "the money was gone before its turn came",
     IN_DOUBT: "what was bought did not settle it: its rows may not belong together",
     NOT_WORTH_IT: "own evidence did not suffice, and no answer was expected to remove enough error",
@@ -59,6 +64,7 @@ def sections(cleaning: Cleaning, score: Score | None, hindsight: Hindsight | Non
         "levels": _levels(cleaning),
         "weighed": None if cleaning.weighing is None else _weighed(cleaning.weighing, hindsight),
         "money": _money(cleaning),
+        "providers": None if cleaning.panel is None else _providers(cleaning, cleaning.panel),
         "unrepaired": _unrepaired(cleaning),
         "score": None if score is None else _score(score),
     }
@@ -116,6 +122,18 @@ def _money(cleaning: Cleaning) -> list[Row]:
         (a, level, bought[a, level], written[a, level], rounded_text(prices[a, level]), Bar(prices[a, level] / total))
         for a, level in sorted(bought)
     ]
+
+
+def _providers(cleaning: Cleaning, panel: PanelSummary) -> list[Row]:
+    """What each of several providers sold, and how often it is right, as learnt."""
+    total = cleaning.spent_nanocredits or 1
+    rows: list[Row] = []
+    for name in panel.names:
+        prices = [purchase.price for purchase in cleaning.purchases if purchase.provider == name]
+        rates = ", ".join(f"{a} {found[name]:.0%}" for a, found in panel.reliabilities.items() if name in found)
+        away = panel.away.get(name, "")
+        rows.append((name, len(prices), rounded_text(sum(prices)), Bar(sum(prices) / total), rates, away))
+    return rows
 
 
 def _weighed(judgement: Judgement, hindsight: Hindsight | None) -> dict[str, object]:

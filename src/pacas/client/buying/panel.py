@@ -1,0 +1,163 @@
+"""Several providers at one counter: one budget, one journal, and orders that name who is to sell.
+
+A provider that is away, slow or does not keep to its own words costs a line, and not the run: it is asked no more until
+the strategy calls those back that were away. An order that may or may not have been paid stays open, its money kept
+aside, until it is asked about again under its own key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from pacas.client.buying.offers import Offered
+from pacas.client.buying.purchaser import Purchaser
+from pacas.client.buying.question import Question
+from pacas.client.outcome.panel_summary import PanelSummary
+from pacas.client.outcome.steps import AWAY, BROKE_ITS_WORD, BoughtValue, Observer, Order, Unrepaired
+from pacas.core.histogram import Ints
+from pacas.errors import KeyReusedError, PacasError, ReplayError
+from pacas.protocol.marketplace import Columns, Marketplace
+
+FAILURES = (PacasError, OSError)
+"""What a provider's fault looks like from here."""
+
+
+class Seller(NamedTuple):
+    """One of several providers, and what it sells of what may need a repair."""
+
+    marketplace: Marketplace
+    offers: Mapping[str, Offered]
+
+
+class OpenOrder(NamedTuple):
+    """An order of which it is not known whether it was paid."""
+
+    question: Question
+    """Under its key."""
+    ceiling: int
+
+
+class PanelPurchaser(Purchaser):
+    """Buys from several. Whoever fails is left alone; what is recorded of it is recalled as it was."""
+
+    def __init__(
+        self, sellers: Mapping[str, Seller], budget: int, run: str, observer: Observer, *, supposing: bool = False
+    ) -> None:
+        first = next(iter(sellers.values())).marketplace
+        super().__init__(first, _together(sellers), budget, run, observer, supposing=supposing)
+        self.sellers = sellers
+        self.away: dict[str, str] = {}
+        """Who could not be reached since it was last called, and what it said."""
+        self.struck_off: dict[str, str] = {}
+        """Who is asked no more, and why."""
+        self.open: list[OpenOrder] = []
+
+    @property
+    def spent(self) -> int:
+        """What is known to have been paid: what is kept aside for open orders is not."""
+        return super().spent - sum(order.ceiling for order in self.open)
+
+    def seller(self, provider: str | None) -> Marketplace:
+        return self.sellers[str(provider)].marketplace
+
+    def offered(self, provider: str | None, attribute: str) -> Offered:
+        return self.sellers[str(provider)].offers[attribute]
+
+    def selling(self, attribute: str) -> list[str]:
+        return [name for name, seller in self.sellers.items() if attribute in seller.offers]
+
+    def is_there(self, provider: str | None) -> bool:
+        return provider not in self.away and provider not in self.struck_off
+
+    def quote(self, provider: str | None, attribute: str, tuples: Columns) -> Ints | None:
+        prices = super().quote(provider, attribute, tuples)
+        if prices is None or not len(prices):
+            self.away.setdefault(str(provider), NOT_THEN)
+            return None
+        return prices
+
+    def call_back(self) -> None:
+        """Those that were away may be there again."""
+        self.away.clear()
+
+    def ask_again(self, order: OpenOrder) -> Question:
+        """The question of an open order; its money may be spent on it."""
+        self.open.remove(order)
+        self.remaining += order.ceiling
+        return order.question
+
+    def summary(self, reliabilities: Mapping[str, Mapping[str | None, float]]) -> PanelSummary:
+        """What came of them, with how often each is right about each attribute."""
+        opened = sum(order.ceiling for order in self.open)
+        return PanelSummary(tuple(self.sellers), {**self.away, **self.struck_off}, reliabilities, opened)
+
+    def buy(self, question: Question) -> BoughtValue | Unrepaired:
+        key = question.key or f"{self._run}:{self._step}"
+        outcome = super().buy(question)
+        if isinstance(outcome, Unrepaired) and outcome.reason == AWAY and outcome.cheapest is not None:
+            self.away.setdefault(str(question.provider), NOT_THEN)
+            self.remaining -= outcome.cheapest
+            self.open.append(OpenOrder(replace(question, key=key), outcome.cheapest))
+        elif isinstance(outcome, Unrepaired) and outcome.reason == BROKE_ITS_WORD:
+            self.struck_off.setdefault(str(question.provider), _BROKE)
+        return outcome
+
+    def _pay(self, order: Order, question: Question) -> BoughtValue | Unrepaired:
+        try:
+            outcome = super()._pay(order, question)
+        except (ReplayError, KeyReusedError):  # what it may have taken is what it was allowed to
+            return Unrepaired(order.attribute, question.rows, BROKE_ITS_WORD, price=order.ceiling)
+        except FAILURES as error:
+            self.away[str(order.provider)] = failure_line(error)
+            return Unrepaired(order.attribute, question.rows, AWAY, cheapest=order.ceiling)
+        if isinstance(outcome, BoughtValue) and not self._is_sold(outcome, order):
+            return Unrepaired(order.attribute, question.rows, BROKE_ITS_WORD, price=outcome.price)
+        return outcome
+
+    def _is_sold(self, bought: BoughtValue, order: Order) -> bool:
+        """Whether the answer is a value of the tree that was offered, at the level that was asked for."""
+        tree = self.offered(order.provider, order.attribute).offer.hierarchy
+        if bought.level != order.request.level or bought.value not in tree:
+            return False
+        code = tree.code(bought.value)
+        return bool((tree.ancestors[bought.level] == code).any())
+
+    def _ladders(self, provider: str | None, attribute: str, tuples: Columns) -> Ints:
+        offer = self.offered(provider, attribute).offer
+        expected = (len(next(iter(tuples.values()))), offer.hierarchy.height + 1)
+        try:
+            prices = super()._ladders(provider, attribute, tuples)
+        except FAILURES as error:
+            self.away[str(provider)] = failure_line(error)
+            return _NOBODY
+        if prices.shape != expected:
+            self.away[str(provider)] = "its quotes are not of the levels that it offers"
+            return _NOBODY
+        return prices
+
+
+_NOBODY: Ints = np.empty((0, 0), dtype=np.int64)
+NOT_THEN = "it did not answer when this run was begun"
+_BROKE = "it charged another price than it had quoted, or answered with what it does not sell"
+
+
+def failure_line(error: BaseException) -> str:
+    if isinstance(error, OSError):
+        return error.strerror or type(error).__name__
+    return str(error)
+
+
+def _together(sellers: Mapping[str, Seller]) -> dict[str, Offered]:
+    """What is sold by anybody: found by all columns that some provider finds it by; the levels are the first one's."""
+    found: dict[str, Offered] = {}
+    for seller in sellers.values():
+        for attribute, offered in seller.offers.items():
+            if (known := found.get(attribute)) is not None:
+                columns = dict.fromkeys([*known.offer.columns, *offered.offer.columns])
+                offered = Offered(replace(known.offer, columns=tuple(columns)), known.levels)
+            found[attribute] = offered
+    return found

@@ -1,0 +1,81 @@
+"""How often each of several providers is right, as the same model learns it that weighs the client's own table.
+
+A provider that is right with probability r and has named one of so many nodes counts r where what it said fits, and
+(1 − r)/(nodes − 1) where it does not. Of one provider alone nothing is doubted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from pacas.core.distance import Floats
+from pacas.core.hierarchy import Mask
+
+RIGHT, WRONG = 4.0, 1.0
+"""Answers that each is given credit for before any is known."""
+LEAST, MOST = 0.02, 0.998
+
+
+class Said(NamedTuple):
+    """Who of several providers has said something, out of how many nodes of a level."""
+
+    source: str
+    nodes: int
+    inside: Mask | None = None
+    """Per code of the client's tree: does what was said mean it? None, where a node of that tree means the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class GroupAnswer:
+    """What was bought about a group: that a row of it, which shows `shown`, has the value `node` or one below it."""
+
+    node: int
+    shown: int
+    stray: float
+    """How likely the row is from elsewhere if its value is not the group's: then the answer is about that value."""
+    said: Said | None = None
+    """By whom, where there are several who may be wrong."""
+
+
+class SourceTrust:
+    """Of those who sell one attribute; who has not been heard yet has the credit that all have."""
+
+    def __init__(self) -> None:
+        self.rates: dict[str, float] = {}
+
+    def __getitem__(self, source: str) -> float:
+        return self.rates.get(source, RIGHT / (RIGHT + WRONG))
+
+    def doubted(self, answer: GroupAnswer, fits: Floats | float) -> Floats:
+        """How likely an answer is, if what it says fits as given."""
+        assert answer.said is not None
+        right = self[answer.said.source]
+        return np.asarray(right * fits + (1 - right) / max(answer.said.nodes - 1, 1) * (1 - np.asarray(fits)))
+
+    def learn(self, heard: Iterable[tuple[str, float]]) -> None:
+        """From answers: who gave each, and how likely it is right."""
+        right: dict[str, list[float]] = {}
+        for source, chance in heard:
+            right.setdefault(source, []).append(chance)
+        self.rates = {
+            source: float(np.clip((sum(found) + RIGHT) / (len(found) + RIGHT + WRONG), LEAST, MOST))
+            for source, found in right.items()
+        }
+
+
+class Trusts:
+    """By attribute."""
+
+    def __init__(self) -> None:
+        self.by_attribute: dict[str, SourceTrust] = {}
+
+    def of(self, attribute: str) -> SourceTrust:
+        return self.by_attribute.setdefault(attribute, SourceTrust())
+
+    def share(self, source: str | None, attribute: str) -> float:
+        """Which share of what a faultless answer is worth one of this provider's is; all of it where there is one."""
+        return 1.0 if source is None else max(2 * self.of(attribute)[source] - 1, 0.0)

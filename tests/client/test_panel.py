@@ -1,0 +1,296 @@
+"""Several providers in one cleaning: what they say together, what it costs, and that nobody ends a run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from interrupted_offices import At, Ended
+from lanes import share
+from panel_shops import FD, JOBS, OTHER_JOBS, JobShop, departments, wrong_cells
+
+import pacas
+from pacas.client.outcome.cleaning import Cleaning
+from pacas.client.outcome.explain import as_dict, explain, in_words
+from pacas.engine.duck.engine import DuckEngine
+from pacas.errors import InputError
+from pacas.formats.journal import Journal
+from pacas.protocol.messages import Answer, Ladders, Refusal, Request
+
+ENGINE = DuckEngine(threads=1)
+STRATEGIES = ("paper", "weigh")
+
+
+def shops(truth: pa.Table, **last: Any) -> dict[str, JobShop]:
+    """Two that know most, and one that is cheap and sometimes wrong."""
+    cheap = {"covers": 0.6, "wrong": 0.15, "price": 70} | last
+    return {
+        "a": JobShop(truth, seed=1, covers=0.6),
+        "b": JobShop(truth, seed=2, covers=0.6),
+        "c": JobShop(truth, seed=3, **cheap),
+    }
+
+
+def cleaned(
+    dirty: pa.Table, markets: Any, budget: str = "0.0001", observer: Journal | None = None, **how: Any
+) -> Cleaning:
+    cleaner = pacas.SafeClean(FD, budget, **{"strategy": "paper", "hierarchies": {"JOB": JOBS}} | how)
+    run = None if observer is None else observer.run
+    return cleaner.clean(dirty, markets, run=run, observer=observer, engine=ENGINE)
+
+
+def told(cleaning: Cleaning) -> dict[str, Any]:
+    return {
+        "table": cleaning.to_arrow().to_pylist(),
+        "purchases": [(p.provider, p.attribute, p.rows.tolist(), p.value, p.price) for p in cleaning.purchases],
+        "spent": cleaning.spent_nanocredits,
+        "left": [(u.attribute, u.rows.tolist(), u.reason) for u in cleaning.unrepaired],
+        "rates": None if cleaning.panel is None else cleaning.panel.reliabilities,
+    }
+
+
+@pytest.mark.parametrize("stale", [0.0, 0.3])
+def test_together_they_come_nearer_to_the_truth_than_any_alone(stale: float) -> None:
+    truth, dirty = departments(120, seed=1, stale=stale)
+    together = wrong_cells(cleaned(dirty, shops(truth)).to_arrow(), truth)
+    alone = [wrong_cells(cleaned(dirty, shop, repair="refine").to_arrow(), truth) for shop in shops(truth).values()]
+    assert together < min(alone) and together <= wrong_cells(dirty, truth) * (0.2 if stale else 0.1)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_money_is_exact_over_providers_and_within_the_one_budget(strategy: str) -> None:
+    truth, dirty = departments(40, seed=2, stale=0.3)
+    for budget in ("0.0000008", "0.000002", "0.0001"):
+        markets = shops(truth)
+        cleaning = cleaned(dirty, markets, budget, strategy=strategy)
+        assert cleaning.purchases
+        assert cleaning.spent_nanocredits == sum(shop.earned for shop in markets.values())
+        assert cleaning.spent_nanocredits == sum(p.price for p in cleaning.purchases) <= cleaning.budget_nanocredits
+        for name, shop in markets.items():
+            assert shop.earned == sum(p.price for p in cleaning.purchases if p.provider == name)
+
+
+def test_nobody_is_asked_twice_about_a_class_and_four_at_most() -> None:
+    truth, dirty = departments(60, seed=3, stale=0.3)
+    markets = {f"s{n}": JobShop(truth, seed=n, wrong=0.4) for n in range(6)}
+    asked: dict[bytes, list[str | None]] = {}
+    for purchase in cleaned(dirty, markets).purchases:
+        asked.setdefault(purchase.rows.tobytes(), []).append(purchase.provider)
+    assert max(map(len, asked.values())) in (3, 4)
+    assert all(len(set(names)) == len(names) for names in asked.values())
+
+
+def test_who_is_often_wrong_is_found_out() -> None:
+    truth, dirty = departments(150, seed=4, rate=0.3)
+    rates = cleaned(dirty, shops(truth, wrong=0.5, covers=1.0)).panel.reliabilities["JOB"]  # type: ignore[union-attr]
+    assert rates["c"] < 0.7 < 0.9 < min(rates["a"], rates["b"])
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_trees_may_differ(strategy: str) -> None:
+    truth, dirty = departments(60, seed=5, stale=0.3)
+    markets = {"a": JobShop(truth, seed=1), "b": JobShop(truth, seed=2, tree=OTHER_JOBS)}
+    assert wrong_cells(cleaned(dirty, markets, strategy=strategy).to_arrow(), truth) == 0
+
+
+def test_a_client_that_weighs_has_them_as_sources_of_its_model() -> None:
+    truth, dirty = departments(120, seed=1, stale=0.3)
+    cleaning = cleaned(dirty, shops(truth), strategy="weigh")
+    assert wrong_cells(cleaning.to_arrow(), truth) <= 0.2 * wrong_cells(dirty, truth)
+    assert {p.provider for p in cleaning.purchases} == {"a", "b", "c"} and cleaning.panel is not None
+    rates = cleaning.panel.reliabilities["JOB"]
+    assert rates["c"] < min(rates["a"], rates["b"])
+
+
+def test_one_provider_of_a_name_goes_the_way_of_one_without() -> None:
+    truth, dirty = departments(30, seed=6)
+    one, other = cleaned(dirty, {"a": JobShop(truth)}), cleaned(dirty, JobShop(truth))
+    assert told(one) == told(other) and one.panel is None and one.purchases[0].provider is None
+
+
+def test_it_is_explained_by_provider() -> None:
+    truth, dirty = departments(30, seed=7, stale=0.5)
+    cleaning = cleaned(dirty, shops(truth, covers=1.0))
+    repair = max(cleaning.repairs, key=lambda repair: len(repair.purchases))
+    found = explain(cleaning, int(repair.rows[0]), "JOB")
+    assert len(repair.purchases) > 1
+    for purchase in repair.purchases:
+        assert any(line.endswith(f", from {purchase.provider}") for line in in_words(found))
+    assert [said["provider"] for said in as_dict(found)["steps"][0]["opinions"]] == [
+        purchase.provider for purchase in repair.purchases
+    ]
+
+
+# ---- faults -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_one_that_is_away_from_the_start_costs_a_line(strategy: str) -> None:
+    truth, dirty = departments(30, seed=8, stale=0.3)
+    markets = shops(truth)
+    markets["b"].fails = lambda what: True
+    cleaning = cleaned(dirty, markets, strategy=strategy)
+    assert cleaning.panel is not None and "does not answer" in cleaning.panel.away["b"]
+    assert {p.provider for p in cleaning.purchases} == {"a", "c"}
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("what", ["quote", "pay"])
+def test_one_that_goes_away_costs_a_line(what: str, strategy: str) -> None:
+    truth, dirty = departments(60, seed=9, stale=0.3)
+    markets = shops(truth)
+    markets["a"].fails = lambda asked: asked == what and markets["a"].asked.count(what) > 3
+    cleaning = cleaned(dirty, markets, strategy=strategy)
+    assert cleaning.panel is not None and [*cleaning.panel.away] == ["a"]
+    assert markets["a"].asked.count(what) <= 5  # it is called back once, at the end
+    known = sum(p.price for p in cleaning.purchases)
+    assert cleaning.spent_nanocredits == known <= sum(s.earned for s in markets.values())
+    assert sum(s.earned for s in markets.values()) <= known + cleaning.panel.open_nanocredits
+    assert bool(cleaning.panel.open_nanocredits) == (what == "pay")
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_one_that_comes_back_is_asked_again_and_an_open_order_is_paid_once(strategy: str) -> None:
+    truth, dirty = departments(60, seed=10, stale=0.3)
+    markets = shops(truth)
+    shop, real = markets["a"], JobShop.pay
+
+    def lost(request: Request, ceiling: int, key: str) -> Answer | Refusal:
+        """The payment arrives, and its answer is lost, once."""
+        answer = real(shop, request, ceiling, key)
+        if len(shop.sold) == 3 and shop.asked.count("lost") == 0:
+            shop.asked.append("lost")
+            raise pacas.PacasError("the connection broke")
+        return answer
+
+    shop.pay = lost  # type: ignore[method-assign]
+    cleaning = cleaned(dirty, markets, strategy=strategy)
+    assert cleaning.panel is not None and not cleaning.panel.away and not cleaning.panel.open_nanocredits
+    assert cleaning.spent_nanocredits == sum(s.earned for s in markets.values())
+    assert sum(p.provider == "a" for p in cleaning.purchases) == len(shop.sold) > 3
+
+
+LIES: dict[str, Callable[[Answer], Answer]] = {
+    "more than quoted": lambda answer: Answer(answer.value, answer.level, answer.price + 1),
+    "another level": lambda answer: Answer("*", 2, answer.price),
+    "no value of its tree": lambda answer: Answer("nothing like it", answer.level, answer.price),
+}
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("lie", LIES)
+def test_one_that_breaks_its_word_is_struck_off(lie: str, strategy: str) -> None:
+    truth, dirty = departments(40, seed=11, stale=0.3)
+    markets = shops(truth)
+    shop, real = markets["a"], JobShop.pay
+
+    def lying(request: Request, ceiling: int, key: str) -> Answer | Refusal:
+        answer = real(shop, request, ceiling, key)
+        return LIES[lie](answer) if isinstance(answer, Answer) else answer
+
+    shop.pay = lying  # type: ignore[method-assign]
+    cleaning = cleaned(dirty, markets, strategy=strategy)
+    assert cleaning.panel is not None and "a" in cleaning.panel.away
+    assert len(shop.sold) == 1 and {p.provider for p in cleaning.purchases} == {"b", "c"}
+    assert cleaning.spent_nanocredits == sum(s.earned for s in markets.values()) <= cleaning.budget_nanocredits
+
+
+def test_quotes_of_another_shape_and_prices_that_change_end_nothing() -> None:
+    truth, dirty = departments(40, seed=12)
+    markets = shops(truth)
+    markets["a"].quote_batch = lambda *_: Ladders(np.zeros((1, 9), dtype=np.int64))  # type: ignore[method-assign]
+    shop, real = markets["b"], JobShop.pay
+
+    def dearer(request: Request, ceiling: int, key: str) -> Answer | Refusal:
+        shop.price += 7  # what was quoted is never enough
+        return real(shop, request, ceiling, key)
+
+    shop.pay = dearer  # type: ignore[method-assign]
+    cleaning = cleaned(dirty, markets)
+    assert {p.provider for p in cleaning.purchases} == {"c"} and cleaning.panel is not None
+    assert [*cleaning.panel.away] == ["a"]
+
+
+def test_if_nobody_is_there_it_is_said() -> None:
+    truth, dirty = departments(10, seed=13)
+    markets = shops(truth)
+    for shop in markets.values():
+        shop.fails = lambda what: True
+    with pytest.raises(InputError, match="none of the 3 providers"):
+        cleaned(dirty, markets)
+
+
+# ---- the journal ------------------------------------------------------------------------------------------------
+
+
+def journalled(
+    path: Path, dirty: pa.Table, markets: Mapping[str, JobShop], moment: Callable[[], None], strategy: str = "paper"
+) -> Cleaning:
+    for shop in markets.values():
+        shop.moment = moment
+    journal = Journal(path, {"data": "d"}, resume=True)
+    for name in ("ordering", "settled", "quoted"):
+        real = getattr(journal, name)
+
+        def between(*what: Any, real: Any = real) -> None:
+            moment()
+            real(*what)
+            moment()
+
+        setattr(journal, name, between)
+    try:
+        return cleaned(dirty, markets, observer=journal, strategy=strategy)
+    finally:
+        journal.close()
+
+
+def test_a_run_that_ends_at_any_moment_is_continued_to_the_same_end(tmp_path: Path) -> None:
+    truth, dirty = departments(14, seed=14, stale=0.3)
+    path, at = tmp_path / "journal", At()
+
+    def some() -> dict[str, JobShop]:
+        """One of them is away for a while, between its n-th and m-th time."""
+        markets = shops(truth, wrong=0.4)
+        shop = markets["b"]
+        shop.fails = lambda what: what == "pay" and len(shop.sold) == 2 and shop.asked.count("pay") < 4
+        return markets
+
+    markets = some()
+    expected = told(journalled(path, dirty, markets, at))
+    assert len(expected["purchases"]) > 10 and len({p[0] for p in expected["purchases"]}) == 3
+    for fatal in np.unique(np.linspace(1, at.count, share(60)).astype(int)).tolist():
+        path.unlink()
+        markets = some()
+        with pytest.raises(Ended):
+            journalled(path, dirty, markets, At(fatal))
+        found = journalled(path, dirty, markets, At())
+        assert found.spent_nanocredits == sum(shop.earned for shop in markets.values())
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_without_faults_it_is_the_same_end_to_the_cell(tmp_path: Path, strategy: str) -> None:
+    truth, dirty = departments(14, seed=15, stale=0.5)
+    path, at = tmp_path / "journal", At()
+    expected = told(journalled(path, dirty, shops(truth, wrong=0.4), at, strategy))
+    assert len(expected["purchases"]) > 10
+    for fatal in np.unique(np.linspace(1, at.count, share(60)).astype(int)).tolist():
+        path.unlink()
+        markets = shops(truth, wrong=0.4)
+        with pytest.raises(Ended):
+            journalled(path, dirty, markets, At(fatal), strategy)
+        assert told(journalled(path, dirty, markets, At(), strategy)) == expected
+
+
+def test_a_run_that_is_done_is_looked_at_again_without_a_question(tmp_path: Path) -> None:
+    truth, dirty = departments(14, seed=16)
+    path, markets = tmp_path / "journal", shops(truth)
+    expected = told(journalled(path, dirty, markets, At()))
+    for shop in markets.values():
+        shop.fails = lambda what: what != "catalogue"
+    assert told(journalled(path, dirty, markets, At())) == expected
+    lines = path.read_text().splitlines()
+    assert all('"provider":"' in line for line in lines if '"ordering"' in line)
