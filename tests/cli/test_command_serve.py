@@ -22,7 +22,8 @@ import pytest
 from certificates import Authority
 
 from pacas.cli.demo.files import write_files
-from pacas.cli.provider.serve import ServedExample, program
+from pacas.cli.provider.serve import ServedExample, program, warn_of_writers
+from pacas.formats.provider.provider_file import read_provider_file
 from pacas.provider.ledger.accounts import MemoryAccounts
 from pacas.storage.sqlite.ledger import SqliteLedger
 
@@ -333,6 +334,25 @@ def test_a_port_in_use(pacas: Any) -> None:
         port = taken.getsockname()[1]
         complaint = pacas("serve", "provider.toml", "--port", str(port)).complaint
     assert complaint == f"cannot listen on 127.0.0.1, port {port}: Address already in use; give another --port"
+
+
+def test_files_that_everybody_may_write_to_are_warned_of(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = read_provider_file(folder / "provider.toml")
+    folder.chmod(0o755)
+    for path in folder.iterdir():
+        path.chmod(0o644)
+    monkeypatch.setattr("os.geteuid", lambda: 1000)
+    warn_of_writers(file)
+    assert capsys.readouterr().err == ""
+    (folder / "provider.toml").chmod(0o666)
+    folder.chmod(0o777)
+    monkeypatch.setattr("os.geteuid", lambda: 0)
+    warn_of_writers(file)
+    told = capsys.readouterr().err.splitlines()
+    assert [line.partition(" can be ")[0].rpartition("/")[2] for line in told[:2]] == ["provider.toml", folder.name]
+    assert told[2].startswith("pacas: this runs as root") and len(told) == 3
 
 
 def test_a_key_that_cannot_be_kept_and_a_ledger_in_memory(pacas: Any, folder: Path) -> None:

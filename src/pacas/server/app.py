@@ -23,6 +23,7 @@ from pacas.server.limits import ServiceSettings
 from pacas.server.logs import make_log, place
 from pacas.server.metrics import Metrics
 from pacas.server.openapi import routes_of
+from pacas.server.presence import Presence
 from pacas.server.routes import Routes
 from pacas.server.service import Service
 from pacas.server.signing_key import SigningKey
@@ -57,11 +58,12 @@ def create_app(
     *,
     log: FilteringBoundLogger | None = None,
     beside: Beside | None = None,
+    presence: Presence | None = None,
 ) -> Starlette:
     """A provider behind HTTP. Its ledger and its accounts stay the caller's, to close when the app has ended."""
     log = log or make_log()
     watch = None if beside is None else beside.watch
-    service = Service(provider, accounts, settings, signing, log, watch)
+    service = Service(provider, accounts, settings, signing, log, watch, presence)
     routes = routes_of(Routes(service), version("pacas"))
 
     @asynccontextmanager

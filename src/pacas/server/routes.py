@@ -88,6 +88,8 @@ class Routes:
         if key in DOTS:
             raise Failure(ErrorCode.UNPROCESSABLE, f"the header Idempotency-Key must not be {key!r}: no path ends so")
         body = await self._body(call, JSON)
+        if not self._service.is_ready:  # or it would wait for what nobody else gets either
+            raise Failure.of_ledger(self._service.problem)
         try:
             return _json(await self._service.selling.answer(body, key, account))
         except ValidationError as error:

@@ -18,6 +18,7 @@ from pacas.server.authentication import Authentication
 from pacas.server.limits import QuoteLimit, ServiceSettings
 from pacas.server.logs import place
 from pacas.server.metrics import Metrics
+from pacas.server.presence import BEAT, Presence
 from pacas.server.price_lists import PublishedLists
 from pacas.server.quoting import Quoting
 from pacas.server.selling import Selling
@@ -43,7 +44,9 @@ class Service:
         signing: SigningKey,
         log: FilteringBoundLogger,
         watch: Watch | None = None,
+        presence: Presence | None = None,
     ) -> None:
+        self._presence = presence
         self.provider, self.accounts, self.settings, self.signing, self.log = provider, accounts, settings, signing, log
         self.metrics, self.pools = Metrics(), ThreadPools()
         self.authentication = Authentication(accounts, self.pools.store)
@@ -68,8 +71,9 @@ class Service:
 
     @property
     def is_ready(self) -> bool:
-        """Whether the ledger can be reached."""
-        return self._heard is not None and monotonic() - self._heard < PATIENCE
+        """Whether the ledger can be read, and written to as far as that is known."""
+        is_heard = self._heard is not None and monotonic() - self._heard < PATIENCE
+        return is_heard and (self._presence is None or self._presence.is_fresh)
 
     def catalogue(self) -> Catalogue:
         """What is for sale. Hierarchies that are nothing but the data's own values are not published."""
@@ -103,13 +107,30 @@ class Service:
     @asynccontextmanager
     async def running(self, app: Any) -> AsyncIterator[None]:
         """Look after the provider while calls are answered; at the end, let what was begun come to its end."""
-        refreshing = asyncio.create_task(self._refresh_for_ever())
+        tasks = [asyncio.create_task(self._refresh_for_ever())]
+        if self._presence is not None:
+            tasks.append(asyncio.create_task(self._renew_for_ever(self._presence)))
         try:
             yield
         finally:
-            refreshing.cancel()
-            await asyncio.gather(refreshing, return_exceptions=True)
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
             await asyncio.to_thread(self.pools.finish)
+
+    async def _renew_for_ever(self, presence: Presence) -> None:
+        is_away = False
+        while True:
+            await asyncio.sleep(BEAT)
+            try:
+                await asyncio.to_thread(presence.renew)
+                if is_away:
+                    self.log.info("ledger can be written again")
+                is_away = False
+            except StorageError as error:
+                if not is_away:
+                    self.log.error("ledger cannot be written", problem=str(error))
+                is_away = True
 
     async def _refresh_for_ever(self) -> None:
         while True:

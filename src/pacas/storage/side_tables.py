@@ -1,4 +1,6 @@
-"""Small tables beside a ledger's own, in its database: accounts, and what was refused. The same for every database.
+"""Small tables beside a ledger's own, in its database: accounts, what was refused, and who serves it.
+
+They are the same for every database.
 
 A table is made when something is first written to it; one of an earlier release gets the columns that came later when
 it is opened.
@@ -133,3 +135,30 @@ class RefusalTable(SideTable):
     def since(self, hour: int) -> list[RefusalCount]:
         rows = self._read("SELECT hour, account, reason, refused FROM refusal WHERE hour >= ?", hour)
         return sorted(map(RefusalCount._make, rows))
+
+
+class ServingTable(SideTable):
+    """The processes that serve a ledger: on which terms, and when each was last seen, in seconds since 1970."""
+
+    NAME = "serving"
+    CREATE = """CREATE TABLE IF NOT EXISTS serving (
+        process TEXT PRIMARY KEY,
+        terms TEXT NOT NULL,
+        seen BIGINT NOT NULL
+    )"""
+
+    def note(self, process: str, terms: str, seen: int) -> None:
+        self._write(
+            "INSERT INTO serving (process, terms, seen) VALUES (?, ?, ?) "
+            "ON CONFLICT (process) DO UPDATE SET terms = excluded.terms, seen = excluded.seen RETURNING process",
+            process,
+            terms,
+            seen,
+        )
+
+    def others(self, process: str, since: int) -> list[tuple[str, str]]:
+        rows = self._read("SELECT process, terms FROM serving WHERE process <> ? AND seen >= ?", process, since)
+        return [(name, terms) for name, terms in rows]
+
+    def forget(self, process: str) -> None:
+        self._write("DELETE FROM serving WHERE process = ? RETURNING process", process)

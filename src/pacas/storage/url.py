@@ -11,8 +11,9 @@ from pacas.provider.ledger.accounts import Accounts, MemoryAccounts
 from pacas.provider.ledger.chain import EMPTY, Head
 from pacas.provider.ledger.ledger import Ledger, MemoryLedger
 from pacas.provider.ledger.refusals import Refusals
+from pacas.storage.side_tables import ServingTable
 from pacas.storage.sqlite.ledger import SqliteLedger
-from pacas.storage.sqlite.side_tables import SqliteAccounts, SqliteRefusals
+from pacas.storage.sqlite.side_tables import SqliteAccounts, SqliteRefusals, SqliteServing
 from pacas.storage.state_file import StateFile
 
 SCHEMES = ("sqlite", "postgresql", "memory")
@@ -117,6 +118,14 @@ def open_refusals(url: str, folder: Path) -> Refusals:
         refusals: Refusals = _with_psycopg("pacas.storage.postgres.side_tables").PostgresRefusals(url)
         return refusals
     return SqliteRefusals(sqlite_path(url, folder))
+
+
+def open_serving(url: str, folder: Path) -> ServingTable:
+    """The processes that serve the ledger that a URL names, which is no ledger in memory."""
+    if ledger_kind(url) == "postgresql":
+        serving: ServingTable = _with_psycopg("pacas.storage.postgres.side_tables").PostgresServing(url)
+        return serving
+    return SqliteServing(sqlite_path(url, folder))
 
 
 def ledger_kind(url: str) -> str:

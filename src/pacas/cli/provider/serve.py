@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
+import stat
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
@@ -25,6 +26,7 @@ from pacas.engine.choosing import EngineChoice
 from pacas.engine.contract import Engine
 from pacas.errors import ConfigError, InputError, StorageError
 from pacas.formats.provider.provider_file import ProviderFile
+from pacas.opening.described_provider import files_of
 from pacas.provider.ledger.accounts import Account, Accounts, Role, new_token, token_hash
 from pacas.provider.provider import Provider
 from pacas.provider.quote_mode import PAPER_QUOTES, QuoteMode
@@ -32,9 +34,10 @@ from pacas.server.app import Beside, create_app
 from pacas.server.connections import ConnectionLimits
 from pacas.server.limits import ServiceSettings
 from pacas.server.logs import make_log
+from pacas.server.presence import Presence
 from pacas.server.serving import ListeningAddress, Tls, most_connections, serve
 from pacas.server.signing_key import SigningKey
-from pacas.storage.url import open_accounts, state_file
+from pacas.storage.url import open_accounts, open_serving, state_file
 
 HOST, PORT = "127.0.0.1", 8321
 EXAMPLE = Path("pacas-example")
@@ -108,7 +111,8 @@ def command(
         if console:  # what it needs is loaded only then
             opened_console = import_module("pacas.cli.provider.console").opened_console
             beside = stack.enter_context(opened_console(file, opened, asked, (findings, leak)))
-        app = create_app(opened, accounts, settings, signing, log=log, beside=beside)
+        presence = stack.enter_context(_present(file, signing))
+        app = create_app(opened, accounts, settings, signing, log=log, beside=beside, presence=presence)
         url = address.listen(listener)
         if console:
             _say_where_the_console_is(address.url_here(listener.getsockname()[1]), file, accounts)
@@ -117,6 +121,7 @@ def command(
             ServedExample(file.path, here, tls_cert).invite(accounts)
         _warn_of_readers(file, tls)
         _warn_of_terms(file, accounts)
+        warn_of_writers(file)
         if insecure and tls is None and file.service.reconcile is True:
             _warn(
                 f"{file.path}: reconcile = true sends OpenRefine to http://, token and all; give the https:// address"
@@ -127,6 +132,20 @@ def command(
         )
         told = f"listening on {url}"
         serve(app, listener, log=log, context=context, limits=limits, announce=lambda: _say(json, told, url))
+
+
+@contextmanager
+def _present(file: ProviderFile, signing: SigningKey) -> Iterator[Presence]:
+    """This process, noted beside the ledger while it serves."""
+    terms = {"reasons": str(file.reasons), "history": file.history, "signing_key": signing.key_id}
+    with closing(open_serving(file.ledger_url, file.folder)) as processes:
+        presence = Presence(processes, terms)
+        presence.enter()
+        try:
+            yield presence
+        finally:
+            with suppress(StorageError):  # it is forgotten by itself
+                presence.leave()
 
 
 @contextmanager
@@ -187,6 +206,18 @@ def _warn_of_readers(file: ProviderFile, tls: Tls | None) -> None:
     for what, path in keys.items():
         if path.stat().st_mode & 0o077:
             _warn(f"{path}, {what}, is open to others than its owner; chmod 600 {path}")
+
+
+def warn_of_writers(file: ProviderFile) -> None:
+    """Warn of files that everybody on the machine may write to, and of being who may write to all of them."""
+    if os.name != "posix":
+        return
+    for path in dict.fromkeys(one for kept in files_of(file) for one in (kept, kept.parent)):
+        mode = path.stat().st_mode if path.exists() else 0
+        if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
+            _warn(f"{path} can be written by everybody on this machine; chmod o-w {path}")
+    if os.geteuid() == 0:
+        _warn("this runs as root; give the service a user of its own, who owns its files and nothing else")
 
 
 def _warn_of_terms(file: ProviderFile, accounts: Accounts) -> None:

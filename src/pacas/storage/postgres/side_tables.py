@@ -11,7 +11,7 @@ from pacas.storage.database import PATIENCE
 from pacas.storage.postgres.address import PostgresAddress
 from pacas.storage.postgres.faults import LOST, fault, problem
 from pacas.storage.postgres.session import BoundedConnection, Session, close_soon, what_failed
-from pacas.storage.side_tables import AccountTable, RefusalTable, Rows, SideTable
+from pacas.storage.side_tables import AccountTable, RefusalTable, Rows, ServingTable, SideTable
 
 _COLUMNS = "SELECT column_name FROM information_schema.columns WHERE table_schema = current_schema() AND table_name = ?"
 
@@ -71,3 +71,7 @@ class PostgresAccounts(PostgresSideTable, AccountTable):
 
 class PostgresRefusals(PostgresSideTable, RefusalTable):
     """Refusals in a ledger's schema."""
+
+
+class PostgresServing(PostgresSideTable, ServingTable):
+    """The processes that serve, in a ledger's schema."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from threading import Lock
 
 from pacas.storage.database import FORKED
-from pacas.storage.side_tables import AccountTable, RefusalTable, Rows, SideTable
+from pacas.storage.side_tables import AccountTable, RefusalTable, Rows, ServingTable, SideTable
 from pacas.storage.sqlite.faults import fault, faults_as_storage_errors
 from pacas.storage.sqlite.ledger import connect_again, open_file
 
@@ -78,3 +78,7 @@ class SqliteAccounts(SqliteSideTable, AccountTable):
 
 class SqliteRefusals(SqliteSideTable, RefusalTable):
     """Refusals in a ledger's file."""
+
+
+class SqliteServing(SqliteSideTable, ServingTable):
+    """The processes that serve, in a ledger's file."""
