@@ -75,7 +75,16 @@ def test_the_json_has_the_promised_keys(pacas: Any) -> None:
             for level, spent in ((1, 0.7), (2, 0.4))
         ],
         "buyers": [
-            {"buyer": buyer, "purchases": 2, "spent": 1.1, "due": 1.1, "surviving": 49} for buyer in ("ann", "bob")
+            {
+                "buyer": buyer,
+                "purchases": 2,
+                "spent": 1.1,
+                "due": 1.1,
+                "surviving": 49,
+                "listed": 1.1,
+                "paid_as_due": True,
+            }
+            for buyer in ("ann", "bob")
         ],
         "warnings": [PAPER, SEED],
     }

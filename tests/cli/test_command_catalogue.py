@@ -22,6 +22,7 @@ MED = {
     "may_be_absent": False,
     "floor": 0,
 }
+FLAT = [{"above": 0.0, "per_cent": 100.0}]
 LADDER = [0.9, 0.65, 0.4, 0.0]
 LISTED = {
     "keys": 6,
@@ -38,12 +39,12 @@ def sealed(folder: Path) -> Path:
 
 def test_a_file_with_sealed_quotes_lists_prices(pacas: Any, sealed: Path) -> None:
     told = pacas("catalogue", "provider.toml", "--json").document
-    assert told == {"quotes": "sealed", "total": 5.4, "attributes": [{**MED, "prices": LISTED}]}
+    assert told == {"quotes": "sealed", "total": 5.4, "schedule": FLAT, "attributes": [{**MED, "prices": LISTED}]}
 
 
 def test_the_paper_s_prices_are_asked_for(pacas: Any) -> None:
     told = pacas("catalogue", "provider.toml", "--json").document
-    assert told == {"quotes": "paper", "total": 6.0, "attributes": [{**MED, "prices": None}]}
+    assert told == {"quotes": "paper", "total": 6.0, "schedule": FLAT, "attributes": [{**MED, "prices": None}]}
     assert pacas("catalogue", "provider.toml").lines == [
         "1 attribute for sale, paper quotes, 6 credits for everything",
         "attribute  a request needs  levels  values from level 0 on",
@@ -75,6 +76,20 @@ def test_a_floor_is_told_of_a_file_and_at_a_url(pacas: Any, sealed: Path) -> Non
         assert pacas("catalogue", url, "--token", token, "--json").document["attributes"] == [floored]
 
 
+def test_a_schedule_is_told_of_a_file_and_at_a_url(pacas: Any, sealed: Path) -> None:
+    sealed.write_text(PROVIDER.replace("[pricing]", "[pricing]\nschedule = [[0, 100], [2, 62.5]]"))
+    steps = [{"above": 0.0, "per_cent": 100.0}, {"above": 2.0, "per_cent": 62.5}]
+    assert pacas("catalogue", "provider.toml", "--json").document["schedule"] == steps
+    said = "who buys more pays less: 100 % of the list, above 2 list credits 62.5 %"
+    assert said in pacas("catalogue", "provider.toml").lines
+    accounts = MemoryAccounts()
+    token = with_account(accounts, "ann")
+    with opened_provider(read_provider("provider.toml")) as provider, served(app_of(provider, accounts)) as url:
+        assert pacas("catalogue", url, "--token", token, "--json").document["schedule"] == steps
+    sealed.write_text(PROVIDER.replace("[pricing]", "[pricing]\nschedule = [[0, 80], [2, 100]]"))
+    assert "pricing.schedule: rates may not rise" in pacas("catalogue", "provider.toml").complaint
+
+
 def test_a_url_tells_the_same_but_the_total(pacas: Any, sealed: Path) -> None:
     accounts = MemoryAccounts()
     token = with_account(accounts, "ann")
@@ -82,7 +97,7 @@ def test_a_url_tells_the_same_but_the_total(pacas: Any, sealed: Path) -> None:
         told = pacas("catalogue", url, "--token", token, "--json").document
         assert "the token is missing" in pacas("catalogue", url).complaint
         assert "for everything" not in pacas("catalogue", url, "--token", token).out
-    assert told == {"quotes": "sealed", "total": None, "attributes": [{**MED, "prices": LISTED}]}
+    assert told == {"quotes": "sealed", "total": None, "schedule": FLAT, "attributes": [{**MED, "prices": LISTED}]}
 
 
 def test_values_that_are_not_told_are_not_counted(pacas: Any, folder: Path) -> None:

@@ -56,6 +56,29 @@ def asked(paths: list[str]) -> list[str]:
     return [path for path in paths if path.startswith("/v1/quotes")]
 
 
+def test_a_schedule_counts_in_quotes_that_are_worked_out_here() -> None:
+    """As the provider quotes, purchase by purchase; also for who comes back, with list credits from before."""
+    provider = sealed(schedule=[[0, 100], [1, 80.01], [2, 33.33]], total=7)
+    rows = zip(*(example.provider.table[c].to_pylist() for c in ("GEN", "AGE")), strict=True)
+    requests = [Request({"GEN": gen, "AGE": age}, "MED", 0) for gen, age in rows]
+    accounts = MemoryAccounts()
+    token, spent = with_account(accounts, "ann"), 0
+    with served(app_of(provider, accounts)) as url:
+        for half in (requests[:3], requests[3:]):
+            with RemoteProvider(url, token) as remote:
+                for request in half:
+                    assert [remote.quote(r) for r in requests] == [provider.quote(r, buyer="ann") for r in requests]
+                    quoted = remote.quote(request)
+                    if isinstance(quoted, Quote):
+                        sold = remote.pay(request, quoted.price, f"{request.tuple['AGE']}")
+                        assert isinstance(sold, Answer) and sold.price <= quoted.price
+                        spent += sold.price
+                now = remote.balance()
+                assert (now.spent, now.listed) == (spent, provider.listed("ann"))
+                assert now.spent == provider.schedule.paid(now.listed)
+    assert provider.listed("ann") > 2 * 10**9, "all three rates have counted"
+
+
 def test_a_cleaning_asks_for_no_quote() -> None:
     with watched(sealed()) as (remote, paths):
         cleaned = pacas.SafeClean(["GEN, DIAG -> MED"], budget=6, strategy="paper").clean(example.client, remote)

@@ -62,7 +62,7 @@ def _policies(figures: Figures) -> Iterator[Alert]:
 
 
 def _payments(figures: Figures) -> Iterator[Alert]:
-    wrong = [name for name, buyer in figures.audit.buyers.items() if buyer.spent != buyer.due]
+    wrong = [name for name, buyer in figures.audit.buyers.items() if not buyer.is_paid]
     if wrong:
         yield Alert(BAD, f"{counted(len(wrong), 'buyer')} did not pay what the purchases must have cost.", "/accounts")
 

@@ -52,9 +52,18 @@ class BuyerAudit:
     purchases: int
     spent: int
     due: int
-    """What the purchases must have cost together: the weight of the neighbours that they have ruled out."""
+    """What the purchases must have cost together, by the list and the schedule of rates."""
     surviving: int
     """Neighbours that they have left."""
+    listed: int = 0
+    """W: what they cost together by the list, as the entries say."""
+    list_due: int = 0
+    """What they must have cost by the list: the weight of the neighbours that they have ruled out."""
+
+    @property
+    def is_paid(self) -> bool:
+        """Have all purchases cost what they must?"""
+        return self.spent == self.due and self.listed == self.list_due
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +97,7 @@ class Audit:
     @property
     def holds(self) -> bool:
         """Nothing is wrong; what its owner has allowed (`warnings`) is not wrong."""
-        paid = all(buyer.spent == buyer.due for buyer in self.buyers.values())
+        paid = all(buyer.is_paid for buyer in self.buyers.values())
         return self.ledger.holds and paid and all(policy.holds for policy in self.policies)
 
     def _ledger_words(self) -> str:
@@ -117,6 +126,9 @@ def audit(provider: Provider, noted: Head | None = None) -> Audit:
     verification = provider.ledger.verify(noted, entries.append)
     purchases = [entry.purchase for entry in entries[1:]] if verification.holds else []
     sales = _sales(purchases)
+    listed = Counter[str]()
+    for purchase in purchases:
+        listed[purchase.buyer] += purchase.list_price
     counted = shop.count_sales(purchases)
     of_buyer = {buyer: list(mine) for buyer, mine in groupby(sales, key=lambda sale: sale.buyer)}
     return Audit(
@@ -125,7 +137,7 @@ def audit(provider: Provider, noted: Head | None = None) -> Audit:
         shop.neighbours,
         shop.total,
         tuple(map(_policy, shop.terms.policies, counted.groups)) if verification.holds else (),
-        {buyer: _buyer(shop.neighbours, found, of_buyer[buyer]) for buyer, found in counted.sales.items()},
+        {buyer: _buyer(provider, found, of_buyer[buyer], listed[buyer]) for buyer, found in counted.sales.items()},
         sales,
         verification,
         tuple(_warnings(provider, counted)),
@@ -141,9 +153,10 @@ def _sales(purchases: Sequence[Purchase]) -> tuple[AuditedSales, ...]:
     return tuple(AuditedSales(*key, count[key], spent[key]) for key in sorted(count))
 
 
-def _buyer(neighbours: int, found: CountedSales, sales: Sequence[AuditedSales]) -> BuyerAudit:
+def _buyer(provider: Provider, found: CountedSales, sales: Sequence[AuditedSales], listed: int) -> BuyerAudit:
     purchases, spent = sum(s.purchases for s in sales), sum(s.spent for s in sales)
-    return BuyerAudit(purchases, spent, found.due, neighbours - found.ruled_out)
+    left = provider.shop.neighbours - found.ruled_out
+    return BuyerAudit(purchases, spent, provider.schedule.paid(found.due), left, listed, found.due)
 
 
 def _policy(policy: Policy, found: CountedGroups) -> PolicyAudit:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from threading import Lock
 from typing import Any
 
@@ -15,6 +16,7 @@ from pacas.core.anonymity import Policy
 from pacas.core.dependency import FunctionalDependency, MatchingDependency
 from pacas.core.money import nanocredits
 from pacas.core.query import MAIN, GeneralizedQuery
+from pacas.core.schedule import LIST, Schedule
 from pacas.engine.contract import Engine, Source
 from pacas.engine.hierarchy_files import GivenHierarchies, as_hierarchies
 from pacas.engine.questions import Data, as_source, engine_for
@@ -52,6 +54,7 @@ class Provider:
     given as the files they are in. Without a `ledger` purchases are remembered as long as the process runs. `published`
     are dependencies that hold exactly, and that buyers are told of. `floor` is by attribute the finest level that
     anybody may buy; `common_trees` are the digests of the hierarchies that it shares with other providers.
+    `schedule` are pairs, above so many list credits and per cent: who buys more pays less for what comes on top.
 
     Its quotes are sealed: what is free follows from public columns alone. With a `support` set, price `points`, a
     `seed` (for reproducible experiments only) or `history = "per_buyer"` they are the paper's; `quotes` says which.
@@ -70,6 +73,7 @@ class Provider:
         total: float | str | None = None,
         sensitivity: Mapping[str, Factor] | None = None,
         points: Sequence[ViewPrice] = (),
+        schedule: Iterable[Sequence[int | float]] | None = None,
         history: HistoryScope | str = HistoryScope.POOLED,
         max_matches: int = 1000,
         floor: Mapping[str, int] | None = None,
@@ -98,6 +102,7 @@ class Provider:
             total=None if total is None else nanocredits(total, "total"),
             sensitivity=dict(sensitivity or {}),
             points=tuple(points),
+            schedule=LIST if schedule is None else Schedule.of(schedule),
             history=scope,
             max_matches=max_matches,
             floor=dict(floor or {}),
@@ -273,17 +278,19 @@ class Provider:
         """AskPrice: what a request costs this buyer now, or why it is refused."""
         check_buyer(buyer)
         judged = self._shop.judge(request, buyer)
-        return judged if isinstance(judged, Refusal) else Quote(judged.price)
+        return judged if isinstance(judged, Refusal) else Quote(self._quoted(judged.price, buyer))
 
     def quote_batch(self, attribute: str, tuples: Columns, *, buyer: str = LOCAL) -> Ladders:
         """AskPrice for many tuples, each at all levels."""
         check_buyer(buyer)
-        return self._shop.ladders(attribute, tuples, buyer)
+        ladders = self._shop.ladders(attribute, tuples, buyer)
+        return Ladders(self.schedule.quotes(self.listed(buyer), ladders.prices))
 
     def quote_query(self, query: GeneralizedQuery, *, buyer: str = LOCAL) -> Quote | Refusal:
         """AskPrice for any generalized query; only where the relation is held in memory."""
         check_buyer(buyer)
-        return self._shop.quote_query(query, buyer)
+        quoted = self._shop.quote_query(query, buyer)
+        return quoted if isinstance(quoted, Refusal) else Quote(self._quoted(quoted.price, buyer))
 
     def pay(
         self, request: Request, ceiling: int, key: str, *, buyer: str = LOCAL, credit: Credit = None
@@ -311,17 +318,34 @@ class Provider:
                 sale = self._shop.judge(request, buyer)
                 if isinstance(sale, Refusal):
                     return sale
-                if sale.price > ceiling:
+                price = self.schedule.charge(self.listed(buyer), sale.price)
+                if price > ceiling:
                     return Refusal(Reason.CEILING)
-                if sale.price and most is not None and self._ledger.total(buyer).spent + sale.price > most:
+                if price and most is not None and self._ledger.total(buyer).spent + price > most:
                     return Refusal(Reason.CREDIT)
                 purchase = self._shop.purchase(sale, request, buyer, key)
+                if not self.schedule.is_flat:
+                    purchase = replace(purchase, price=price, listed=sale.price)
                 entry = self._ledger.append(purchase, is_new=True)
             with self._state:  # it is durable now; quotes may know, unless a refresh was faster
                 if self._sales.count < entry.sequence:
                     self._shop.add(sale, purchase)
                 self._move_on(Head(entry.sequence + 1, entry.hash))
             return entry
+
+    @property
+    def schedule(self) -> Schedule:
+        """What list prices cost who has bought so much."""
+        return self._shop.terms.schedule
+
+    def listed(self, buyer: str) -> int:
+        """W: the list credits of a buyer, in nanocredits."""
+        with self._state:
+            return self._sales.listed(buyer)
+
+    def _quoted(self, price: int, buyer: str) -> int:
+        """What a list price costs a buyer at the most."""
+        return self.schedule.quote(self.listed(buyer), price)
 
     def as_buyer(self, buyer: str) -> BuyerView:
         """The marketplace as one buyer sees it."""

@@ -17,6 +17,7 @@ from pacas.core.anonymity import Policy
 from pacas.core.dependency import FunctionalDependency, MatchingDependency
 from pacas.core.money import CREDIT
 from pacas.core.query import GeneralizedQuery
+from pacas.core.schedule import LIST, Schedule
 from pacas.engine.contract import Hierarchies
 from pacas.errors import HierarchyError, InputError, SchemaError, did_you_mean
 from pacas.provider.column import Column
@@ -56,6 +57,8 @@ class Terms:
     total: int | None = None
     sensitivity: Mapping[str, Factor] = field(default_factory=dict)
     points: Sequence[ViewPrice] = ()
+    schedule: Schedule = LIST
+    """What list prices cost who has bought so much."""
     history: HistoryScope = HistoryScope.POOLED
     max_matches: int = 1000
     sealing: Sealing | None = None

@@ -8,14 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from threading import Lock
+from typing import NamedTuple
 
 from pacas.core.bought_levels import BoughtLevels
+from pacas.core.schedule import LIST, Schedule
 from pacas.core.unit_prices import Ints
 from pacas.protocol.messages import Offer, Request
 from pacas.protocol.price_list import PriceList
 
 MOST_KEYS = 5_000_000
 """A list of more keys is not fetched: the provider is asked instead."""
+
+
+class BoughtBefore(NamedTuple):
+    """What an account has bought, its list credits, and what list prices cost it."""
+
+    requests: Iterable[Request]
+    listed: int = 0
+    schedule: Schedule = LIST
 
 
 class LocalPrices:
@@ -25,7 +35,7 @@ class LocalPrices:
         self,
         offers: Mapping[str, Offer],
         fetch: Callable[[str, int], PriceList],
-        bought_before: Callable[[], Iterable[Request]],
+        bought_before: Callable[[], BoughtBefore],
     ) -> None:
         listed = {a: offer.prices for a, offer in offers.items() if offer.prices}
         self._offered = {a: prices for a, prices in listed.items() if prices.keys <= MOST_KEYS}
@@ -34,6 +44,8 @@ class LocalPrices:
         self._requests: list[Request] | None = None
         """All purchases, if they have been asked for."""
         self._bought = BoughtLevels()
+        self._schedule, self._listed = LIST, 0
+        """List credits are at least so many: with more, nothing is dearer."""
         self._lock = Lock()
 
     def __contains__(self, attribute: str) -> bool:
@@ -44,12 +56,14 @@ class LocalPrices:
     def ladders(self, attribute: str, tuples: Mapping[str, Sequence[str | None]]) -> Ints:
         """Prices and refusals of many tuples at all levels."""
         with self._lock:
-            return self._list(attribute).ladders(tuples, self._bought)
+            ladders = self._list(attribute).ladders(tuples, self._bought)
+            return self._schedule.quotes(self._listed, ladders)
 
     def quote(self, request: Request) -> int:
         """One request's price, or a refusal."""
         with self._lock:
-            return self._list(request.attribute).quote(request, self._bought)
+            price = self._list(request.attribute).quote(request, self._bought)
+            return price if price < 0 else self._schedule.quote(self._listed, price)
 
     def learn(self, request: Request) -> None:
         """Take in a purchase of this account."""
@@ -57,6 +71,7 @@ class LocalPrices:
             if self._requests is not None:
                 self._requests.append(request)
             if request.attribute in self._lists:
+                self._listed += max(0, self._lists[request.attribute].quote(request, self._bought))
                 self._lists[request.attribute].learn(request, self._bought)
 
     def _list(self, attribute: str) -> PriceList:
@@ -65,7 +80,8 @@ class LocalPrices:
             most = sum(self._offered[a].keys for a in linked)  # each key finds one unit at most
             fetched = {a: self._fetch(a, most) for a in linked}
             if self._requests is None:
-                self._requests = list(self._bought_before())
+                before = self._bought_before()
+                self._requests, self._listed, self._schedule = list(before.requests), before.listed, before.schedule
             for request in self._requests:
                 if request.attribute in fetched:
                     fetched[request.attribute].learn(request, self._bought)

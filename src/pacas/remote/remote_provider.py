@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -21,6 +21,7 @@ from pydantic_core import PydanticSerializationError
 from pacas.core.dependency import FunctionalDependency
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.money import credits_words
+from pacas.core.schedule import Schedule
 from pacas.errors import HierarchyError, InputError, ParseError, RemoteError
 from pacas.protocol.marketplace import Columns, check_request, lacks_column, offer_of
 from pacas.protocol.messages import ABSENT, LARGEST, Answer, Ladders, Offer, Quote, Reason, Refusal, Request, refused
@@ -30,7 +31,7 @@ from pacas.protocol.price_list import PriceList
 from pacas.remote.address import Address
 from pacas.remote.arrow_streams import bodies, prices_of, table_of, texts_of
 from pacas.remote.connection import LARGEST_ANSWER, TIMEOUT, Certificate, Connection, no_provider
-from pacas.remote.local_prices import LocalPrices
+from pacas.remote.local_prices import BoughtBefore, LocalPrices
 from pacas.wire import shapes as wire
 from pacas.wire.connection_file import read_connection_file
 from pacas.wire.price_list_stream import read_price_list
@@ -65,6 +66,8 @@ class Statement:
     remaining: int | None
     purchases: tuple[StatementLine, ...] = field(repr=False)
     """In the order in which they were made."""
+    listed: int = 0
+    """List credits: what all purchases cost by the list."""
 
 
 class RemoteProvider:
@@ -103,6 +106,7 @@ class RemoteProvider:
         self._offers: Mapping[str, Offer] | None = None
         self._limits: wire.Limits
         self._reasons: bool
+        self._schedule: Schedule
         self._dependencies: tuple[FunctionalDependency, ...]
         self._paths: dict[str, str] = {}
         """Of each attribute that has a price list, where it is."""
@@ -139,6 +143,7 @@ class RemoteProvider:
                     self._dependencies = FunctionalDependency.parse_all(told.dependencies)
                 except (HierarchyError, ParseError):
                     raise no_provider(self.url) from None
+                self._schedule = self._schedule_of(told.schedule)
                 self._limits, self._reasons = told.limits, told.reasons
                 self._paths = {one.attribute: one.prices.path for one in told.attributes if one.prices}
                 if not all(path.startswith(PRICES) for path in self._paths.values()):  # a token goes nowhere else
@@ -146,6 +151,11 @@ class RemoteProvider:
                 self._prices = LocalPrices(offers, self._price_list, self._bought)
                 self._offers = MappingProxyType(offers)
             return self._offers
+
+    def schedule(self) -> Schedule:
+        """What list prices cost who has bought so much."""
+        self.catalogue()
+        return self._schedule
 
     def dependencies(self) -> tuple[FunctionalDependency, ...]:
         """Those that the provider publishes."""
@@ -203,14 +213,14 @@ class RemoteProvider:
     def balance(self) -> Statement:
         """The account that the token opens: what it may spend and has spent, without its purchases."""
         now = self._ask(wire.AccountAnswer, "GET", "/v1/account?limit=1")
-        return Statement(now.account, now.role, now.credit, now.spent, now.remaining, ())
+        return Statement(now.account, now.role, now.credit, now.spent, now.remaining, (), now.listed)
 
     def account(self) -> Statement:
         """The account that the token opens: what it may spend, has spent, and has bought, however much that is."""
         pages = list(self._pages())
         now = pages[-1]
         purchases = (StatementLine(one.id, one.request.request(), _answer(one)) for p in pages for one in p.purchases)
-        return Statement(now.account, now.role, now.credit, now.spent, now.remaining, tuple(purchases))
+        return Statement(now.account, now.role, now.credit, now.spent, now.remaining, tuple(purchases), now.listed)
 
     def _is_beyond_credit(self, request: Request) -> bool:
         """Is a request priced, at more than the account may spend? A provider that keeps its reasons does not say."""
@@ -229,15 +239,22 @@ class RemoteProvider:
             raise RemoteError(f"{self.url} publishes a price list of {attribute} that is none; tell its keeper")
         return listed
 
-    def _bought(self) -> Iterator[Request]:
-        """What this account has bought so far."""
-        for page in self._pages():
-            for one in page.purchases:
-                request = one.request.request()
-                offer = self.catalogue().get(request.attribute)
-                if offer is None or not request.tuple.keys() >= {*offer.columns}:
-                    raise no_provider(self.url)
-                yield request
+    def _bought(self) -> BoughtBefore:
+        """What this account has bought so far, and what list prices cost it."""
+        requests, pages = [], list(self._pages())
+        for one in (one for page in pages for one in page.purchases):
+            request = one.request.request()
+            offer = (self._offers or {}).get(request.attribute)
+            if offer is None or not request.tuple.keys() >= {*offer.columns}:
+                raise no_provider(self.url)
+            requests.append(request)
+        return BoughtBefore(requests, pages[0].listed, self._schedule_of(pages[0].schedule))
+
+    def _schedule_of(self, told: Sequence[wire.RateStep]) -> Schedule:
+        try:
+            return wire.schedule_of(told)
+        except InputError:
+            raise no_provider(self.url) from None
 
     def _told(self, price: int) -> Quote | Refusal:
         if price >= 0:

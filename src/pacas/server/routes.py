@@ -153,6 +153,8 @@ class Routes:
             "credit": account.credit,
             "spent": total.spent,
             "remaining": None if account.credit is None else max(0, account.credit - total.spent),
+            "listed": self._service.provider.listed(account.name),
+            "schedule": self._service.rates(),
         }
         following = str(entries[len(purchases) - 1].sequence) if len(entries) > len(purchases) else None
         told = (to_json(head)[:-1], b",".join(purchases), to_json(following))

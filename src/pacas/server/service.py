@@ -25,7 +25,7 @@ from pacas.server.selling import Selling
 from pacas.server.signing_key import SigningKey
 from pacas.server.thread_pools import ThreadPools
 from pacas.server.watch import Watch
-from pacas.wire.shapes import Catalogue, Limits, OfferedAttribute, PublishedHierarchy
+from pacas.wire.shapes import Catalogue, Limits, OfferedAttribute, PublishedHierarchy, RateStep
 
 REFRESH = 0.05
 """Seconds between two looks at what other processes have sold."""
@@ -93,7 +93,18 @@ class Service:
         ]
         limits = self._limits(self.settings.quotes_per_minute)
         published = [str(fd) for fd in self.provider.dependencies()]
-        return Catalogue(attributes=attributes, limits=limits, reasons=self.reasons, dependencies=published)
+        return Catalogue(
+            attributes=attributes,
+            limits=limits,
+            reasons=self.reasons,
+            dependencies=published,
+            schedule=self.rates(),
+        )
+
+    def rates(self) -> list[RateStep]:
+        """What list prices cost; none where that is what the list says."""
+        schedule = self.provider.schedule
+        return [] if schedule.is_flat else RateStep.all_of(schedule)
 
     def limits(self, account: Account) -> Limits:
         """How much an account may ask."""

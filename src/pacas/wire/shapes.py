@@ -6,7 +6,7 @@ value of another type. What a server sends may gain keys.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import Enum
 from functools import cache
 from math import prod
@@ -26,6 +26,7 @@ from pydantic import (
 )
 from pydantic import create_model as model_of
 
+from pacas.core.schedule import LIST, Schedule
 from pacas.protocol.messages import LARGEST, ListedLadder, ListedPrices, Request
 from pacas.protocol.receipt import Receipt, SignedReceipt
 
@@ -370,6 +371,22 @@ class Limits(ServerShape):
     quotes_per_minute: int = Field(description="Tuples that an account may ask about, refusals included.")
 
 
+class RateStep(ServerShape):
+    """A step of a schedule of rates."""
+
+    above: Amount = Field(description="List credits from which on it applies, in nanocredits.")
+    rate: int = Field(ge=1, le=10_000, description="In hundredths of a per cent: 10000 is what the list says.")
+
+    @classmethod
+    def all_of(cls, schedule: Schedule) -> list[RateStep]:
+        return [cls(above=above, rate=rate) for above, rate in schedule.pairs()]
+
+
+def schedule_of(steps: Sequence[RateStep]) -> Schedule:
+    """The schedule that was told; an InputError if it is none."""
+    return Schedule.of_pairs((step.above, step.rate) for step in steps) if steps else LIST
+
+
 class Catalogue(ServerShape):
     """What is for sale, and on what terms."""
 
@@ -378,6 +395,9 @@ class Catalogue(ServerShape):
     reasons: bool = Field(description="Whether refusals say why.")
     dependencies: list[str] = Field(
         default=[], description="What the provider publishes of those that hold in its table, such as ZIP -> City."
+    )
+    schedule: list[RateStep] = Field(
+        default=[], description="What list prices cost who has bought so much; none: what the list says."
     )
     currency: Literal["nanocredits"] = "nanocredits"
 
@@ -390,6 +410,8 @@ class AccountAnswer(ServerShape):
     credit: Amount | None = Field(description="The most that may be spent, in nanocredits; null: no limit.")
     spent: Amount
     remaining: Amount | None
+    listed: Amount = Field(default=0, description="List credits: what all its purchases cost by the list.")
+    schedule: list[RateStep] = Field(default=[], description="What list prices cost this account, as in the catalogue.")
     purchases: list[PastPurchase]
     next: str | None = Field(description="`after` for the next page; null on the last.")
 

@@ -24,6 +24,7 @@ from pacas.cli.options import (
 from pacas.cli.plain_table import plain_table
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.money import credits_words, in_credits, rounded_text
+from pacas.core.schedule import LIST, Schedule
 from pacas.core.words import counted
 from pacas.engine.choosing import EngineChoice
 from pacas.protocol.messages import ListedLadder, ListedPrices, Offer
@@ -49,32 +50,34 @@ def command(
     Where quotes are sealed, prices follow from public columns and can be listed: what a request costs who has bought
     nothing, and below which level nobody is sold it. Where they are the paper's, ask with pacas quote.
 
-    JSON: quotes (sealed or paper), total (of a file; null at a URL), attributes (attribute, columns, height, values:
-    how many a level has, null where they are not told; digest: the hierarchy's, null likewise; may_be_absent, floor:
-    the finest level that anybody may buy, prices: null, or keys, linked, ladders: prices, floor, keys)
+    JSON: quotes (sealed or paper), total (of a file; null at a URL), schedule (above: list credits, per_cent of list
+    prices), attributes (attribute, columns, height, values: how many a level has, null where they are not told; digest:
+    the hierarchy's, null likewise; may_be_absent, floor: the finest level that anybody may buy, prices: null, or keys,
+    linked, ladders: prices, floor, keys)
 
     Example: pacas catalogue provider.toml
     """
     choice = EngineChoice(engine, master, memory)
     reach = NamedProvider(provider, None, token, ca, cert, cert_key, insecure, choice)
-    total = None
+    total, schedule = None, LIST
     if is_url(reach.provider):
         with opened_remote(reach) as remote:
-            offers = remote.catalogue()
+            offers, schedule = remote.catalogue(), remote.schedule()
     else:
         with opened_file(reach) as opened:
-            offers, total = opened.catalogue(), opened.shop.total
+            offers, total, schedule = opened.catalogue(), opened.shop.total, opened.schedule
     if json:
-        print_json(as_json(offers, total))
+        print_json(as_json(offers, total, schedule))
     else:
-        _print(offers, total)
+        _print(offers, total, schedule)
 
 
-def as_json(offers: Mapping[str, Offer], total: int | None) -> dict[str, Any]:
+def as_json(offers: Mapping[str, Offer], total: int | None, schedule: Schedule = LIST) -> dict[str, Any]:
     """What is for sale; money in credits."""
     return {
         "quotes": _quotes(offers),
         "total": None if total is None else in_credits(total),
+        "schedule": [{"above": in_credits(step.above), "per_cent": step.rate / 100} for step in schedule.steps],
         "attributes": [
             {
                 "attribute": offer.attribute,
@@ -110,9 +113,11 @@ def _prices(listed: ListedPrices) -> dict[str, Any]:
     return {"keys": listed.keys, "linked": list(listed.linked), "ladders": ladders}
 
 
-def _print(offers: Mapping[str, Offer], total: int | None) -> None:
+def _print(offers: Mapping[str, Offer], total: int | None, schedule: Schedule) -> None:
     in_all = "" if total is None else f", {credits_words(total)} for everything"
     out.print(f"{counted(len(offers), 'attribute')} for sale, {_quotes(offers)} quotes{in_all}")
+    if not schedule.is_flat:
+        out.print(f"who buys more pays less: {schedule.words()}")
     table = plain_table("attribute", "a request needs", "levels", "values from level 0 on", numbers=("levels",))
     for offer in offers.values():
         values = _values(offer.hierarchy)

@@ -58,7 +58,8 @@ def command(
     JSON: holds, rows, neighbours, total, policies (x, y, levels, k, criterion, asks, allow_linkage, groups,
     unlinked_rows, margins, holds; with sealed quotes also keep, scope, kept_back, safe_levels, open_rows), reserve
     (with sealed quotes), sales (buyer, attribute, level, purchases, spent), buyers (buyer, purchases, spent,
-    due, surviving), ledger (verified, entries, head, problem, first_bad_entry), warnings, leak (as of
+    due, surviving, listed: list credits, paid_as_due), ledger (verified, entries, head, problem, first_bad_entry),
+    warnings, leak (as of
     pacas leak, of the attribute that free quotes tell most of; null where they are sealed, or the relation
     stays on the engine), findings (as of
     pacas lint)
@@ -120,6 +121,8 @@ def as_json(found: Audit) -> dict[str, Any]:
                 "purchases": buyer.purchases,
                 "spent": in_credits(buyer.spent),
                 "due": in_credits(buyer.due),
+                "listed": in_credits(buyer.listed),
+                "paid_as_due": buyer.is_paid,
                 "surviving": buyer.surviving,
             }
             for name, buyer in found.buyers.items()
@@ -280,13 +283,20 @@ def _print_sales(sales: Sequence[Document]) -> None:
 def _print_buyers(buyers: Sequence[Document], has_neighbours: bool) -> None:
     if not buyers:
         return
-    heads = ("purchases", "spent", "due", *(["neighbours left"] if has_neighbours else ()))
+    has_rates = any(buyer["listed"] != buyer["spent"] for buyer in buyers)
+    heads = (
+        "purchases",
+        *(["list credits"] if has_rates else ()),
+        "spent",
+        "due",
+        *(["neighbours left"] if has_neighbours else ()),
+    )
     table = plain_table("buyer", *heads, numbers=heads, title="buyers")
     for buyer in buyers:
-        wrong = buyer["spent"] != buyer["due"]
-        due = Text(_money(buyer["due"]), style="bold red" if wrong else "")
+        due = Text(_money(buyer["due"]), style="" if buyer["paid_as_due"] else "bold red")
+        listed = [_money(buyer["listed"])] if has_rates else []
         left = [f"{buyer['surviving']:,}"] if has_neighbours else []
-        table.add_row(printable(buyer["buyer"]), f"{buyer['purchases']:,}", _money(buyer["spent"]), due, *left)
+        table.add_row(printable(buyer["buyer"]), f"{buyer['purchases']:,}", *listed, _money(buyer["spent"]), due, *left)
     out.print()
     out.print(table)
 

@@ -29,6 +29,8 @@ class AccountShown(NamedTuple):
     """Of its credit that is spent."""
     is_nearly_spent: bool
     refused: int
+    listed: int
+    """List credits: what its purchases cost by the list."""
 
 
 class NewToken(NamedTuple):
@@ -96,17 +98,20 @@ def routes(board: Board, visits: Visits) -> list[Route]:
 
 
 async def _page(board: Board, visit: Visit, made: NewToken | None = None) -> Response:
-    hour = int(board.clock()) // HOUR
+    hour, provider = int(board.clock()) // HOUR, board.service.provider
     found, totals, lately = await board.ask(
         lambda: (
             board.service.accounts.list(),
-            board.service.provider.ledger.totals(),
+            provider.ledger.totals(),
             by_account(board.refusals.since(hour - 23)),
         )
     )
     shown = [
         _shown(
-            account, totals.get(account.name, Total()), lately[account.name].total() if account.name in lately else 0
+            account,
+            totals.get(account.name, Total()),
+            lately[account.name].total() if account.name in lately else 0,
+            provider.listed(account.name),
         )
         for account in found
     ]
@@ -119,12 +124,13 @@ async def _page(board: Board, visit: Visit, made: NewToken | None = None) -> Res
         others=[(name, total) for name, total in totals.items() if name not in known],
         everybody=board.service.settings.quotes_per_minute,
         made=made,
+        rates=None if provider.schedule.is_flat else provider.schedule.words(),
     )
 
 
-def _shown(account: Account, total: Total, refused: int) -> AccountShown:
+def _shown(account: Account, total: Total, refused: int, listed: int) -> AccountShown:
     share = None if not account.credit else Bar(min(1.0, total.spent / account.credit))
-    return AccountShown(account, total, share, share is not None and share.share >= NEARLY, refused)
+    return AccountShown(account, total, share, share is not None and share.share >= NEARLY, refused, listed)
 
 
 def _amount(text: str) -> int | None:

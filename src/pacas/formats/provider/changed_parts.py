@@ -15,6 +15,7 @@ _KEYS = {
     "weights": "pricing.total, sensitivity or points",
     "dependencies": "[[dependency]], pricing.prior or members",
     "prices": "pricing.total, sensitivity or spread, or max_matches",
+    "schedule": "pricing.schedule",
     "draw": "this version of PACAS keeps others back of the rows that a [[dependency]] ties",
     "registry": "pricing.members",
     "reserve": "pricing.reserve, or keep or scope of a [[policy]]",

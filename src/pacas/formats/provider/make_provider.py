@@ -59,6 +59,7 @@ def _terms(
         total=None if file.pricing.total is None else nanocredits(str(file.pricing.total), "total"),
         sensitivity=dict(file.pricing.sensitivity),
         points=file.price_points(),
+        schedule=file.schedule(),
         history=HistoryScope(file.history),
         max_matches=file.max_matches,
         floor=file.floor,

@@ -18,6 +18,7 @@ from pacas.core.dependency import FunctionalDependency, MatchingDependency
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.money import nanocredits
 from pacas.core.query import MAIN, GeneralizedQuery
+from pacas.core.schedule import Schedule
 from pacas.engine.choosing import EngineChoice
 from pacas.engine.contract import Engine, Source
 from pacas.errors import ConfigError, InputError, SchemaError, did_you_mean
@@ -159,6 +160,11 @@ class ProviderFile(ProviderSections):
             raise ConfigError("pricing.seed and pricing.support.seed are one and the same; give it once")
         return beside if inside is None else inside
 
+    def schedule(self) -> Schedule:
+        """What list prices cost who has bought so much."""
+        with named("pricing.schedule"):
+            return Schedule() if self.pricing.schedule is None else Schedule.of(self.pricing.schedule)
+
     def price_points(self) -> tuple[ViewPrice, ...]:
         """The views whose prices are given."""
         points = tuple(_price_point(number, section) for number, section in enumerate(self.pricing.points, start=1))
@@ -222,6 +228,7 @@ def read_provider_file(path: Path) -> ProviderFile:
     file.policies()
     file.generated_support()
     file.seed()
+    file.schedule()
     file.price_points()
     _ = file.quotes
     if file.policy and file.relation.about == "things":

@@ -126,6 +126,8 @@ class PricingSection(Section):
     support: SupportSection = SupportSection()
     seed: int | None = None
     sensitivity: dict[str, Number] = Field(default_factory=dict)
+    schedule: list[list[Number]] | None = None
+    """Pairs: above so many list credits, per cent."""
     points: list[PointSection] = Field(default_factory=list)
 
 
@@ -213,6 +215,7 @@ _EXAMPLES = {
     "match": '[match] with MED = "GEN = GEN, AGE = AGE"',
     "pricing": "[pricing] with total = 1.0",
     "support": "support = { per_cell = 10 }",
+    "schedule": "schedule = [[0, 100], [5, 80]]",
     "points": "[[pricing.points]] with select and price",
     "policy": "[[policy]] with x, y and k",
     "dependency": '[[dependency]] with fd = "A -> B"',

@@ -72,7 +72,14 @@ def _sold(found: Document) -> Document:
     """What was sold, to whom, and what the linter says of it."""
     sales = [(s["buyer"], s["attribute"], s["level"], s["purchases"], _money(s["spent"])) for s in found["sales"]]
     buyers = [
-        (b["buyer"], b["purchases"], _money(b["spent"]), _money(b["due"]), "yes" if b["spent"] == b["due"] else "no")
+        (
+            b["buyer"],
+            b["purchases"],
+            _money(b["listed"]),
+            _money(b["spent"]),
+            _money(b["due"]),
+            "yes" if b["paid_as_due"] else "no",
+        )
         for b in found["buyers"]
     ]
     findings = [

@@ -9,9 +9,9 @@ an opening has none, and no price: its lines are empty. `details` is one JSON ob
 white space, whole numbers only, and only `"`, `\\` and the characters below U+0020 escaped. Its members are
 
 - opening: `fingerprint` (name → lower-case hex), `kind` ("opening"), `seed` (hex), `time`, `version` (2);
-- purchase: `answer`, `attribute`, `kind` ("purchase"), `level`, `rows` (the first row number and then the gaps between
-  them; null where equality finds them again at once), `salt` (hex), `time`, `tuple` (column → text or null),
-  `version` (2).
+- purchase: `answer`, `attribute`, `kind` ("purchase"), `level`, `list` (its list price in nanocredits; only where a
+  schedule of rates applies), `rows` (the first row number and then the gaps between them; null where equality finds
+  them again at once), `salt` (hex), `time`, `tuple` (column → text or null), `version` (2).
 
 `time` is when it was written: whole seconds since 1970, UTC. **Version 1** has neither it nor `version`, and its text
 begins with "pacas ledger entry 1"; a chain may go over from one to the other. A ledger without a clock writes it still.
@@ -82,9 +82,17 @@ class Purchase:
     rows: tuple[int, ...] | None = field(default=None, repr=False)
     time: int | None = field(default=None, compare=False)
     """When it was written, in seconds since 1970; None in version 1."""
+    listed: int | None = None
+    """Its list price in nanocredits, where a schedule says what that costs; None: the price itself."""
+
+    @property
+    def list_price(self) -> int:
+        return self.price if self.listed is None else self.listed
 
     def __post_init__(self) -> None:
         _check_time(self.time)
+        if self.listed is not None:
+            _check_number(self.listed, "a list price in nanocredits")
         check_buyer(self.buyer)
         check_key(self.idempotency_key)
         _check_number(self.price, "a price in nanocredits")
@@ -147,6 +155,7 @@ def purchase_record(purchase: Purchase, sequence: int, previous: str, seed: byte
             "attribute": request.attribute,
             "kind": "purchase",
             "level": request.level,
+            **({} if purchase.listed is None else {"list": purchase.listed}),
             "rows": None if purchase.rows is None else _gaps(purchase.rows),
             "salt": _salt(seed, sequence),
             **({} if purchase.time is None else {"time": purchase.time}),
@@ -189,7 +198,8 @@ def _purchase(record: Record, details: dict[str, Any]) -> Purchase:
     request = Request(details["tuple"], details["attribute"], details["level"])
     rows = None if details["rows"] is None else tuple(accumulate(details["rows"]))
     named = cast(tuple[str, str, int], (record.buyer, record.idempotency_key, record.price))
-    return Purchase(named[0], named[1], request, named[2], details["answer"], rows, _time(details))
+    time, listed = _time(details), details.get("list")
+    return Purchase(named[0], named[1], request, named[2], details["answer"], rows, time, listed)
 
 
 def _time(details: dict[str, Any]) -> int | None:

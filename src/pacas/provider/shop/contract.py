@@ -42,6 +42,11 @@ class RecordedSales(ABC):
     def __init__(self) -> None:
         self.count = 0
         self._totals: dict[str, Total] = {}
+        self._listed: dict[str, int] = {}
+
+    def listed(self, buyer: str) -> int:
+        """W: what a buyer's purchases cost together by the list, in nanocredits."""
+        return self._listed.get(buyer, 0)
 
     def totals(self) -> dict[str, Total]:
         """What every buyer has bought and paid, by name in order, from the purchases themselves."""
@@ -52,6 +57,7 @@ class RecordedSales(ABC):
         """Take in many purchases at once: a restarted provider's, or those of another process."""
 
     def _count(self, purchase: Purchase) -> None:
+        self._listed[purchase.buyer] = self.listed(purchase.buyer) + purchase.list_price
         self._totals[purchase.buyer] = self._totals.get(purchase.buyer, Total()).plus(purchase.price)
         self.count += 1
 

@@ -38,6 +38,7 @@ def terms_digests(terms: Terms) -> dict[str, str]:
     return parts | {
         "match": text_digest({a: str(dependency) for a, dependency in terms.match.items()}),
         "policies": text_digest(_policies(terms)),
+        **({} if terms.schedule.is_flat else {"schedule": text_digest(terms.schedule.pairs())}),
     }
 
 
