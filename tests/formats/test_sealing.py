@@ -322,7 +322,7 @@ def test_a_file_that_says_nothing_quotes_as_one_that_says_sealed(
         ('fd = "X -> EDU"', "X -> EDU is declared and does not hold for"),
         ('fd = "X, NUM -> EDU"', "'NUM' is private; give the dictionary"),
         ('fd = "X, NUM -> EDU"\ndictionary = "case.csv"', "rows have values of X that the dictionary does not have"),
-        ('fd = "NUM -> EDU"\ndictionary = "two.csv"', "two right sides for one left side"),
+        ('fd = "NUM -> EDU"\ndictionary = "two.csv"', "two right sides for one left side; keep one"),
         ('fd = "NUM -> EDU"\ndictionary = "few.csv"', "values of EDU, NUM that no dictionary lists together"),
         ('fd = "NUM -> EDU"\ndictionary = "edu.csv"', "dependency 1: "),
         ('fd = "EDU -> X"', "'X' is neither sold nor protected"),

@@ -47,7 +47,9 @@ class DeclaredDependency:
         told: dict[tuple[str, ...], str] = {}
         for line in self.dictionary or ():
             if told.setdefault(tuple(line[a] for a in self.fd.lhs), line[self.fd.rhs]) != line[self.fd.rhs]:
-                raise InputError(f"dependency {self.fd}: its dictionary has two right sides for one left side")
+                raise InputError(
+                    f"dependency {self.fd}: its dictionary has two right sides for one left side; keep one"
+                )
 
 
 class EarlierSales(NamedTuple):
