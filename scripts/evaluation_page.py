@@ -17,6 +17,8 @@ PAGE = DOCS / "evaluation.md"
 RESULTS = DOCS / "evaluation" / "results.parquet"
 WEIGHING = DOCS / "evaluation" / "weighing.parquet"
 """Of the figures of `weighing`, which are run at the small scale."""
+SEALED = DOCS / "evaluation" / "sealed.parquet"
+"""Of the figure `sealed`, at the small scale, too."""
 
 INTRODUCTION = """\
 # Evaluation
@@ -67,7 +69,7 @@ where it was. The directory then holds `report.html`, the plots, and one tidy ta
   that on the way; errors are means over the seeds. A time rises if it ends more than 10 % above where it began.
 - Parameters are varied, and methods compared, on {sweep:,} rows of a table, or all it has; how time grows is measured
   up to whole tables. What weighing makes of each kind of errors ({weighing}) is run on {small:,} rows
-  of each: {small_runs}
+  of each: {small_runs} So is [sealed](#sealed): {sealed_runs}
 """
 
 
@@ -76,21 +78,23 @@ def render() -> str:
     runs = Runs.of(read_table(RESULTS), REAL_DATA, SCALES["full"])
     small = Runs.of(read_table(WEIGHING), REAL_DATA, SCALES["small"])
     weighing = GROUPS["weighing"]
-    both = zip(judge_all(runs), judge_all(small), strict=True)
-    claims = [weighed if weighed.figure in weighing else judged for judged, weighed in both]
+    sealed = Runs.of(read_table(SEALED), REAL_DATA, SCALES["small"])
+    of = {figure: small if figure in weighing else sealed if figure == "sealed" else runs for figure in FIGURES}
+    judged = {id(each): judge_all(each) for each in (runs, small, sealed)}
+    claims = [judged[id(of[claim.figure])][place] for place, claim in enumerate(judged[id(runs)])]
     introduction = INTRODUCTION.format(
         runs=_what_ran(runs),
         sweep=runs.scale.sweep,
         weighing=", ".join(f"[{name}](#{name})" for name in weighing),
         small=small.scale.sweep,
         small_runs=_what_ran(small),
+        sealed_runs=_what_ran(sealed),
     )
-    figures = [(figure, small if figure.name in weighing else runs) for figure in FIGURES.values()]
     parts = [
         introduction,
         "## Claims\n",
         *_summary(claims),
-        *(part for figure, of in figures for part in _figure(figure, of, claims)),
+        *(part for name, figure in FIGURES.items() for part in _figure(figure, of[name], claims)),
     ]
     return "\n".join(parts).rstrip() + "\n"
 

@@ -164,8 +164,11 @@ def test_weighing_is_shown_from_no_money_on_and_beside_all_kinds_of_errors() -> 
 
 
 def test_all_who_clean_are_in_every_figure_that_compares_their_errors() -> None:
-    """But where it is about the paper's client alone, or an axis would have to be as long as PrivateClean's errors."""
-    for figure in FIGURES.values():
+    """But where it is about the paper's client alone, or an axis would have to be as long as PrivateClean's errors.
+
+    `sealed` compares quotes, and not who cleans.
+    """
+    for figure in (figure for name, figure in FIGURES.items() if name != "sealed"):
         methods = {setting.method for setting in figure.settings(SYNTHETIC_DATA, SCALES["small"])}
         if {"error", "relative_error"} & set(figure.shows):
             assert {"replace", "refine"} <= methods, figure.name

@@ -13,7 +13,7 @@ from pacas.core.relation import Relation
 from pacas.experiments.datasets.load import REAL, load
 from pacas.experiments.runs.figures import FIGURES, SCALES, SYNTHETIC_DATA, figures_at, find_figures
 from pacas.experiments.runs.measuring import measure
-from pacas.experiments.runs.setting import LINKED, QUOTES, SEALED, Setting
+from pacas.experiments.runs.setting import LINKED, MIXED, QUOTES, REFINE, RIGHT, SEALED, WEIGH, Setting
 from pacas.experiments.verdicts import DEARER, NEXT_TO_NOTHING
 from pacas.protocol.messages import Reason, refused
 from pacas.provider.provider import Provider
@@ -23,20 +23,30 @@ from pacas.provider.quoter.public_view import Reserve
 SMALL = SCALES["small"]
 
 
-def test_every_figure_can_be_at_sealed_quotes_and_one_shows_both() -> None:
+def test_every_figure_can_be_at_sealed_quotes_and_two_show_both() -> None:
     for name, figure in figures_at(SEALED).items():
         bought = {setting.quotes for setting in figure.settings(SYNTHETIC_DATA, SMALL) if setting.buys}
-        assert bought == (set(QUOTES) if name == "quotes" else {SEALED}), name
+        assert bought == (set(QUOTES) if name in ("quotes", "sealed") else {SEALED}), name
     assert find_figures("budget") == (FIGURES["budget"],)
     baselines = [s for s in figures_at(SEALED)["baselines"].settings(SYNTHETIC_DATA, SMALL) if not s.buys]
     assert baselines and {setting.quotes for setting in baselines} == {"paper"}, "they buy nothing, and are shared"
 
 
+@pytest.mark.parametrize(("method", "side"), [(REFINE, RIGHT), (WEIGH, MIXED)])
 @pytest.mark.parametrize("dataset", SYNTHETIC_DATA.main)
-def test_made_tables_are_cleaned_as_well_with_sealed_quotes(dataset: str) -> None:
-    paper, sealed = (measure(Setting(dataset=dataset, rows=1_000, seed=1, quotes=quotes), None) for quotes in QUOTES)
+def test_made_tables_are_cleaned_as_well_with_sealed_quotes(dataset: str, method: str, side: str) -> None:
+    setting: dict[str, Any] = {"dataset": dataset, "rows": 1_000, "seed": 1, "method": method, "side": side}
+    paper, sealed = (measure(Setting(**setting, quotes=quotes), None) for quotes in QUOTES)
     assert sealed["error"] <= DEARER * paper["error"]
     assert sealed["purchases"] > 0 and sealed["dirty_error"] == paper["dirty_error"]
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("dataset", ["food", "clinical"])  # all five are in docs/evaluation.md
+def test_real_tables_are_weighed_as_well_with_sealed_quotes(shared_data: Path, dataset: str) -> None:
+    setting: dict[str, Any] = {"dataset": dataset, "rows": 2_000, "seed": 1, "method": WEIGH, "side": MIXED}
+    paper, sealed = (measure(Setting(**setting, quotes=quotes), shared_data) for quotes in QUOTES)
+    assert sealed["error"] <= DEARER * paper["error"]
 
 
 @pytest.mark.data

@@ -18,12 +18,15 @@ from pacas.experiments.runs.setting import (
     GUARDED,
     GUARDS,
     LINKED,
+    MIXED,
     NO_PRIVACY,
     NO_PURCHASE,
     PRIVATE,
     QUOTES,
     REFINE,
     REPLACE,
+    RIGHT,
+    WEIGH,
     Setting,
 )
 
@@ -275,6 +278,18 @@ def as_good_sealed(runs: Runs) -> Verdict:
     return Verdict(close, f"share of the dirty error left, with the paper's quotes and with sealed ones, by {said}")
 
 
+def as_good_sealed_and_weighing(runs: Runs) -> Verdict:
+    """At the default budget, does weighing leave at most 1.1 × the error on every data set, on either side?"""
+    left = {
+        (d, side): tuple(_quoted(runs, "relative_error", d, "sealed", method=WEIGH, side=side))
+        for side in (RIGHT, MIXED)
+        for d in runs.collection.all
+    }
+    said = ", ".join(f"{d} {side} {number(paper)} and {number(sealed)}" for (d, side), (paper, sealed) in left.items())
+    close = all(sealed <= DEARER * paper for paper, sealed in left.values())
+    return Verdict(close, f"share of the dirty error left, with the paper's quotes and with sealed ones: {said}")
+
+
 def few_more_declined(runs: Runs) -> Verdict:
     """Before any sale, are at most twice as many classes declined at level 0 with sealed quotes?"""
     shares = {d: tuple(_quoted(runs, "declined_0", d, method=REFINE)) for d in runs.collection.all}
@@ -283,11 +298,11 @@ def few_more_declined(runs: Runs) -> Verdict:
     return Verdict(few, f"of the classes, with the paper's quotes and with sealed ones: {said}")
 
 
-def _quoted(runs: Runs, shows: str, dataset: str, **where: Any) -> Iterator[float]:
+def _quoted(runs: Runs, shows: str, dataset: str, figure: str = "quotes", **where: Any) -> Iterator[float]:
     """At the default budget, with the paper's quotes and with sealed ones."""
     default = Setting(dataset=dataset).budget
     for quotes in QUOTES:
-        yield runs.curve("quotes", shows, dataset=dataset, quotes=quotes, **where)[default]
+        yield runs.curve(figure, shows, dataset=dataset, quotes=quotes, **where)[default]
 
 
 # ---- policies, harm, size ---------------------------------------------------------------------------------------

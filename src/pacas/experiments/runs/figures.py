@@ -259,6 +259,23 @@ FIGURES: Mapping[str, Figure] = {
             others=True,
         ),
         Figure(
+            "sealed",
+            "The client that weighs at sealed quotes and at the paper's, right sides wrong, and both: repair error "
+            "over the budget B",
+            "budget",
+            {
+                "side": (RIGHT, MIXED),
+                "budget": BUDGETS,
+                "quotes": QUOTES,
+                "method": (REFINE, WEIGH),
+                "guard": (LINKED,),
+            },
+            ("relative_error",),
+            lines=("method", "quotes"),
+            panels="side",
+            others=True,
+        ),
+        Figure(
             "max_level",
             "Repair error and time over the coarsest level that is bought, l_max",
             "max_level",
