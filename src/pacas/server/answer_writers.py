@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from threading import Lock
 from typing import Any
 
 import numpy as np
+from cachetools import LRUCache
 from numpy.typing import NDArray
 from pydantic_core import to_json
 
@@ -21,6 +23,8 @@ from pacas.server.signing_key import SigningKey
 from pacas.wire.shapes import ReceiptDocument
 
 Prices = NDArray[np.int64]
+KEPT = 20_000
+"""Signed receipts that are kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +75,17 @@ class PurchaseWriter:
 
     def __init__(self, signing: SigningKey, quotes: QuoteWriter, widest: Widest | None = None) -> None:
         self._signing, self._quotes, self._widest = signing, quotes, widest
+        self._signed = LRUCache[str, SignedReceipt](KEPT)
+        """Receipts by the hash of their entries: to tell one again costs a lookup."""
+        self._lock = Lock()
 
     def bought(self, entry: Entry) -> bytes:
-        signed = self._signing.sign(_receipt(entry))
+        with self._lock:
+            signed = self._signed.get(entry.hash)
+        if signed is None:
+            signed = self._signing.sign(_receipt(entry))
+            with self._lock:
+                self._signed[entry.hash] = signed
         return padded(_document(entry.purchase, signed), self._length(entry.purchase))
 
     def with_request(self, entry: Entry) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Awaitable, Sequence
 from typing import Any
@@ -18,6 +19,7 @@ from pacas.server.http_call import HttpCall, read_body
 from pacas.server.limits import MEBIBYTE
 from pacas.server.metrics import MEDIA_TYPE as METRICS
 from pacas.server.service import Service
+from pacas.server.thread_pools import Parts, all_parts
 from pacas.wire.shapes import ARROW, JSON, LONGEST_NAME, ErrorCode, KeyAnswer, Status
 
 PAGE, LARGEST_PAGE = 100, 1000
@@ -52,8 +54,8 @@ class Routes:
         quoting, pools = self._service.quoting, self._service.pools
         try:
             if quoting.is_quick and len(body) <= pools.AT_ONCE:
-                return _json(quoting.json(body, account))
-            return _json(await pools.quotes.run(quoting.json, body, account))
+                return _json(all_parts(quoting.json(body, account)))
+            return _json(await self._in_parts(call, account, quoting.json(body, account)))
         except ValidationError as error:
             raise Failure.of(error) from None
 
@@ -62,7 +64,8 @@ class Routes:
         attribute = call.parameter("attribute")[:LONGEST_NAME]
         body = await self._body(call, ARROW)
         quoting = self._service.quoting
-        return Response(await self._service.pools.quotes.run(quoting.arrow, attribute, body, account), media_type=ARROW)
+        told = await self._in_parts(call, account, quoting.arrow(attribute, body, account))
+        return Response(told, media_type=ARROW)
 
     async def prices(self, call: HttpCall) -> Response:
         await self._client(call)
@@ -124,6 +127,15 @@ class Routes:
         totals = await self._service.pools.store.run(self._service.provider.ledger.totals)
         text = self._service.metrics.text(sum(total.spent for total in totals.values()))
         return Response(text, media_type=METRICS)
+
+    async def _in_parts(self, call: HttpCall, account: Account, parts: Parts[bytes]) -> bytes:
+        """Answer a call whose body is there, one of an account at a time, for as long as its client waits."""
+        leaving = asyncio.ensure_future(call.receive())
+        try:
+            async with self._service.pools.turns.of(account.name):
+                return await self._service.pools.quotes.run_parts(parts, leaving.done)
+        finally:
+            leaving.cancel()
 
     def _body(self, call: HttpCall, media_type: str) -> Awaitable[bytes]:
         return read_body(call, media_type.encode(), self._service.settings.max_body_bytes)
