@@ -13,6 +13,7 @@ from lanes import examples
 
 from pacas.core.schedule import LIST, WHOLE, Schedule, Step
 from pacas.errors import InputError
+from pacas.protocol.order_of_checks import at_rates
 
 
 @st.composite
@@ -54,7 +55,7 @@ def test_what_is_bought_before_never_raises_a_quote(schedule: Schedule, listed: 
     later = schedule.quote(listed + more, price)
     assert schedule.charge(listed + more, price) <= later <= schedule.quote(listed, price)
     ladders = np.array([[price, -3], [0, more % 7]])
-    told = schedule.quotes(listed, ladders).tolist()
+    told = at_rates(schedule, listed, ladders).tolist()
     assert told == [[schedule.quote(listed, price), -3], [0, schedule.quote(listed, more % 7)]]
 
 

@@ -14,6 +14,7 @@ import pacas
 from pacas.core.schedule import Schedule
 from pacas.errors import LedgerChangedError
 from pacas.protocol.messages import Answer, Quote, Reason, Refusal, Request
+from pacas.protocol.order_of_checks import at_rates
 from pacas.provider.audit import audit
 from pacas.provider.ledger.ledger import MemoryLedger
 from pacas.provider.quote_mode import sealed_keys
@@ -41,7 +42,7 @@ def test_charges_follow_the_schedule_and_a_quote_is_never_exceeded(case: Case) -
             request = Request({"K": one.key}, one.attribute, level)
             quoted, list_price = (p.quote(request, buyer=one.buyer) for p in (with_rates, by_list))
             ladders = [p.quote_batch(one.attribute, {"K": keys}, buyer=one.buyer).prices for p in (with_rates, by_list)]
-            assert (ladders[0] == schedule.quotes(listed[one.buyer], ladders[1])).all()
+            assert (ladders[0] == at_rates(schedule, listed[one.buyer], ladders[1])).all()
             if isinstance(list_price, Refusal):
                 assert quoted == list_price
                 continue

@@ -19,9 +19,6 @@ from decimal import Decimal
 from itertools import pairwise
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from pacas.core.money import credits_text, nanocredits
 from pacas.errors import InputError
 
@@ -120,14 +117,6 @@ class Schedule:
     def quote(self, listed: int, price: int) -> int:
         """The most that it costs, now and after whatever the account buys before."""
         return -((self._worth(listed) - self._worth(listed + price)) // WHOLE)
-
-    def quotes(self, listed: int, prices: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The same of many list prices; those below 0 are refusals, and stay what they are."""
-        if self.is_flat:
-            return prices
-        found, which = np.unique(prices, return_inverse=True)
-        costs = [price if price < 0 else self.quote(listed, price) for price in found.tolist()]
-        return np.array(costs, dtype=np.int64)[which].reshape(prices.shape)
 
     def _worth(self, listed: int) -> int:
         """f(W) in parts of a nanocredit, exactly."""

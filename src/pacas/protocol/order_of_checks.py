@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pacas.core.schedule import Schedule
 from pacas.protocol.messages import Offer, Reason, refused
 
 Numbers = NDArray[np.integer[Any]]
@@ -45,6 +46,15 @@ def not_below(floor: int, ladders: NDArray[np.int64]) -> NDArray[np.int64]:
     below = ladders[:, :floor]
     below[below >= 0] = UNSAFE
     return ladders
+
+
+def at_rates(schedule: Schedule, listed: int, ladders: NDArray[np.int64]) -> NDArray[np.int64]:
+    """List prices as a schedule of rates lets them cost who has so many list credits; refusals stay what they are."""
+    if schedule.is_flat:
+        return ladders
+    found, which = np.unique(ladders, return_inverse=True)
+    costs = [price if price < 0 else schedule.quote(listed, price) for price in found.tolist()]
+    return np.array(costs, dtype=np.int64)[which].reshape(ladders.shape)
 
 
 def is_too_many(ladder: Sequence[int], offer: Offer) -> bool:

@@ -24,6 +24,7 @@ from pacas.errors import InputError, LedgerBrokenError, LedgerChangedError, Ledg
 from pacas.protocol.marketplace import Columns
 from pacas.protocol.messages import Answer, Ladders, Offer, Quote, Reason, Refusal, Request
 from pacas.protocol.names import LOCAL, check_buyer
+from pacas.protocol.order_of_checks import at_rates
 from pacas.provider.in_memory.shop import InMemoryShop
 from pacas.provider.in_memory.stock import Stock, take_stock
 from pacas.provider.ledger.chain import Head
@@ -284,7 +285,9 @@ class Provider:
         """AskPrice for many tuples, each at all levels."""
         check_buyer(buyer)
         ladders = self._shop.ladders(attribute, tuples, buyer)
-        return Ladders(self.schedule.quotes(self.listed(buyer), ladders.prices))
+        if self.schedule.is_flat:
+            return ladders
+        return Ladders(at_rates(self.schedule, self.listed(buyer), ladders.prices))
 
     def quote_query(self, query: GeneralizedQuery, *, buyer: str = LOCAL) -> Quote | Refusal:
         """AskPrice for any generalized query; only where the relation is held in memory."""
@@ -345,7 +348,7 @@ class Provider:
 
     def _quoted(self, price: int, buyer: str) -> int:
         """What a list price costs a buyer at the most."""
-        return self.schedule.quote(self.listed(buyer), price)
+        return price if self.schedule.is_flat else self.schedule.quote(self.listed(buyer), price)
 
     def as_buyer(self, buyer: str) -> BuyerView:
         """The marketplace as one buyer sees it."""

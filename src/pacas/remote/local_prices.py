@@ -14,6 +14,7 @@ from pacas.core.bought_levels import BoughtLevels
 from pacas.core.schedule import LIST, Schedule
 from pacas.core.unit_prices import Ints
 from pacas.protocol.messages import Offer, Request
+from pacas.protocol.order_of_checks import at_rates
 from pacas.protocol.price_list import PriceList
 
 MOST_KEYS = 5_000_000
@@ -57,7 +58,7 @@ class LocalPrices:
         """Prices and refusals of many tuples at all levels."""
         with self._lock:
             ladders = self._list(attribute).ladders(tuples, self._bought)
-            return self._schedule.quotes(self._listed, ladders)
+            return at_rates(self._schedule, self._listed, ladders)
 
     def quote(self, request: Request) -> int:
         """One request's price, or a refusal."""
