@@ -15,6 +15,7 @@ from page_looks import is_wider_than_the_window, pale_texts
 from review_pages import PAGES, Seen, next_order, review_in_browser, watch
 from reviewed_offices import review_job, settled, shop, until
 
+from pacas.errors import PacasError
 from pacas.protocol.messages import Quote
 from pacas.review.doorkeeper import entrance
 
@@ -318,17 +319,74 @@ def test_repairs_are_kept_and_undone_one_by_one_by_class_and_by_attribute(seen: 
     page.locator("#list .badge", has_text="kept").first.wait_for()
 
 
-def test_a_class_is_undone_and_a_guess_is_taken(seen: Seen) -> None:
+def test_a_class_is_kept_and_undone_and_a_guess_is_taken(browser: Browser, tmp_path: Path, market: Watched) -> None:
+    with review_in_browser(browser, review_job(tmp_path, market, budget=0, careful=0.99)) as seen:
+        keep_and_undo_a_class(seen)
+
+
+def keep_and_undo_a_class(seen: Seen) -> None:
     page = seen.open("repairs")
-    whole = page.get_by_role("button", name="Undo its class")
-    if whole.count():
-        whole.first.click()
-        seen.said("put back")
-    guess = page.locator("form[action='/cell/guess'] button")
-    if guess.count():
-        guess.first.click()
-        page.locator("#list .badge", has_text="by hand").first.wait_for()
-    assert seen.session.run.journal.edits
+    page.get_by_role("button", name=re.compile(r"Keep its class \(")).first.click()
+    seen.said("kept as written")
+    page.get_by_role("button", name=re.compile(r"Undo its class \(")).first.click()
+    seen.said("put back")
+    page.locator("form[action='/cell/guess'] button").first.click()
+    page.locator("#list .badge", has_text="by hand").first.wait_for()
+    assert [edit.value is None for edit in seen.session.run.journal.edits] == [False, True, False]
+
+
+def test_a_class_is_decided_on_where_one_of_its_cells_stands(seen: Seen) -> None:
+    page = seen.open("table")
+    page.select_option("select[name=look]", "changed")
+    page.locator("td:has(ins) button").first.click()
+    edits = seen.session.run.journal
+    for button, state in (
+        ("Keep", "kept"),
+        ("Undo", "undone"),
+        ("Write it again", "kept"),
+        ("Undo its class", "undone"),
+        ("Write it again", "kept"),
+    ):
+        seen.press(button, within="#cell")
+        page.locator("#cell .badge", has_text=state).wait_for()
+    page.locator("td:has(ins):not(:has(.badge)) button").first.click()
+    seen.press("Keep its class", within="#cell")
+    seen.said("kept as written")
+    page.select_option("select[name=look]", "standing_out")
+    page.locator("td.wrong:not(:has(.badge)) button").first.click()
+    page.get_by_label("cells of the class").check()
+    page.fill("#cell input[name=value]", "all alike")
+    seen.press("Write by hand", within="#cell")
+    page.locator("#cell .badge", has_text="pinned").wait_for()
+    assert len(edits.edits[-1].rows) > 1 and edits.edits[-1].value == "all alike" and len(edits.edits) == 7
+
+
+def test_a_run_that_has_failed_is_tried_again_and_the_table_written_again(seen: Seen, market: Watched) -> None:
+    page, key, sold = seen.open("orders"), key_of(seen), market.shop.keys
+
+    def no_answer_once_it_is_sold() -> None:
+        if sold:
+            market.moment = lambda: None
+            raise PacasError("the provider does not answer")
+
+    market.moment = no_answer_once_it_is_sold
+    seen.press("Approve and pay")
+    page.locator("h2", has_text="The run has stopped").wait_for(timeout=20_000)
+    seen.press("Try again")
+    seen.said("going on from the journal")
+    next_order(seen, key)
+    assert list(sold) == [key], "it was paid under its key, once"
+    page.locator("summary", has_text="Buy no more").click()
+    seen.press("Buy no more", within="details[open]")
+    page.locator("text=the table is written:").wait_for(timeout=30_000)
+    settled(seen.session)
+    seen.session.edit("JOB", np.array([3]), "by hand")
+    page = seen.open("repairs")
+    seen.said("lacks your last edits")
+    seen.press("Write the table again")
+    seen.said("written")
+    page.locator(".notice", has_text="lacks your last edits").wait_for(state="detached")
+    assert lines_of(seen.session.job.output)[3]["JOB"] == "by hand"
 
 
 def test_all_is_exported_as_it_stands(seen: Seen, tmp_path: Path) -> None:

@@ -2,50 +2,26 @@
 
 from __future__ import annotations
 
-import json
 import re
-import sqlite3
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
+from killed_reviews import COMMAND, sold, started, write_files
 from reviewed_offices import PATIENCE
 
 from pacas.cli.main import run
-
-SCRIPT = Path(__file__).with_name("killed_review.py")
-PROVIDER = """\
-[relation]
-data = "sp.csv"
-[match]
-B = "K = K"
-[pricing]
-total = 36.0
-seed = 7
-"""
-COMMAND = ["client.toml", "--provider", "provider.toml", "--budget", "20", "--strategy", "paper"]
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Twelve classes of three rows; in each one row is wrong."""
-    sold, dirty = ["K,B"], ["K,H,B"]
-    for i in range(36):
-        right = f"b{i // 3 % 5}"
-        sold.append(f"k{i},{right}")
-        dirty.append(f"k{i},h{i // 3},{f'wrong{i}' if i % 3 == 1 else right}")
-    contents = {"sp.csv": sold, "client.csv": dirty, "provider.toml": [PROVIDER]}
-    contents["client.toml"] = ['data = "client.csv"', 'fds = ["H -> B"]']
-    for name, lines in contents.items():
-        (tmp_path / name).write_text("\n".join(lines) + "\n")
+    write_files(tmp_path)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -76,18 +52,10 @@ class Pages:
 
 @contextmanager
 def review(moment: str, browser: str = "--no-browser") -> Iterator[tuple[subprocess.Popen[str], Pages]]:
-    line = [sys.executable, str(SCRIPT), moment, "review", *COMMAND, browser, "--json"]
-    process = subprocess.Popen(line, stdout=subprocess.PIPE, text=True)
-    try:
-        assert process.stdout is not None
-        pages = Pages(json.loads(process.stdout.readline())["url"])
+    with started(moment, browser) as (process, url):
+        pages = Pages(url)
         yield process, pages
         pages.client.close()
-    finally:
-        process.terminate()
-        process.wait(PATIENCE)
-        assert process.stdout is not None
-        process.stdout.close()
 
 
 def test_a_browser_is_started_with_nothing_that_others_may_not_read(
@@ -110,11 +78,6 @@ def test_a_browser_is_started_with_nothing_that_others_may_not_read(
         assert pages.client.get("/table").status_code == 403
         assert pages.client.get(address[1]).status_code == pages.client.get("/table").status_code == 200
     assert not page.parent.exists()
-
-
-def sold(folder: Path) -> list[Any]:
-    with closing(sqlite3.connect(folder / "provider.ledger.db")) as ledger:
-        return ledger.execute("SELECT buyer, purchases FROM total").fetchall()
 
 
 @pytest.mark.parametrize("moment", ["before", "after"])
