@@ -12,9 +12,11 @@ import pytest
 from fabricated_runs import all_runs, runs_of
 
 from pacas.experiments.claims import Judged
+from pacas.experiments.plots import style
 from pacas.experiments.plots.draw import draw
-from pacas.experiments.plots.report import report_page, write_report
+from pacas.experiments.plots.report import PAGE_COLOURS, report_page, write_report
 from pacas.experiments.runs.figures import FIGURES
+from pacas.pages.assets import assets
 
 NASTY = "</table><script>alert(1)</script>"
 CLAIMS = (
@@ -134,3 +136,19 @@ def test_missing_runs_are_counted(tmp_path: Path) -> None:
     page = Page(report_page(tmp_path, (FIGURES["side"],), all_runs("side", keep=lambda s: s.seed > 1), ()))
     assert "36 missing" in page.text  # of 3 sides, 4 methods, 3 data sets, the first of 4 seeds
     assert "36 of 144 runs missing." in page.text
+
+
+def test_what_is_drawn_stands_out_on_a_dark_page() -> None:
+    """Colours that do not turn with the page have a contrast of 3 at least with a dark card, as AA asks of figures."""
+    dark = re.findall(r"--card: (#\w{6})", assets()["pacas.css"].text)[-1]
+    drawn = {name: value for name, value in vars(style).items() if re.fullmatch("#[0-9a-f]{6}", str(value))}
+    fixed = {name: value for name, value in drawn.items() if value not in PAGE_COLOURS}
+    assert len(fixed) > 5
+    assert {name for name, value in fixed.items() if (_light(value) + 0.05) / (_light(dark) + 0.05) < 3} == set()
+
+
+def _light(colour: str) -> float:
+    """The relative luminance of a colour."""
+    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    red, green, blue = (part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue

@@ -18,7 +18,7 @@ from reviewed_offices import review_job, reviewing, settled, shop
 
 from pacas.formats.formulas import neutral, neutralise_csv
 from pacas.review import exports
-from pacas.review.exports import TABLE, export
+from pacas.review.exports import REPORT, TABLE, export
 
 CELLS = st.text(st.sampled_from('=-+@1.a;,"\n\r\té\ufeff '), max_size=5)
 
@@ -129,3 +129,10 @@ def test_an_export_that_fails_leaves_nothing(tmp_path: Path, temporary: Path, mo
         with pytest.raises(RuntimeError):
             export(session, TABLE, neutral=True)
     assert list(temporary.glob("pacas-export-*")) == []
+
+
+def test_a_report_before_the_end_says_why_classes_are_left(tmp_path: Path) -> None:
+    with reviewing(review_job(tmp_path, shop(), strategy="paper")) as session:
+        settled(session)
+        report = export(session, REPORT, neutral=False)
+        assert "nobody has decided yet on what would be bought for it" in report.read_text()

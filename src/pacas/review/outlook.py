@@ -14,15 +14,13 @@ from pacas.client.buying.offers import all_hierarchies
 from pacas.client.classes.check import Check, check_table
 from pacas.client.outcome.cleaning import Cleaning
 from pacas.client.outcome.judgement import knee_of
-from pacas.client.outcome.steps import REJECTED, Order
+from pacas.client.outcome.steps import NOT_YET, REJECTED, Order
 from pacas.core.histogram import Ints
 from pacas.errors import PacasError
 from pacas.review.job import ReviewJob
 from pacas.review.marks import Marks
 from pacas.review.run import DONE, IDLE, Recalled, Replay, Run
 
-NOT_YET = "not_bought_yet"
-"""Why a class is as it is: nobody has decided on what would be bought for it."""
 FULL = 10**15
 """A budget, in nanocredits, that buys all that is worth its price."""
 SHARES = (0.0, 0.5, 0.25, 0.125, 0.75, 0.0625, 0.375)

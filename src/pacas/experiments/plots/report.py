@@ -26,7 +26,7 @@ from pacas.experiments.plots.labels import (
     value_words,
 )
 from pacas.experiments.plots.means import Means, Point, means
-from pacas.experiments.plots.style import INK, LINE, PAPER, SOFT
+from pacas.experiments.plots.style import INK, LINE, PAPER, RED, SOFT
 from pacas.experiments.runs.figures import Figure, all_settings
 from pacas.experiments.runs.results import Line, Runs
 from pacas.experiments.runs.setting import SHARED, Setting
@@ -137,7 +137,7 @@ def _numbers(point: Point, figure: Figure) -> Iterator[str]:
         yield "–" if spread is None else number(spread.mean)
 
 
-PAGE_COLOURS = {INK: "var(--ink)", SOFT: "var(--soft)", LINE: "var(--line)", PAPER: "var(--card)"}
+PAGE_COLOURS = {INK: "var(--ink)", SOFT: "var(--soft)", LINE: "var(--line)", PAPER: "var(--card)", RED: "var(--bad)"}
 """What the reports' style sheet calls them, which knows light pages and dark ones."""
 
 _NOT_NEEDED = re.compile(r"<!--.*?-->|<metadata>.*?</metadata>|<style.*?</style>|\sxmlns(:\w+)?=\"[^\"]*\"", re.DOTALL)
