@@ -45,6 +45,23 @@ def test_each_attribute_has_its_hierarchy(tmp_path: Path) -> None:
     assert read_hierarchy(alone).height == 2
 
 
+@pytest.mark.parametrize("separator", [";", ",", "\t", "|"])
+def test_as_arx_writes_it(tmp_path: Path, separator: str) -> None:
+    """Entries have their attributes' names as they are, and the separator of the table that was imported."""
+    said = separator.join(["51", '"[50,59]"', "*"]) + "\n" + separator.join(["67", '"[60;69]"', "*"]) + "\n"
+    entries = {
+        "project.xml": f"<project>\n\t<name>Study &amp; co</name>\n\t<separator>{separator}</separator>\n</project>\n",
+        "input/config.dat": "\0",
+        "input/definition.xml": "<definition><assigment><name>A/GE</name><ref>hierarchies/A/GE.csv</ref></assigment>",
+        "input/hierarchies/A/GE.csv": said,
+        "output/hierarchies/A/GE.csv": said,
+    }
+    for told in (entries, {**entries, "input/definition.xml": entries["input/definition.xml"] + "</definition>"}):
+        read = read_hierarchy(project(tmp_path / "study.deid", told), attribute="A/GE")
+        assert list(read.rows()) == [("51", "[50,59]", "*"), ("67", "[60;69]", "*")]
+    assert read_hierarchy(tmp_path / "study.deid/input/hierarchies/A/GE.csv").height == 2
+
+
 @pytest.mark.parametrize(
     ("entries", "attribute", "said"),
     [

@@ -54,6 +54,10 @@ def compare(match: Match, tuples: list[Row], rows: list[Row], trees: dict[str, T
         assert [rows.tolist() for rows in found.match(tuples, limit)] == [rows[: limit + 1] for rows in expected]
         assert [found.match_one(t, limit).tolist() for t in tuples] == [rows[: limit + 1] for rows in expected]
     assert [found.match_one(t).tolist() for t in tuples] == expected
+    for times in (1, 9):  # few go one by one, many together
+        by_column = {a: [t[a] for t in tuples] * times for a in (tuples[0] if tuples else ())}
+        if by_column:
+            assert [rows.tolist() for rows in found.match_columns(by_column)] == expected * times
 
 
 # ---- values that are nearly alike -----------------------------------------------------------------------------------

@@ -34,7 +34,9 @@ def shop(mode: str, engine: str, **more: Any) -> pacas.Provider:
 
 
 def bought(provider: pacas.Provider, sex: str | None, born: str | None) -> str:
-    sold = provider.pay(pacas.Request({"sex": sex, "born": born}, "MED", 0), 10**12, f"{sex} {born}")
+    given = {"sex": sex, "born": born}
+    asked = {column: given[column] for column in provider.catalogue()["MED"].columns}
+    sold = provider.pay(pacas.Request(asked, "MED", 0), 10**12, f"{sex} {born}")
     return sold.value if isinstance(sold, Answer) else sold.reason.value
 
 
@@ -78,3 +80,11 @@ def test_it_is_finding_by_that_column(mode: str) -> None:
     if mode == "sealed":
         with pytest.raises(pacas.InputError, match="'MED'"):
             shop(mode, "held", match={"MED": "med ~ MED normalized"})
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_blanks_are_a_value_and_nothing_is_none(engine: str) -> None:
+    people = {"SEX": ["  ", "male", None], "MED": ["m0", "m1", "m2"]}
+    told: dict[str, Any] = {"match": {"MED": "sex ~ SEX normalized"}, "hierarchies": {"MED": TREE}, "total": 10}
+    provider = pacas.Provider(people, quotes="sealed", engine=ENGINES[engine], **told)
+    assert [bought(provider, sex, None) for sex in (" ", "MALE", "", None)] == ["m0", "m1", "no_match", "no_match"]

@@ -84,6 +84,11 @@ class Similarity(Enum):
         word, _, order = self.value.partition(" ")
         return DateOrder(order) if word == "normalized" else None
 
+    @property
+    def is_one_spelling(self) -> bool:
+        """Whether values are alike that have one spelling, as they are or once normalized: it parts them into kinds."""
+        return self is Similarity.EQUAL or self.date_order is not None
+
 
 @dataclass(frozen=True, slots=True)
 class MatchClause:

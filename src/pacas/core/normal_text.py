@@ -47,6 +47,8 @@ def normal_text(value: str, order: DateOrder = DateOrder.UNKNOWN) -> str:
     >>> [normal_text("4/5/2016", order) for order in DateOrder]
     ['4/5/2016', '2016-05-04', '2016-04-05']
     """
+    if value.isascii() and value.isalpha():  # a word: most values are, and are no numbers and no dates
+        return value.lower()
     text = " ".join(_plain(value).split())
     number = canonical_number(text)
     return _dated(number, order) or number

@@ -1,18 +1,37 @@
-"""ARX project files (`.deid`): a zip archive whose `hierarchies/*.csv` are the hierarchies of its attributes."""
+"""ARX project files (`.deid`): a zip archive whose `hierarchies/*.csv` are the hierarchies of its attributes.
+
+ARX names an entry after its attribute, whatever is in that name, and writes all of them with the separator of the table
+that the project began with, which `project.xml` tells.
+"""
 
 from __future__ import annotations
 
+import csv
+import io
+import re
 import zipfile
 import zlib
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from xml.etree import ElementTree
 
+from pacas.engine.hierarchy_files.arx import SEPARATORS
 from pacas.errors import FileError, did_you_mean
 
 SUFFIX = ".deid"
 MOST_BYTES = 256 << 20
 """Of one entry: a hierarchy that is larger is none."""
+_NOT_WHOLE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    csv.Error,
+    NotImplementedError,
+    RuntimeError,
+    OSError,
+    EOFError,
+    ValueError,
+)
+_ENTRY = re.compile(r"(?:[^/]+/)*?hierarchies/(.+)\.csv", re.IGNORECASE | re.DOTALL)
 
 
 def project_of(path: Path) -> tuple[Path, str | None] | None:
@@ -29,8 +48,18 @@ def project_text(path: Path, inside: str | None, attribute: str | None) -> str:
     try:
         with zipfile.ZipFile(path) as project:
             entries = _hierarchies(project)
-            return _read(project, _chosen(path, entries, inside, attribute), path)
-    except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, OSError, EOFError, ValueError) as error:
+            text = _read(project, _chosen(path, entries, inside, attribute), path)
+            return _with_semicolons(text, _separator(project))
+    except (
+        zipfile.BadZipFile,
+        zlib.error,
+        NotImplementedError,
+        RuntimeError,
+        OSError,
+        EOFError,
+        ValueError,
+        csv.Error,
+    ) as error:
         raise FileError(f"{path}: not a whole ARX project ({type(error).__name__}); save it once more") from None
 
 
@@ -55,9 +84,9 @@ def _chosen(path: Path, entries: Mapping[str, str], inside: str | None, attribut
 
 def _hierarchies(project: zipfile.ZipFile) -> dict[str, str]:
     """The entry of each attribute's hierarchy; those of the input, if a project has some of its output, too."""
-    entries = [name for name in project.namelist() if _is_hierarchy(PurePosixPath(name))]
-    entries.sort(key=lambda name: (not name.startswith("input/"), name))
-    named = {PurePosixPath(entry).stem: entry for entry in reversed(entries)}
+    found = [(entry[1], name) for name in project.namelist() if (entry := _ENTRY.fullmatch(name))]
+    found.sort(key=lambda pair: (not pair[1].startswith("input/"), pair[1]))
+    entries, named = [name for _, name in found], dict(reversed(found))
     for definition in (name for name in project.namelist() if PurePosixPath(name).name == "definition.xml"):
         prefix = definition.removesuffix("definition.xml")
         for attribute, entry in _defined(project, definition).items():
@@ -67,24 +96,42 @@ def _hierarchies(project: zipfile.ZipFile) -> dict[str, str]:
     return dict(sorted(named.items()))
 
 
-def _is_hierarchy(entry: PurePosixPath) -> bool:
-    return entry.parent.name == "hierarchies" and entry.suffix.lower() == ".csv"
-
-
 def _defined(project: zipfile.ZipFile, definition: str) -> dict[str, str]:
     """Attributes and their entries, by a definition: an attribute's name need not be one that a file can have."""
-    if project.getinfo(definition).file_size > MOST_BYTES:
-        return {}
-    try:
-        root = ElementTree.fromstring(project.read(definition))
-    except ElementTree.ParseError:
-        return {}
     found = {}
-    for element in root.iter():
+    for element in _elements(project, definition):
         name, reference = element.findtext("name"), element.findtext("ref")
         if name and reference:
             found[name] = reference
     return found
+
+
+def _separator(project: zipfile.ZipFile) -> str | None:
+    """What stands between the cells of all tables of a project, if it says so."""
+    if "project.xml" not in project.namelist():
+        return None
+    said = next((one.text for one in _elements(project, "project.xml") if one.tag == "separator"), None)
+    return said if said and len(said) == 1 else None
+
+
+def _elements(project: zipfile.ZipFile, entry: str) -> list[ElementTree.Element]:
+    """All elements of an XML entry; none if it is not one."""
+    if project.getinfo(entry).file_size > MOST_BYTES:
+        return []
+    try:
+        return list(ElementTree.fromstring(project.read(entry)).iter())
+    except ElementTree.ParseError:
+        return []
+
+
+def _with_semicolons(text: str, separator: str | None) -> str:
+    """A hierarchy with a separator that files of hierarchies have; others, as tabs, are of projects alone."""
+    if separator is None or separator in SEPARATORS:
+        return text
+    out = io.StringIO()
+    cells = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    csv.writer(out, delimiter=SEPARATORS[0], lineterminator="\n", quoting=csv.QUOTE_ALL).writerows(cells)
+    return out.getvalue()
 
 
 def _read(project: zipfile.ZipFile, entry: str, path: Path) -> str:

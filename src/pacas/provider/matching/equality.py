@@ -1,17 +1,18 @@
-"""`=`: all equality clauses at once, as one lookup."""
+"""`=` and `~ … normalized`: all clauses that ask for one spelling, at once, as one lookup."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import count, repeat
 from typing import NamedTuple
 
 import numpy as np
 
-from pacas.core.hierarchy import canonical_number
 from pacas.engine.codes import CodedColumn
 from pacas.engine.grouping import Array, Keys, distinct
 
+Spelling = Callable[[str], str]
+"""The one spelling of a value, by which a column is compared."""
 FEW = 8
 """Tuples up to which it is faster to go one by one."""
 DENSE = 16
@@ -21,23 +22,24 @@ DENSE = 16
 class ValueNumbers(dict[str | None, int]):
     """A column's values, numbered from 0; −1 for a null and for what the column does not have.
 
-    Where the column compares by number, all spellings of a number have one.
+    Where the column compares by a spelling, all texts of that spelling have one.
     """
 
-    def __init__(self, values: Sequence[str | None], numeric: bool) -> None:
-        self._numeric = numeric
+    def __init__(self, values: Sequence[str | None], spelling: Spelling | None) -> None:
+        self._spelling = spelling
         texts = [value for value in values if value]
-        if not numeric:
-            super().__init__(zip(texts, count(), strict=False))
-            self.count = len(texts)
-            return
-        spelling = [canonical_number(text) for text in texts]
-        super().__init__(zip(dict.fromkeys(spelling), count(), strict=False))
-        self.count = len(self)
-        self.update({text: self[number] for text, number in zip(texts, spelling, strict=True)})
+        spelled = texts if spelling is None else [spelling(text) for text in texts]
+        self._spelled = dict(zip(dict.fromkeys(spelled), count(), strict=False))
+        super().__init__(zip(texts, map(self._spelled.__getitem__, spelled), strict=True))
+        self.count = len(self._spelled)
 
     def __missing__(self, value: str | None) -> int:
-        return self.get(canonical_number(value), -1) if self._numeric and value else -1
+        return self._spelled.get(self._spelling(value), -1) if self._spelling and value else -1
+
+    def of_many(self, values: Sequence[str | None]) -> Array:
+        """The number of each value; each is spelled once."""
+        number = self if self._spelling is None else {value: self[value] for value in set(values)}
+        return np.fromiter(map(number.__getitem__, values), np.int64, len(values))
 
     def of(self, column: CodedColumn) -> Keys:
         """The number of each row's value."""
@@ -46,14 +48,16 @@ class ValueNumbers(dict[str | None, int]):
 
 
 class EqualityIndex:
-    """Rows that agree in all columns of the equality clauses share a slot.
+    """Rows that agree in all columns of these clauses share a slot.
 
     Slots are found column by column: the pair (slot so far, number of the next column's value) has a slot. So keys
     stay below |R|², however many columns there are.
     """
 
-    def __init__(self, columns: Sequence[CodedColumn], numeric: Sequence[bool], client_at: Sequence[int]) -> None:
-        first, *others = [ValueNumbers(column.values, by) for column, by in zip(columns, numeric, strict=True)]
+    def __init__(
+        self, columns: Sequence[CodedColumn], spellings: Sequence[Spelling | None], client_at: Sequence[int]
+    ) -> None:
+        first, *others = [ValueNumbers(column.values, by) for column, by in zip(columns, spellings, strict=True)]
         self._first, self._first_at = first, client_at[0]
         self._others: list[_Pairs] = []
         self.slots = first.of(columns[0])
@@ -76,9 +80,9 @@ class EqualityIndex:
         """The slot of each of many tuples, which come by column."""
         if len(columns[0]) <= FEW:
             return np.array([self.slot(values) for values in zip(*columns, strict=True)], dtype=np.int64)
-        slot = _numbers(self._first, columns[self._first_at])
+        slot = self._first.of_many(columns[self._first_at])
         for at, numbers, stride, of_key, table in self._others:
-            keys = slot * stride + _numbers(numbers, columns[at])
+            keys = slot * stride + numbers.of_many(columns[at])
             if table is None:
                 slot = np.fromiter(map(of_key.get, keys.tolist(), repeat(-1)), np.int64, len(keys))
             else:
@@ -94,10 +98,6 @@ class _Pairs(NamedTuple):
     stride: int
     of_key: dict[int, int]
     table: memoryview | None
-
-
-def _numbers(numbers: ValueNumbers, values: Sequence[str | None]) -> Array:
-    return np.fromiter(map(numbers.__getitem__, values), np.int64, len(values))
 
 
 def _table(pairs: Array, keys: int) -> memoryview:

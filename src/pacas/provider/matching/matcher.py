@@ -15,8 +15,8 @@ import numpy as np
 import pyarrow as pa
 
 from pacas.core.dependency import MatchClause, MatchingDependency, Similarity
-from pacas.core.hierarchy import Hierarchy
-from pacas.core.normal_text import DateOrder
+from pacas.core.hierarchy import Hierarchy, canonical_number
+from pacas.core.normal_text import DateOrder, normal_text
 from pacas.engine.codes import CodedColumn
 from pacas.engine.contract import Hierarchies
 from pacas.engine.grouping import NONE, Groups, Ints, Keys, combine, distinct
@@ -33,7 +33,7 @@ from pacas.provider.matching.clause import (
     Slots,
     WithinIndex,
 )
-from pacas.provider.matching.equality import EqualityIndex
+from pacas.provider.matching.equality import EqualityIndex, Spelling
 from pacas.provider.matching.similarity import EditIndex, JaroWinklerIndex, QGramIndex
 
 Tuple = Mapping[str, str | None]
@@ -94,8 +94,8 @@ class Matcher:
         self.client_columns = dependency.client_columns
         """The columns that a tuple must have."""
         self._pick = _picker(self.client_columns)
-        equal = [clause for clause in dependency.clauses if clause.similarity is Similarity.EQUAL]
-        other = [clause for clause in dependency.clauses if clause.similarity is not Similarity.EQUAL]
+        equal = [clause for clause in dependency.clauses if clause.similarity.is_one_spelling]
+        other = [clause for clause in dependency.clauses if not clause.similarity.is_one_spelling]
         self._exact = _equality_index(equal, self.client_columns, columns, hierarchies or {}) if equal else None
         self._slots: Slots | None = None
         self._clauses: list[Clause] = []
@@ -271,10 +271,18 @@ def _equality_index(
     columns: Mapping[str, CodedColumn],
     hierarchies: Hierarchies,
 ) -> EqualityIndex:
-    """One index for all equality clauses."""
-    numeric = [clause.provider in hierarchies and hierarchies[clause.provider].numeric for clause in clauses]
+    """One index for all clauses that ask for one spelling."""
+    spellings = [_spelling(clause, hierarchies.get(clause.provider)) for clause in clauses]
     client_at = [client_columns.index(clause.client) for clause in clauses]
-    return EqualityIndex([columns[clause.provider] for clause in clauses], numeric, client_at)
+    return EqualityIndex([columns[clause.provider] for clause in clauses], spellings, client_at)
+
+
+def _spelling(clause: MatchClause, hierarchy: Hierarchy | None) -> Spelling | None:
+    """What two values are brought to before they are compared."""
+    order = clause.similarity.date_order
+    if order is not None:
+        return lambda value: normal_text(value, order)
+    return canonical_number if hierarchy is not None and hierarchy.numeric else None
 
 
 def clause_index(clause: MatchClause, values: Sequence[str | None], hierarchy: Hierarchy | None) -> ClauseIndex:
