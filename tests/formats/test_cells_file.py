@@ -19,9 +19,19 @@ def test_a_file_or_an_attribute_and_its_failed_rows(tmp_path: Path, monkeypatch:
 
 
 @pytest.mark.slow
-def test_a_million_cells_by_key(tmp_path: Path) -> None:
-    file = tmp_path / "cells.csv"
-    file.write_text("ID,attribute\n" + "".join(f"p{n},MED\n" for n in range(1_000_000)))
+@pytest.mark.parametrize("tool", ["plain", "pandera", "great expectations"])
+def test_a_million_cells(tmp_path: Path, tool: str) -> None:
+    many = range(1_000_000)
+    file = tmp_path / ("cells.json" if tool == "great expectations" else "cells.csv")
+    if tool == "plain":
+        file.write_text("ID,attribute\n" + "".join(f"p{n},MED\n" for n in many))
+    elif tool == "pandera":
+        head = "schema_context,column,check,check_number,failure_case,index\n"
+        file.write_text(head + "".join(f"Column,MED,isin,0,x,{n}\n" for n in many))
+    else:
+        config = {"type": "expect_x", "kwargs": {"column": "MED"}}
+        found = {"expectation_config": config, "success": False, "result": {"unexpected_index_list": list(many)}}
+        file.write_text(json.dumps({"success": False, "results": [found]}))
     assert len(CellsFile(file).read(["ID"]).cells) == 1_000_000
 
 

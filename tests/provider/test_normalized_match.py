@@ -84,7 +84,7 @@ def test_it_is_finding_by_that_column(mode: str) -> None:
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_blanks_are_a_value_and_nothing_is_none(engine: str) -> None:
-    people = {"SEX": ["  ", "male", None], "MED": ["m0", "m1", "m2"]}
+    people: dict[str, list[str | None]] = {"SEX": ["  ", "male", None], "MED": ["m0", "m1", "m2"]}
     told: dict[str, Any] = {"match": {"MED": "sex ~ SEX normalized"}, "hierarchies": {"MED": TREE}, "total": 10}
     provider = pacas.Provider(people, quotes="sealed", engine=ENGINES[engine], **told)
     assert [bought(provider, sex, None) for sex in (" ", "MALE", "", None)] == ["m0", "m1", "no_match", "no_match"]

@@ -84,7 +84,7 @@ def _chosen(path: Path, entries: Mapping[str, str], inside: str | None, attribut
 
 def _hierarchies(project: zipfile.ZipFile) -> dict[str, str]:
     """The entry of each attribute's hierarchy; those of the input, if a project has some of its output, too."""
-    found = [(entry[1], name) for name in project.namelist() if (entry := _ENTRY.fullmatch(name))]
+    found = [(match[1], name) for name in project.namelist() if (match := _ENTRY.fullmatch(name))]
     found.sort(key=lambda pair: (not pair[1].startswith("input/"), pair[1]))
     entries, named = [name for _, name in found], dict(reversed(found))
     for definition in (name for name in project.namelist() if PurePosixPath(name).name == "definition.xml"):
