@@ -14,6 +14,7 @@ from pathlib import Path
 
 import budget
 import clean
+import commits
 import core
 import experiments
 import lint
@@ -36,6 +37,7 @@ CHAPTERS = {
     "clean": clean.chapter,
     "budget": budget.chapter,
     "service": service.chapter,
+    "commits": commits.chapter,
     "timing": timing.chapter,
     "experiments": experiments.chapter,
     "scale": scale.chapter,

@@ -182,7 +182,7 @@ def _in_postgres(folder: Path, path: Path, most: int) -> str:
     import pytest
 
     try:
-        with _postgres_url() as url, tempfile.TemporaryDirectory(dir=folder) as place:
+        with postgres_url() as url, tempfile.TemporaryDirectory(dir=folder) as place:
             ledger = f"bench_{os.getpid()}"
             try:
                 with (
@@ -197,7 +197,7 @@ def _in_postgres(folder: Path, path: Path, most: int) -> str:
 
 
 @contextmanager
-def _postgres_url() -> Iterator[str]:
+def postgres_url() -> Iterator[str]:
     """The PostgreSQL that PACAS_POSTGRES names, or a private cluster."""
     import postgres
 

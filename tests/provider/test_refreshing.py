@@ -8,13 +8,13 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from pathlib import Path
 from threading import Event
-from typing import Any
 
 import pytest
 from waiting_ledger import told_of_waiting
 
 from pacas.protocol.messages import Quote, Request
 from pacas.provider.ledger.chain import Head
+from pacas.provider.ledger.entry import Entry
 from pacas.provider.ledger.ledger import Ledger, MemoryLedger
 from pacas.provider.provider import Provider
 from pacas.storage.sqlite.ledger import SqliteLedger
@@ -89,10 +89,10 @@ def test_a_refresh_takes_in_nothing_that_was_taken_in_while_it_was_reading(monke
     read = ledger.after
     late = iter([lambda: provider.sell(of(2), CEILING, "c"), lambda: None])
 
-    def overtaken(known: Head) -> Iterator[Any]:
-        entries = list(read(known))
+    def overtaken(known: Head) -> list[Entry]:
+        entries = read(known)
         next(late)()
-        return iter(entries)
+        return entries
 
     other.sell(of(0), CEILING, "a")
     other.sell(of(1), CEILING, "b")

@@ -108,9 +108,9 @@ def test_a_sale_is_two_round_trips(ledger: PostgresLedger, monkeypatch: pytest.M
     sent: list[str] = []
     send = tables._send
 
-    def noted(text: str) -> None:
+    def noted(text: str) -> list[list[tuple[Any, ...]]]:
         sent.append(text)
-        send(text)
+        return send(text)
 
     monkeypatch.setattr(tables, "_send", noted)
     with ledger.transaction():
@@ -120,6 +120,30 @@ def test_a_sale_is_two_round_trips(ledger: PostgresLedger, monkeypatch: pytest.M
         ledger.append(purchase(2), is_new=True)
     assert len(sent) == 2
     assert ledger.verify().holds and ledger.head().entries == 3
+
+
+def test_many_sales_that_share_a_commit_are_two_round_trips(
+    ledger: PostgresLedger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger.append(purchase(1))
+    tables = ledger._tables()
+    sent: list[str] = []
+    send = tables._send
+
+    def noted(text: str) -> list[list[tuple[Any, ...]]]:
+        sent.append(text)
+        return send(text)
+
+    monkeypatch.setattr(tables, "_send", noted)
+    with ledger.transaction():
+        ledger.look_ahead([("ann", f"key {number}") for number in range(1, 9)] + [("", "")])
+        assert ledger.find("ann", "key 1", REQUEST) is not None
+        for number in range(2, 9):
+            assert ledger.find("ann", f"key {number}", REQUEST) is None
+            ledger.append(purchase(number), is_new=True)
+            assert ledger.find("ann", f"key {number}", REQUEST) is not None
+    assert len(sent) == 2
+    assert ledger.verify().holds and ledger.head().entries == 9
 
 
 def test_a_transaction_that_asks_for_nothing_is_not_sent(
@@ -240,7 +264,7 @@ def test_a_transaction_whose_connection_is_lost_leaves_nothing_even_if_the_failu
         assert ledger.head().entries == 2
         postgres_end(ledger, postgres_url)
         with pytest.raises(StorageError, match="lost its connection"):
-            ledger.find("ann", "key 1")
+            ledger.find("ann", "key 2")
         with pytest.raises(StorageError, match="the whole transaction was undone"):
             ledger.append(purchase(2))
     assert ledger.head().entries == 1

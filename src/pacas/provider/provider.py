@@ -10,7 +10,7 @@ import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 
 from pacas.core.anonymity import Policy
 from pacas.core.dependency import FunctionalDependency, MatchingDependency
@@ -20,7 +20,14 @@ from pacas.core.schedule import LIST, Schedule
 from pacas.engine.contract import Engine, Source
 from pacas.engine.hierarchy_files import GivenHierarchies, as_hierarchies
 from pacas.engine.questions import Data, as_source, engine_for
-from pacas.errors import InputError, LedgerBrokenError, LedgerChangedError, LedgerModeError, did_you_mean
+from pacas.errors import (
+    InputError,
+    LedgerBrokenError,
+    LedgerChangedError,
+    LedgerModeError,
+    StorageError,
+    did_you_mean,
+)
 from pacas.protocol.marketplace import Columns
 from pacas.protocol.messages import Answer, Ladders, Offer, Quote, Reason, Refusal, Request
 from pacas.protocol.names import LOCAL, check_buyer
@@ -38,14 +45,20 @@ from pacas.provider.quoter.declared import Sealing
 from pacas.provider.sealed.earlier_sales import PART as EARLIER
 from pacas.provider.sealed.noisy_prior import with_prior
 from pacas.provider.sealed.opening import open_sealed
+from pacas.provider.shared_commits import Credit, Order, SharedCommits
 from pacas.provider.shop.contract import Shop, Tell
 from pacas.provider.shop.fingerprint import ledger_mode, relation_digests
 from pacas.provider.support.support_set import Generated, GivenSupport
 from pacas.provider.support.weights import Factor
 from pacas.provider.terms import HistoryScope, Terms, ViewPrice
 
-Credit = int | None | Callable[[], int | None]
-"""What a buyer may spend in all, in nanocredits; None is as much as it likes."""
+
+class _Sold(NamedTuple):
+    """A sale that is in the ledger, if its transaction ends well."""
+
+    sale: Any
+    purchase: Purchase
+    entry: Entry
 
 
 class Provider:
@@ -147,7 +160,9 @@ class Provider:
         """What had changed of its terms since the ledger was opened: nothing had been sold, so it was opened anew."""
         self.note: Callable[[Head], None] = lambda head: None
         """Is told of every head that is known to be in the ledger to stay."""
-        self._selling, self._state = Lock(), Lock()
+        self._commits, self._state = SharedCommits(self._sell_together), Lock()
+        self._overcounts = False
+        """Whether more is known here as sold than was sold: a commit that several sales shared has failed."""
         chosen = engine_for(sources[MAIN], engine, *sources.values())
         check_published(chosen, sources[MAIN], terms.published)
         self._shop = self._open(
@@ -309,32 +324,81 @@ class Provider:
     def sell(
         self, request: Request, ceiling: int, key: str, *, buyer: str = LOCAL, credit: Credit = None
     ) -> Entry | Refusal:
-        """Pay, with the ledger's entry for an answer: what a receipt is made from."""
-        request = self._needed(request)
-        with self._selling:
+        """Pay, with the ledger's entry for an answer: what a receipt is made from. Sales of several threads share a
+        commit."""
+        return self._commits.make(Order(self._needed(request), ceiling, key, buyer, credit))
+
+    def _sell_together(self, orders: Sequence[Order]) -> None:
+        """Sell in order, each judged on all before it, and durable together or not at all."""
+        outcomes: list[Entry | Refusal | Exception] = []
+        sales: list[_Sold] = []
+        if self._overcounts:
+            self._recount()
+        try:
             with self._ledger.transaction():
-                sold = self._ledger.find(buyer, key, request)
-                self._catch_up()
-                if sold is not None:
-                    return sold
-                most = credit() if callable(credit) else credit
-                sale = self._shop.judge(request, buyer)
-                if isinstance(sale, Refusal):
-                    return sale
-                price = self.schedule.charge(self.listed(buyer), sale.price)
-                if price > ceiling:
-                    return Refusal(Reason.CEILING)
-                if price and most is not None and self._ledger.total(buyer).spent + price > most:
-                    return Refusal(Reason.CREDIT)
-                purchase = self._shop.purchase(sale, request, buyer, key)
-                if not self.schedule.is_flat:
-                    purchase = replace(purchase, price=price, listed=sale.price)
-                entry = self._ledger.append(purchase, is_new=True)
-            with self._state:  # it is durable now; quotes may know, unless a refresh was faster
-                if self._sales.count < entry.sequence:
-                    self._shop.add(sale, purchase)
-                self._move_on(Head(entry.sequence + 1, entry.hash))
-            return entry
+                self._ledger.look_ahead((order.buyer, order.key) for order in orders)
+                for number, order in enumerate(orders):
+                    found = self._found(order)
+                    if not number:  # what it needs may have come with what was found
+                        self._catch_up()
+                    outcomes.append(self._sell_one(order, sales) if found is None else found)
+        except BaseException:
+            self._overcounts = bool(sales) and self._sales.count >= sales[0].entry.sequence
+            raise
+        if sales:  # durable now; quotes may know, unless a refresh was faster
+            self._take_in(sales[-1])
+            with self._state:
+                self._move_on(Head(sales[-1].entry.sequence + 1, sales[-1].entry.hash))
+        for order, outcome in zip(orders, outcomes, strict=True):
+            order.outcome = outcome
+
+    def _found(self, order: Order) -> Entry | InputError | None:
+        """What was sold before with an order's key."""
+        try:
+            return self._ledger.find(order.buyer, order.key, order.request)
+        except InputError as error:
+            return error
+
+    def _sell_one(self, order: Order, sales: list[_Sold]) -> Entry | Refusal | Exception:
+        """Sell in a transaction that goes on; what is wrong with one order is no other's business."""
+        try:
+            most = order.credit() if callable(order.credit) else order.credit
+            if sales:
+                self._take_in(sales[-1])
+            sale = self._shop.judge(order.request, order.buyer)
+            if isinstance(sale, Refusal):
+                return sale
+            price = self.schedule.charge(self.listed(order.buyer), sale.price)
+            if price > order.ceiling:
+                return Refusal(Reason.CEILING)
+            if price and most is not None and self._ledger.total(order.buyer).spent + price > most:
+                return Refusal(Reason.CREDIT)
+            purchase = self._shop.purchase(sale, order.request, order.buyer, order.key)
+            if not self.schedule.is_flat:
+                purchase = replace(purchase, price=price, listed=sale.price)
+        except StorageError:
+            raise
+        except Exception as error:
+            return error
+        try:
+            entry = self._ledger.append(purchase, is_new=True)
+        except InputError as error:  # before anything was written
+            return error
+        sales.append(_Sold(sale, purchase, entry))
+        return entry
+
+    def _take_in(self, sold: _Sold) -> None:
+        """Know of a sale that was made here. While its commit is shared, quotes may know of it shortly before."""
+        with self._state:
+            if self._sales.count < sold.entry.sequence:
+                self._shop.add(sold.sale, sold.purchase)
+
+    def _recount(self) -> None:
+        """Count what was sold anew, after a commit that failed: what is known here was not sold. The turn is held."""
+        entries = self._ledger.after(self._ledger.opened_head)
+        with self._state:
+            self._shop.recount([entry.purchase for entry in entries])
+            self._sales, self._overcounts = self._shop.sales, False
 
     @property
     def schedule(self) -> Schedule:
@@ -357,6 +421,9 @@ class Provider:
 
     def refresh(self) -> None:
         """Take in what other processes have sold from the same ledger. It waits for no writer, and none for it."""
+        if self._overcounts:
+            with self._commits.turn:
+                self._recount()
         self._catch_up()
 
     def _needed(self, request: Request) -> Request:
@@ -373,7 +440,7 @@ class Provider:
         A LedgerWentBackError says that the ledger does not hold what is known here: nothing more is sold from it.
         """
         known = self.known
-        if new := list(self._ledger.after(known)):
+        if new := self._ledger.after(known):
             with self._state:
                 if left := new[self._sales.count - known.entries + 1 :]:
                     self._sales.replay([entry.purchase for entry in left])

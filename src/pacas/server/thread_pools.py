@@ -1,4 +1,4 @@
-"""Threads for what would keep the event loop from others: large batches, the store, and sales one after the other."""
+"""Threads for what would keep the event loop from others: large batches, the store, and sales."""
 
 from __future__ import annotations
 
@@ -77,8 +77,8 @@ class ThreadPools:
     def __init__(self) -> None:
         self.quotes = ThreadPool("quotes", 2)
         self.turns = Turns()
-        self.sales = ThreadPool("sales", 1)
-        """The ledger is serial, and so are those who write to it."""
+        self.sales = ThreadPool("sales", 16)
+        """The ledger is serial, and those who wait for it at the same time share a commit."""
         self.store = ThreadPool("store", 2)
 
     async def read(

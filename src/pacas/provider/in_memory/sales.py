@@ -18,6 +18,9 @@ from pacas.provider.safety.surviving import Surviving
 from pacas.provider.shop.contract import RecordedSales
 from pacas.provider.terms import HistoryScope
 
+FEW = 64
+"""Purchases up to which each is taken in by itself: for more it is faster to count all anew."""
+
 
 class Sales(RecordedSales):
     """The purchases that have been made, and what they have left. Private to one provider, under its lock."""
@@ -92,8 +95,12 @@ class Sales(RecordedSales):
         self._count(purchase)
 
     def replay(self, purchases: Iterable[Purchase]) -> None:
-        self.current()
         taken = list(purchases)
+        if len(taken) <= FEW:
+            for purchase in taken:
+                self._add_found(purchase)
+            return
+        self.current()
         for purchase in taken:
             self._count(purchase)
         for buyer, learned in learned_by_buyer(taken, self._stock.inquiries):
@@ -108,6 +115,14 @@ class Sales(RecordedSales):
         if taken:
             self._all.recount()
             self.quote_caches = self._quote_caches() if self._pooled else {}
+
+    def _add_found(self, purchase: Purchase) -> None:
+        """Take in one purchase of another process, as that one did: what it touches, and nothing else."""
+        inquiry = self._stock.inquiries[purchase.request.attribute]
+        if purchase.request.attribute in self.quote_caches:
+            self.add_slot(purchase, inquiry.matcher.slot(purchase.request.tuple))
+        else:
+            self.add(purchase, conflict_sets([purchase], inquiry))
 
     def _own(self, buyer: str) -> Surviving:
         if buyer not in self._of:

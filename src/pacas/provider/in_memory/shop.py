@@ -130,6 +130,11 @@ class InMemoryShop:
         else:
             self.sales.add(purchase, sale.sets)
 
+    def recount(self, purchases: Sequence[Purchase]) -> None:
+        sales = Sales(self.stock)
+        sales.replay(purchases)
+        self.sales = sales
+
     def quote_query(self, query: GeneralizedQuery, buyer: str) -> Quote | Refusal:
         if self._is_below_a_floor(query):
             return Refusal(Reason.UNSAFE)

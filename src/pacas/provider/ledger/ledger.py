@@ -19,8 +19,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from itertools import islice
 from operator import attrgetter
@@ -28,7 +28,7 @@ from threading import RLock
 from typing import Protocol
 
 from pacas.core.words import counted
-from pacas.errors import KeyReusedError, LedgerBrokenError, LedgerChangedError, StorageError
+from pacas.errors import InputError, KeyReusedError, LedgerBrokenError, LedgerChangedError, StorageError
 from pacas.protocol.messages import Request
 from pacas.protocol.names import check_buyer, check_key
 from pacas.provider.ledger.chain import (
@@ -71,6 +71,9 @@ class Store(Records, Protocol):
 
         Look through the buyer's own records if they are few among all, else through all of them from there on.
         """
+
+    def look_ahead(self, purchases: Sequence[tuple[str, str]]) -> None:
+        """These buyers and keys are asked for next; only inside a transaction."""
 
     def total(self, buyer: str) -> Total:
         """What the buyer has bought so far."""
@@ -199,31 +202,7 @@ class Ledger(ABC):
 
         Ends with the last entry that is there when it gets to it, whichever process appended it.
         """
-        return self._entries(self._before(start))
-
-    def after(self, known: Head) -> Iterator[Entry]:
-        """The entries after a head that was known, if the ledger still holds it; a LedgerWentBackError if not.
-
-        What was known must be read before this is called: whatever was durable then is there now.
-        """
-        with self._store() as store:
-            head = head_record(store)
-            if head == known:
-                return iter(())
-            then = store.record(known.entries) if head.entries > known.entries else None
-            if known.entries == 1 and (opening := store.record(0)) is not None:
-                self._check_opening(store, opening.hash)
-        check_holds(head, known, then)
-        return self._entries(known)
-
-    def check_holds(self, noted: Head) -> None:
-        """Raise if the ledger no longer holds a head that was noted; until the first sale it may begin anew."""
-        if noted.entries > 1:
-            with self._store() as store:
-                head = head_record(store)
-                check_holds(head, noted, store.record(noted.entries) if head.entries > noted.entries else None)
-
-    def _entries(self, before: Head | None) -> Iterator[Entry]:
+        before = self._before(start)
         while before is not None:
             with self._store() as store:
                 page = store.page(before.entries, PAGE)
@@ -233,6 +212,49 @@ class Ledger(ABC):
                 before = Head(record.sequence + 1, record.hash)
             if not page:
                 return
+
+    def after(self, known: Head) -> list[Entry]:
+        """The entries after a head that was known, if the ledger still holds it; a LedgerWentBackError if not.
+
+        What was known must be read before this is called: whatever was durable then is there now.
+        """
+        with self._store() as store:
+            head = head_record(store)
+            if head == known:
+                return []
+            if known.entries == 1 and (opening := store.record(0)) is not None:
+                self._check_opening(store, opening.hash)
+            page = store.page(known.entries, PAGE) if head.entries > known.entries else []
+        check_holds(head, known, page[0] if page and page[0].sequence == known.entries else None)
+        entries, before = [], known
+        while page:
+            for record in page:
+                check_link(record, before)
+                entries.append(known_entry(record))
+                before = Head(record.sequence + 1, record.hash)
+            if before.entries >= head.entries:
+                break
+            with self._store() as store:
+                page = store.page(before.entries, PAGE)
+        return entries
+
+    def look_ahead(self, purchases: Iterable[tuple[str, str]]) -> None:
+        """Buyers and keys that are asked for in the transaction that goes on: a store may read all of it at once."""
+        named = []
+        for buyer, key in purchases:
+            with suppress(InputError):  # who asks for it is told
+                check_buyer(buyer)
+                check_key(key)
+                named.append((buyer, key))
+        with self._store() as store:
+            store.look_ahead(named)
+
+    def check_holds(self, noted: Head) -> None:
+        """Raise if the ledger no longer holds a head that was noted; until the first sale it may begin anew."""
+        if noted.entries > 1:
+            with self._store() as store:
+                head = head_record(store)
+                check_holds(head, noted, store.record(noted.entries) if head.entries > noted.entries else None)
 
     @property
     def opened_head(self) -> Head:
@@ -406,6 +428,9 @@ class _MemoryStore:
     def bought(self, buyer: str, idempotency_key: str) -> Record | None:
         sequence = self._bought.get((buyer, idempotency_key))
         return None if sequence is None else self.record(sequence)
+
+    def look_ahead(self, purchases: Sequence[tuple[str, str]]) -> None:
+        pass
 
     def bought_by(self, buyer: str, after: int, limit: int, *, few: bool) -> list[Record]:
         first = bisect_left(self.records, after + 1, key=attrgetter("sequence"))

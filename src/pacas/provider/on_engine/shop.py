@@ -147,6 +147,11 @@ class EngineShop:
         ladders = ladders_of(asked, prices, known, surviving, height, max_matches)
         return not_below(offer.floor, ladders), subset, asked
 
+    def recount(self, purchases: Sequence[Purchase]) -> None:
+        sales = SparseSales(self.summary, self._rows)
+        sales.replay(purchases)
+        self.sales = sales
+
     def quote_query(self, query: GeneralizedQuery, buyer: str) -> Quote | Refusal:
         raise InputError(
             "a generalized query is priced only where the relation is held in memory; use DuckDB, with memory for it"

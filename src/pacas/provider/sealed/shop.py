@@ -120,6 +120,11 @@ class SealedShop:
     def add(self, sale: SealedSale, purchase: Purchase) -> None:
         self.sales.add(purchase, sale.quoter, sale.unit)
 
+    def recount(self, purchases: Sequence[Purchase]) -> None:
+        sales = SealedSales(self.quoters)
+        sales.replay(purchases)
+        self.sales = sales
+
     def quote_query(self, query: GeneralizedQuery, buyer: str) -> Quote | Refusal:
         raise InputError('a sealed provider quotes requests, not queries; price them with quotes = "paper"')
 

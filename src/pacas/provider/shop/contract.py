@@ -174,6 +174,10 @@ class Shop(Protocol[S]):
         """Take in a purchase that was made here; whoever calls holds the lock of what was sold."""
         ...
 
+    def recount(self, purchases: Sequence[Purchase]) -> None:
+        """Know these purchases to be all that was sold; whoever calls holds the lock of what was sold."""
+        ...
+
     def quote_query(self, query: GeneralizedQuery, buyer: str) -> Quote | Refusal:
         """The price of any generalized query."""
         ...

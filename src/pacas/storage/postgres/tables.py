@@ -8,6 +8,7 @@ printable, and JSON escapes it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import psycopg
@@ -81,12 +82,15 @@ class PostgresTables:
         self._waiting = ""
         self._is_open = False
         self._known: _TransactionState | None = None
+        self._looked_up: dict[tuple[str, str], Record | None] = {}
+        """Per buyer and key: what was bought, as far as this transaction has asked."""
 
     # ---- transactions ----------------------------------------------------------------------------------------------
 
     def begin(self) -> None:
         """Begin a transaction with the next statement: who has read nothing relies on nothing."""
         self._waiting, self._known, self._is_open = self._begin, None, True
+        self._looked_up.clear()
 
     def commit(self) -> None:
         """Write what waits, and end the transaction, durably."""
@@ -113,14 +117,16 @@ class PostgresTables:
 
     def bought(self, buyer: str, idempotency_key: str) -> Record | None:
         if self._is_open:
-            return self._look(buyer, idempotency_key)
+            if (buyer, idempotency_key) not in self._looked_up:
+                self.look_ahead([(buyer, idempotency_key)])
+            return self._looked_up[buyer, idempotency_key]
         return _first(self._records(f"{_ENTRY} WHERE buyer = %s AND idempotency_key = %s", buyer, idempotency_key))
 
     def bought_by(self, buyer: str, after: int, limit: int, *, few: bool) -> list[Record]:
         return self._records(f"{_ENTRY} WHERE {OF_ONE_BUYER[few].replace('?', '%s')}", buyer, after, limit)
 
     def page(self, start: int, limit: int) -> list[Record]:
-        if self._known is not None and (start, limit) == (self._known.head.entries - 1, 2):
+        if self._known is not None and start == self._known.head.entries - 1 and limit >= 2:
             return self._known.last
         return self._records(f"{_ENTRY} WHERE sequence >= %s ORDER BY sequence LIMIT %s", start, limit)
 
@@ -155,6 +161,8 @@ class PostgresTables:
             totals = self._known.totals
             if record.buyer is not None and total is not None:
                 totals[record.buyer] = total
+            if record.buyer is not None and record.idempotency_key is not None:
+                self._looked_up[record.buyer, record.idempotency_key] = record
             self._known = _TransactionState(Head(record.sequence + 1, record.hash), [record], totals)
 
     def remove_opening(self) -> None:
@@ -162,9 +170,16 @@ class PostgresTables:
 
     # ---- statements ------------------------------------------------------------------------------------------------
 
-    def _look(self, buyer: str, idempotency_key: str) -> Record | None:
-        """Read all that a sale to this buyer needs, and give what was bought with the key."""
-        rows = self._rows("EXECUTE pacas_look (%s, %s)", buyer, idempotency_key)
+    def look_ahead(self, purchases: Sequence[tuple[str, str]]) -> None:
+        """Read all that sales to these buyers need, and what was bought with these keys, in one round trip."""
+        looks = [self._cursor.mogrify("EXECUTE pacas_look (%s, %s)", pair) for pair in purchases]
+        if not looks:
+            return
+        text, self._waiting = self._waiting + "; ".join(looks), ""
+        for (buyer, key), rows in zip(purchases, self._send(text)[-len(looks) :], strict=True):
+            self._looked_up[buyer, key] = self._take_in(buyer, rows)
+
+    def _take_in(self, buyer: str, rows: list[tuple[Any, ...]]) -> Record | None:
         if not rows:
             return None  # the head record is missing, and whoever asks for it will say so
         fields = len(Record._fields)
@@ -181,14 +196,18 @@ class PostgresTables:
     def _rows(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
         """The rows of a statement, sent with what waits."""
         text, self._waiting = self._waiting + self._cursor.mogrify(statement, values), ""
-        self._send(text)
-        return self._cursor.fetchall()
+        return self._send(text)[-1]
 
-    def _send(self, text: str) -> None:
-        """Send statements together, and be left with the result of the last."""
+    def _send(self, text: str) -> list[list[tuple[Any, ...]]]:
+        """Send statements together: the rows of each."""
         self._cursor.execute(text.encode())
+        found = [self._fetched()]
         while self._cursor.nextset():
-            pass
+            found.append(self._fetched())
+        return found
+
+    def _fetched(self) -> list[tuple[Any, ...]]:
+        return [] if self._cursor.description is None else self._cursor.fetchall()
 
     def _wait_with(self, statement: str, *values: object) -> None:
         self._waiting += self._cursor.mogrify(statement, values) + "; "
