@@ -116,9 +116,10 @@ def test_a_mistake_in_one_is_no_other_s_business(ledger: SqliteLedger) -> None:
     assert ledger.head().entries == 3
 
 
+@pytest.mark.parametrize("ceilings", [(CEILING, CEILING, CEILING), (CEILING, 0, 0)], ids=["sold", "and refused"])
 @pytest.mark.parametrize("mode", MODES)
 def test_a_commit_that_fails_has_sold_nothing_and_is_forgotten(
-    ledger: SqliteLedger, mode: str, monkeypatch: pytest.MonkeyPatch
+    ledger: SqliteLedger, mode: str, ceilings: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     provider = shop(ledger, mode)
     provider.sell(of(5), CEILING, "before")
@@ -130,7 +131,7 @@ def test_a_commit_that_fails_has_sold_nothing_and_is_forgotten(
 
     monkeypatch.setattr(ledger, "_commit", full)
     with waiting_together(provider, 3) as order:
-        made = [order(of(row), CEILING, f"k{row}") for row in range(3)]
+        made = [order(of(row), ceiling, f"k{row}") for row, ceiling in enumerate(ceilings)]
     for one in made:
         with pytest.raises(StorageError, match="the disk is full"):
             one.result(ENOUGH)
