@@ -45,7 +45,7 @@ from pacas.provider.quoter.declared import Sealing
 from pacas.provider.sealed.earlier_sales import PART as EARLIER
 from pacas.provider.sealed.noisy_prior import with_prior
 from pacas.provider.sealed.opening import open_sealed
-from pacas.provider.shared_commits import Credit, Order, SharedCommits
+from pacas.provider.shared_commits import Credit, SaleOrder, SharedCommits
 from pacas.provider.shop.contract import Shop, Tell
 from pacas.provider.shop.fingerprint import ledger_mode, relation_digests
 from pacas.provider.support.support_set import Generated, GivenSupport
@@ -326,9 +326,9 @@ class Provider:
     ) -> Entry | Refusal:
         """Pay, with the ledger's entry for an answer: what a receipt is made from. Sales of several threads share a
         commit."""
-        return self._commits.make(Order(self._needed(request), ceiling, key, buyer, credit))
+        return self._commits.make(SaleOrder(self._needed(request), ceiling, key, buyer, credit))
 
-    def _sell_together(self, orders: Sequence[Order]) -> None:
+    def _sell_together(self, orders: Sequence[SaleOrder]) -> None:
         """Sell in order, each judged on all before it, and durable together or not at all."""
         outcomes: list[Entry | Refusal | Exception] = []
         sales: list[_Sold] = []
@@ -352,14 +352,14 @@ class Provider:
         for order, outcome in zip(orders, outcomes, strict=True):
             order.outcome = outcome
 
-    def _found(self, order: Order) -> Entry | InputError | None:
+    def _found(self, order: SaleOrder) -> Entry | InputError | None:
         """What was sold before with an order's key."""
         try:
             return self._ledger.find(order.buyer, order.key, order.request)
         except InputError as error:
             return error
 
-    def _sell_one(self, order: Order, sales: list[_Sold]) -> Entry | Refusal | Exception:
+    def _sell_one(self, order: SaleOrder, sales: list[_Sold]) -> Entry | Refusal | Exception:
         """Sell in a transaction that goes on; what is wrong with one order is no other's business."""
         try:
             most = order.credit() if callable(order.credit) else order.credit

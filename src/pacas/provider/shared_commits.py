@@ -24,7 +24,7 @@ Credit = int | None | Callable[[], int | None]
 
 
 @dataclass(eq=False, slots=True)
-class Order:
+class SaleOrder:
     """A request to pay for, and what came of it."""
 
     request: Request
@@ -44,13 +44,13 @@ class Order:
 class SharedCommits:
     """Orders that wait, and whoever's turn it is to serve them."""
 
-    def __init__(self, serve: Callable[[Sequence[Order]], None]) -> None:
+    def __init__(self, serve: Callable[[Sequence[SaleOrder]], None]) -> None:
         self._serve = serve
-        self._waiting: deque[Order] = deque()
+        self._waiting: deque[SaleOrder] = deque()
         self.turn = Lock()
         """Held by who serves, until what it has sold is durable or undone."""
 
-    def make(self, order: Order) -> Entry | Refusal:
+    def make(self, order: SaleOrder) -> Entry | Refusal:
         """Have an order served, by this thread or by one whose turn came before."""
         self._waiting.append(order)
         try:
@@ -63,7 +63,7 @@ class SharedCommits:
             raise
         return order.result()
 
-    def _serve_some(self, orders: Sequence[Order]) -> None:
+    def _serve_some(self, orders: Sequence[SaleOrder]) -> None:
         """What fails, fails for all who were served together: nothing of it was sold."""
         try:
             self._serve(orders)
