@@ -298,3 +298,14 @@ def test_a_private_authority_and_a_clients_certificate(
         assert "is not trusted" in pacas("quote", url, "--requests", "requests.jsonl").complaint
     finally:
         shop.stop()
+
+
+def test_a_client_file_says_what_may_be_sent(pacas: Any, folder: Path, shop: Shop) -> None:
+    client = folder / "client.toml"
+    text = client.read_text()
+    client.write_text(text + '\n[send]\nMED = ["GEN"]\n')
+    said = pacas(*CLEAN, "--provider", shop.url, "--output", "out.csv").complaint
+    assert 'asks for AGE to find MED, which [send] does not allow; to send it, write MED = ["GEN", "AGE"]' in said
+    assert shop.totals() == {}
+    client.write_text(text + '\n[send]\nMED = ["GEN", "AGE"]\n')
+    assert pacas(*CLEAN, "--provider", shop.url, "--output", "out.csv").code == 0

@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from remote_shop import CREDIT, FIRST, SECRET, shop
+from remote_shop import CREDIT, FIRST, SECRET, Before, passing, shop
 from running_service import KEY, app_of, served, with_account
 
-from pacas.errors import RemoteError
+from pacas.errors import InputError, RemoteError
 from pacas.protocol.messages import ABSENT, Answer, Request
 from pacas.protocol.receipt import Receipt
 from pacas.provider.ledger.accounts import MemoryAccounts
@@ -99,3 +99,37 @@ def test_a_root_is_the_root() -> None:
 def test_a_receipt_that_another_key_signed_is_not_believed(how: dict[str, str]) -> None:
     with lying(told(), SigningKey.generate(), **how) as remote, pytest.raises(RemoteError, match="not signed with"):
         remote.pay(FIRST, CREDIT, "a")
+
+
+# ---- what is sent ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("send", "said"),
+    [
+        (
+            {"MED": ["GEN"]},
+            'asks for AGE to find MED, which [send] does not allow; to send it, write MED = ["GEN", "AGE"]',
+        ),
+        ({}, 'asks for GEN, AGE to find MED, which [send] does not allow; to send it, write MED = ["GEN", "AGE"]'),
+    ],
+)
+def test_nothing_is_sent_that_was_not_agreed_to(send: dict[str, list[str]], said: str) -> None:
+    accounts = MemoryAccounts()
+    with_account(accounts, "ann", token=SECRET)
+    app = Before(app_of(shop(), accounts), passing)
+    with served(app) as url, RemoteProvider(url, SECRET, send=send) as remote:
+        for ask in (
+            lambda: remote.quote(FIRST),
+            lambda: remote.quote_batch("MED", {"GEN": ["male"], "AGE": ["51"]}),
+            lambda: remote.pay(FIRST, CREDIT, "a"),
+        ):
+            with pytest.raises(InputError) as raised:
+                ask()
+            assert said in str(raised.value)
+    assert app.paths == ["/v1/catalogue"]
+
+
+def test_what_was_agreed_to_is_sent() -> None:
+    with lying(told(), send={"MED": ["AGE", "GEN", "ZIP"]}) as remote:
+        assert isinstance(remote.pay(FIRST, CREDIT, "a"), Answer)

@@ -6,6 +6,7 @@ import shlex
 import sys
 import webbrowser
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from threading import Thread
 from typing import Annotated, Any
@@ -128,6 +129,7 @@ def command(
             raise InputError("a review buys from one provider; give --provider, or take pacas clean for several")
         provider = next(iter(file.providers_named.values()), file.provider_named) if provider is None else provider
         reach = named_provider(provider, buyer, token, ca, cert, cert_key, insecure, receipts)
+        reach = None if reach is None else replace(reach, send=file.send)
         given = budget_of(budget, file, reach)
         options = Options(
             client=file,

@@ -22,7 +22,7 @@ from pacas.formats.toml_sections import EngineName, Key, Memory, Section, named,
 
 TOP_KEYS = ("data", "encoding", "null", "sheet", "key", "engine", "master", "memory", "fds", "provider", "budget")
 """Keys that stand before the first section."""
-SECTIONS = ("hierarchies", "columns", "providers")
+SECTIONS = ("hierarchies", "columns", "providers", "send")
 
 _EXAMPLES = {
     "data": 'give a file, as in data = "client.csv"',
@@ -37,6 +37,7 @@ _EXAMPLES = {
     "budget": "give a number of credits from 0 on, as in budget = 2.5",
     "columns": 'give a section, [columns] with your_column = "the provider\'s column", or false for none',
     "hierarchies": 'give a section, [hierarchies] with MED = "med.csv"',
+    "send": 'give a section, [send] with MED = ["GEN", "AGE"], the columns that may be sent for it',
 }
 
 
@@ -70,6 +71,9 @@ class ClientFile(Section):
     hierarchies: dict[str, str | dict[str, Any]] = Field(default_factory=dict)
     columns: dict[str, str | Literal[False]] = Field(default_factory=dict)
     """The client's columns that the provider calls by other names: those names. False: it has another of that name."""
+
+    send: dict[str, list[str]] | None = None
+    """By attribute, the provider's columns that it may be sent; without it, those that its catalogue asks for."""
 
     _path: Path = Path("client.toml")
 

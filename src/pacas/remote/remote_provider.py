@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -78,6 +79,7 @@ class RemoteProvider:
     prices, quotes are worked out here. Use it in a `with`, or `close` it. `insecure` allows plain HTTP to another
     machine. Every answer is checked before it counts: its price, its value, and the receipt's signature by the
     `public_key` (PEM), or, where none is given, by the one that the server publishes when it is first asked.
+    `send` names, by attribute, the provider's columns that may be sent; without it, those that the catalogue asks for.
     """
 
     def __init__(
@@ -91,10 +93,11 @@ class RemoteProvider:
         client_certificate: Certificate | None = None,
         insecure: bool = False,
         public_key: str | None = None,
+        send: Mapping[str, Collection[str]] | None = None,
     ) -> None:
         address = Address.parse(url, insecure=insecure)
         self.url = address.url
-        self._public_key = public_key
+        self._public_key, self._agreed = public_key, send
         self._connection = Connection(
             address, token, timeout=timeout, patience=patience, ca=ca, client_certificate=client_certificate
         )
@@ -178,6 +181,7 @@ class RemoteProvider:
     def quote_batch(self, attribute: str, tuples: Columns) -> Ladders:
         """AskPrice for many tuples at all levels, in as many calls as the server's limits ask for."""
         offer = offer_of(attribute, self.catalogue())
+        self._check_agreed(offer)
         _check_columns(offer, tuples)
         if attribute in self._prices:
             quoted = self._prices.ladders(attribute, texts_of({column: tuples[column] for column in offer.columns}))
@@ -266,6 +270,7 @@ class RemoteProvider:
     def _request(self, request: Request) -> wire.PurchaseRequest:
         """What is sent: the columns that the match needs, and no more. A mistake in it need not travel."""
         offer = check_request(request, self.catalogue())
+        self._check_agreed(offer)
         _check_columns(offer, request.tuple)
         needed = {column: request.tuple[column] for column in offer.columns}
         try:
@@ -273,6 +278,18 @@ class RemoteProvider:
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
             raise InputError(f"the request cannot be sent: {first['msg'].lower()}") from None
+
+    def _check_agreed(self, offer: Offer) -> None:
+        """Nothing is sent that the client has not agreed to send, whatever a catalogue asks for."""
+        if self._agreed is None:
+            return
+        agreed = self._agreed.get(offer.attribute, ())
+        if other := [column for column in offer.columns if column not in agreed]:
+            line = f"{offer.attribute} = {json.dumps([*agreed, *other], ensure_ascii=False)}"
+            raise InputError(
+                f"{self.url} asks for {', '.join(other)} to find {offer.attribute}, which [send] does not allow; to "
+                f"send it, write {line} in [send] of the client's file"
+            )
 
     def _ask(
         self, shape: type[Shape], method: str, path: str, body: bytes | None = None, more: Mapping[str, str] = {}

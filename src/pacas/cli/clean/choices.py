@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -108,9 +109,11 @@ def whom_to_ask(
     """One provider, or several by name; the command line's go before those of the client's file."""
     named = providers_named(given) if given else file.providers_named
     if len(named) > 1:
-        return named_panel(named, buyer, token, ca, cert, cert_key, insecure, receipts)
+        panel = named_panel(named, buyer, token, ca, cert, cert_key, insecure, receipts)
+        return NamedPanel({name: replace(member, send=file.send) for name, member in panel.members.items()})
     one = next(iter(named.values()), file.provider_named)
-    return named_provider(one, buyer, token, ca, cert, cert_key, insecure, receipts)
+    reach = named_provider(one, buyer, token, ca, cert, cert_key, insecure, receipts)
+    return None if reach is None else replace(reach, send=file.send)
 
 
 def named_provider(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -48,6 +48,8 @@ class NamedProvider:
     engine: EngineChoice = FROM_FILE
     public_key: str | None = None
     """What receipts are to be signed with, if a connection file says so."""
+    send: Mapping[str, Sequence[str]] | None = None
+    """The columns that may be sent, by attribute; all that are asked for, if nothing is said."""
 
     def __post_init__(self) -> None:
         if is_connection_file(self.provider):
@@ -99,6 +101,7 @@ def opened_remote(reach: NamedProvider) -> Iterator[pacas.RemoteProvider]:
         client_certificate=certificate,
         insecure=reach.insecure,
         public_key=reach.public_key,
+        send=reach.send,
     ) as remote:
         with progress() as tell:
             tell(f"asking {remote.url}")
