@@ -109,9 +109,11 @@ def test_no_ledger_is_made_or_asked_so_that_terms_may_change(
     write()
     pacas(command, "people.toml")
     assert not (folder / "people.db").exists()
-    pacas("audit", "people.toml")
+    (folder / "asked.jsonl").write_text('{"tuple": {"ID": "1"}, "attribute": "DRUG"}\n')
+    quote = ("quote", "people.toml", "--requests", "asked.jsonl")
+    assert pacas(*quote).code == 0 and (folder / "people.db").exists()
     write(DECLARED)
-    assert pacas("audit", "people.toml").err.endswith("the ledger begins anew\n")
+    assert pacas(*quote).err.endswith("the ledger begins anew\n")
     assert pacas(command, "people.toml").code == 0
 
 
