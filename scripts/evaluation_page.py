@@ -8,7 +8,7 @@ from pathlib import Path
 from pacas.experiments.claims import Judged, judge_all
 from pacas.experiments.plots.labels import column_words, value_words
 from pacas.experiments.plots.means import Means, Point, means, means_tables
-from pacas.experiments.runs.figures import FIGURES, GROUPS, REAL_DATA, SCALES, SEEDS, Drawn, Figure
+from pacas.experiments.runs.figures import FIGURES, GROUPS, REAL_DATA, SCALES, Drawn, Figure
 from pacas.experiments.runs.results import Runs, read_table
 from pacas.experiments.verdicts import number
 
@@ -19,6 +19,8 @@ WEIGHING = DOCS / "evaluation" / "weighing.parquet"
 """Of the figures of `weighing`, which are run at the small scale."""
 SEALED = DOCS / "evaluation" / "sealed.parquet"
 """Of the figure `sealed`, at the small scale, too."""
+SEVERAL = DOCS / "evaluation" / "several.parquet"
+"""Of those with several providers, at the small scale, too."""
 
 INTRODUCTION = """\
 # Evaluation
@@ -70,6 +72,10 @@ where it was. The directory then holds `report.html`, the plots, and one tidy ta
 - Parameters are varied, and methods compared, on {sweep:,} rows of a table, or all it has; how time grows is measured
   up to whole tables. What weighing makes of each kind of errors ({weighing}) is run on {small:,} rows
   of each: {small_runs} So is [sealed](#sealed): {sealed_runs}
+- **Several providers** ([panel](#panel), [panel_stale](#panel_stale)) are run on as many rows. Each knows 60 % of the
+  keys, drawn by itself; the third says 15 % of them wrongly and asks for 70 % of the price. Nothing is held back
+  (k = 1), and B is 1. *stale* errors are random ones in a fifth of the tuples, and in 30 % of the groups of three rows
+  or more a wrong value that holds the majority. *refine* is then the paper's strategy with a panel: {several_runs}
 """
 
 
@@ -77,10 +83,12 @@ def render() -> str:
     """The whole page."""
     runs = Runs.of(read_table(RESULTS), REAL_DATA, SCALES["full"])
     small = Runs.of(read_table(WEIGHING), REAL_DATA, SCALES["small"])
+    several = Runs.of(read_table(SEVERAL), REAL_DATA, SCALES["small"]) if SEVERAL.exists() else small
     weighing = GROUPS["weighing"]
     sealed = Runs.of(read_table(SEALED), REAL_DATA, SCALES["small"])
     of = {figure: small if figure in weighing else sealed if figure == "sealed" else runs for figure in FIGURES}
-    judged = {id(each): judge_all(each) for each in (runs, small, sealed)}
+    of |= dict.fromkeys(GROUPS["several"], several)
+    judged = {id(each): judge_all(each) for each in (runs, small, sealed, several)}
     claims = [judged[id(of[claim.figure])][place] for place, claim in enumerate(judged[id(runs)])]
     introduction = INTRODUCTION.format(
         runs=_what_ran(runs),
@@ -89,6 +97,7 @@ def render() -> str:
         small=small.scale.sweep,
         small_runs=_what_ran(small),
         sealed_runs=_what_ran(sealed),
+        several_runs=_what_ran(several) if several is not small else "not run here yet.",
     )
     parts = [
         introduction,
@@ -100,11 +109,12 @@ def render() -> str:
 
 
 def _what_ran(runs: Runs) -> str:
+    """Of each setting there are as many runs as seeds."""
     lines = list(runs.lines.values())
     commits = " and ".join(sorted({f"`{line['commit']}`" for line in lines if line["commit"]}))
-    hours = sum(line["seconds"] for line in lines) / 3600
+    hours, seeds = sum(line["seconds"] for line in lines) / 3600, len({line["seed"] for line in lines})
     return (
-        f"{len(lines):,} runs, {len(SEEDS)} seeds each, at {commits}; cleaning alone took {hours:.1f} hours of "
+        f"{len(lines):,} runs, {seeds} seeds each, at {commits}; cleaning alone took {hours:.1f} hours of "
         "the clock, two runs at a time on two cores."
     )
 

@@ -199,8 +199,9 @@ def test_one_that_breaks_its_word_is_struck_off(lie: str, strategy: str) -> None
     assert cleaning.spent_nanocredits == sum(s.earned for s in markets.values()) <= cleaning.budget_nanocredits
 
 
-def test_quotes_of_another_shape_and_prices_that_change_end_nothing() -> None:
-    truth, dirty = departments(40, seed=12)
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_quotes_of_another_shape_and_prices_that_change_end_nothing(strategy: str) -> None:
+    truth, dirty = departments(40, seed=12, stale=0.3)
     markets = shops(truth)
     markets["a"].quote_batch = lambda *_: Ladders(np.zeros((1, 9), dtype=np.int64))  # type: ignore[method-assign]
     shop, real = markets["b"], JobShop.pay
@@ -210,7 +211,7 @@ def test_quotes_of_another_shape_and_prices_that_change_end_nothing() -> None:
         return real(shop, request, ceiling, key)
 
     shop.pay = dearer  # type: ignore[method-assign]
-    cleaning = cleaned(dirty, markets)
+    cleaning = cleaned(dirty, markets, strategy=strategy)
     assert {p.provider for p in cleaning.purchases} == {"c"} and cleaning.panel is not None
     assert [*cleaning.panel.away] == ["a"]
 

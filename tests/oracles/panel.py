@@ -9,7 +9,7 @@ from typing import NamedTuple
 from pacas.core.distance import SemanticDistance
 from pacas.core.hierarchy import Hierarchy
 
-NEARLY, SURE, CAREFUL = 0.9, 0.95, 0.9
+NEARLY, CAREFUL = 0.9, 0.9
 
 
 def base(tree: Hierarchy, label: str) -> frozenset[str]:

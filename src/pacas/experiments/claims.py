@@ -9,9 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from pacas.experiments.panel_verdicts import left_by_a_panel, money_of_a_panel, no_worse_than_the_best
 from pacas.experiments.runs.figures import GROUPS
 from pacas.experiments.runs.results import Runs
-from pacas.experiments.runs.setting import LEFT, MIXED, NO_PURCHASE, PRIVATE, PRIVATE_RHS, REFINE
+from pacas.experiments.runs.setting import LEFT, MIXED, NO_PURCHASE, PRIVATE, PRIVATE_RHS, REFINE, WEIGH
 from pacas.experiments.verdicts import (
     Judge,
     as_good_sealed,
@@ -76,6 +77,47 @@ class Judged:
             "measured": self.measured,
             "in_paper": self.in_paper,
         }
+
+
+_PANEL_MOST = {"panel": 0.05, "panel_stale": 0.16}
+"""Of the dirty error, what three providers may leave together."""
+_LEAVES = (
+    "A wrong answer stands out where another source contradicts it, the client's own majority among them; what nobody "
+    "sells stays, or goes with the majority where that has proved right."
+)
+_COSTS = (
+    "Where the majority is mostly right, one answer settles a class, and the cheap provider gives many of them. Where "
+    "it is not, answers contradict it, and a second one is bought. A client that weighs spends little in either case, "
+    "and more on three providers than on one that is never wrong, as it has to find out who is."
+)
+SEVERAL = tuple(
+    claim
+    for figure, most in _PANEL_MOST.items()
+    for method in (REFINE, WEIGH)
+    for claim in (
+        Claim(
+            f"Three providers that know parts leave at most {most:g} of the dirty error ({method})",
+            figure,
+            left_by_a_panel(figure, method, most),
+            _LEAVES,
+            in_paper=False,
+        ),
+        Claim(
+            f"They cost at most 0.9 of what one faultless, complete provider does ({method})",
+            figure,
+            money_of_a_panel(figure, method, 0.9),
+            _COSTS,
+            in_paper=False,
+        ),
+        Claim(
+            f"They never leave more than the best of them alone ({method})",
+            figure,
+            no_worse_than_the_best(figure, method),
+            _LEAVES,
+            in_paper=False,
+        ),
+    )
+)
 
 
 def judge_all(runs: Runs) -> tuple[Judged, ...]:
@@ -385,4 +427,5 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     *NEVER_WORSE,
     *TARGETS,
+    *SEVERAL,
 )

@@ -17,7 +17,7 @@ from pacas.client.panel.reliability import Reliabilities
 from pacas.core.distance import Floats
 from pacas.core.histogram import Ints
 
-SURE = 0.95
+SURE = 0.9
 """A belief is weak while no value is as likely as this."""
 CAREFUL = 0.9
 """The least probability of a value that is written though nothing was bought for it."""

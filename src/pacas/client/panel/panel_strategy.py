@@ -120,6 +120,7 @@ class _PanelRound:
         self._allocate, self._number = allocate, number
         self._eqs = Selection(counts.errors)
         self._classes: list[AskedClass] = []
+        self._left: list[AskedClass] = []
         self._questions = self._ask()
         self._iteration = 0
         self._of: AskedClass | None = None
@@ -215,8 +216,8 @@ class _PanelRound:
         counts, eq = self._counts, asked.number
         self._eqs.drop(eq)
         counts.drop(eq)
-        found = asked.settled(self._known.reliabilities[asked.attribute])
-        if found is not None and asked.purchases:
+        found = asked.settled(self._known.reliabilities[asked.attribute]) if asked.purchases else None
+        if found is not None:
             counts.repair(eq, counts.current[asked.attribute].code(found.value))
             if (altered := counts.take_altered()) is not None:
                 self._eqs.changed(altered, counts.errors[altered])
@@ -239,7 +240,9 @@ class _PanelRound:
     def repairs(self) -> list[Repair]:
         """All classes settled by what is known in the end."""
         self._known.learn()
-        return [repair for asked in self._all() if (repair := self._repair(asked)) is not None]
+        found = [(asked, self._repair(asked)) for asked in self._all()]
+        self._left = [asked for asked, repair in found if repair is None]
+        return [repair for _, repair in found if repair is not None]
 
     def _all(self) -> Iterator[AskedClass]:
         """Those whose turn has come, and those whose turn never came, as the money was gone."""
@@ -271,11 +274,7 @@ class _PanelRound:
 
     def left(self) -> list[Unrepaired]:
         """The classes that stay as they are, and why."""
-        return [
-            self._unrepaired(asked)
-            for asked in self._classes
-            if asked.settled(self._known.reliabilities[asked.attribute]) is None
-        ]
+        return [self._unrepaired(asked) for asked in self._left]
 
     def _unrepaired(self, asked: AskedClass) -> Unrepaired:
         rows, buyer = self._counts.current.rows(asked.places), self._buyer

@@ -71,9 +71,10 @@ class _Atoms:
                 if opinion.nodes > 1:  # what names the root says nothing
                     self._source[c, k], self._others[c, k] = number[opinion.source], opinion.nodes - 1
             inside = np.stack([opinion.inside for opinion in opinions])
-            keys, count = np.unique((1 << np.arange(len(opinions))) @ inside, return_counts=True)
+            count = np.bincount((1 << np.arange(len(opinions))) @ inside, minlength=1)
+            keys = np.flatnonzero(count)
             members.append((keys[:, None] >> np.arange(most)[None, :]) & 1)
-            counts.append(count)
+            counts.append(count[keys])
             sizes.append(len(keys))
         self._member = np.concatenate(members).astype(np.bool_)
         self._log_count = np.log(np.concatenate(counts))

@@ -48,7 +48,8 @@ class ErrorGenerator:
     says what a right side gets: a fresh value, another one of its column (domain), or now this, now that (both).
     `random_rate` is the share of tuples with a random error of one of `kinds`, in `attributes` (by default those of the
     dependencies; all, if there are none). `overwritten` is the share of each dependency's groups of several rows in
-    which a block of rows gets one other value. No tuple gets two errors, but by blocks of several dependencies.
+    which a block of rows gets one other value, and `stale` that of those of three rows or more in which such a block is
+    the majority, and not all. No tuple gets two errors, but by blocks of several dependencies.
 
     By default errors may share a group, of which one dependency's errors touch half at most: only so can large groups
     have many. If `non_interacting`, no X-group of any dependency, clean or dirty, holds the tuple of a
@@ -64,6 +65,7 @@ class ErrorGenerator:
         value: str = "both",
         random_rate: float = 0.0,
         overwritten: float = 0.0,
+        stale: float = 0.0,
         kinds: Iterable[str] = USUAL,
         attributes: Sequence[str] | None = None,
         hierarchies: Mapping[str, Hierarchy] | None = None,
@@ -77,6 +79,7 @@ class ErrorGenerator:
         self.rate = rate
         self.random_rate = check_rate(random_rate, "the rate of random errors")
         self.overwritten = check_rate(overwritten, "the share of overwritten groups", of="groups")
+        self.stale = check_rate(stale, "the share of stale groups", of="groups")
         self.attributes = attributes
         self.hierarchies = dict(hierarchies or {})
         self.non_interacting = non_interacting
@@ -86,9 +89,11 @@ class ErrorGenerator:
             raise InputError(f"the rates come to {together:g} errors a tuple, and no tuple gets two; lower them")
         if isinstance(rate, float | int) and rate > 0 and not self.fds:
             raise InputError("a rate, and no dependency to break; give at least one, such as 'GEN, DIAG -> MED'")
-        if self.overwritten and not self.fds:
+        if (self.overwritten or self.stale) and not self.fds:
             raise InputError("groups to overwrite, and no dependency; give at least one, such as 'GEN, DIAG -> MED'")
-        if self.overwritten and non_interacting:
+        if self.overwritten and self.stale:
+            raise InputError("groups are overwritten, or stale; leave out one of the two")
+        if (self.overwritten or self.stale) and non_interacting:
             raise InputError("errors of an overwritten group share it; they cannot be non-interacting, too")
         if self.random_rate and not self.kinds:
             raise InputError(f"random errors, and no kind of them; {did_you_mean('', SPOIL)}")
@@ -109,7 +114,7 @@ class ErrorGenerator:
         table = engine.open(source)
         named = list(dict.fromkeys(a for fd in self.fds for a in fd.attributes))
         run = _Run(self, ErrorColumns(engine.columns(table, named) if named else {}, self.hierarchies, len(table)))
-        if self.overwritten:
+        if self.overwritten or self.stale:
             run.overwrite()
         if self.random_rate:
             struck = list(dict.fromkeys(self.attributes or named or source.columns))
@@ -137,13 +142,14 @@ class _Run:
         """Overwrite blocks of groups. Every dependency has its share, so that a tuple may be in a block of several."""
         for number, fd in enumerate(self._how.fds):
             groups = CleanGroups(self._clean, fd, number, one_each=False)
-            done = overwrite(groups, self._how.overwritten, self._errors, self._rng)
+            share, stale = self._how.overwritten or self._how.stale, bool(self._how.stale)
+            done = overwrite(groups, share, self._errors, self._rng, stale=stale)
             self._add(done.errors)
             self.left_alone[fd], self.overwritten_whole[fd] = groups.violating, done.whole
             if done.made < done.asked:
                 self.short.append(Shortfall(f"{fd}:overwritten", done.asked, done.made))
         if not len(self._errors):
-            raise no_groups(self._how.overwritten)
+            raise no_groups(self._how.overwritten or self._how.stale)
 
     def strike(self, texts: pa.Table) -> None:
         """Put random errors in."""

@@ -34,17 +34,22 @@ class OverwrittenGroups:
     """Groups of which no row was left as it was."""
 
 
-def overwrite(groups: CleanGroups, share: float, done: ErrorBatch, rng: np.random.Generator) -> OverwrittenGroups:
+def overwrite(
+    groups: CleanGroups, share: float, done: ErrorBatch, rng: np.random.Generator, *, stale: bool = False
+) -> OverwrittenGroups:
     """Overwrite blocks in a share of a dependency's groups; in fewer only where no more have another value to get.
 
-    Cells that are overwritten already, by a dependency with the same right side, stay as they are.
+    A `stale` block is more than half of a group of three rows or more, and not all of it. Cells that are overwritten
+    already, by a dependency with the same right side, stay as they are.
     """
-    several = groups.sizes > 1
+    several = groups.sizes > (2 if stale else 1)
     asked = math.floor(share * several.sum() + 0.5)
     possible = np.flatnonzero(several & groups.agrees & _has_other_values(groups))
     chosen = np.sort(rng.permutation(possible)[:asked])
     sizes = groups.sizes[chosen]
     lengths = np.ceil(rng.uniform(size=len(chosen)) * sizes).astype(np.int64).clip(1)
+    if stale:
+        lengths = sizes // 2 + 1 + (rng.uniform(size=len(chosen)) * (sizes - sizes // 2 - 1)).astype(np.int64)
     first = rng.integers(0, sizes - lengths + 1)
     new = np.array(groups.domain.draw(groups.top[chosen], rng), dtype=object)
     rows, rhs = _blocks(groups, chosen, first, lengths), groups.fd.rhs

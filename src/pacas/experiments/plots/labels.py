@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from pacas.experiments.runs.setting import (
+    CHEAP,
+    COMPLETE,
+    FIRST,
     GUARDED,
     LEFT,
     LINKED,
@@ -12,6 +15,7 @@ from pacas.experiments.runs.setting import (
     NO_PRIVACY,
     NO_PURCHASE,
     OVERWRITTEN,
+    PANEL,
     PAPER,
     PRIVATE,
     PRIVATE_RHS,
@@ -19,6 +23,8 @@ from pacas.experiments.runs.setting import (
     REPLACE,
     RIGHT,
     SEALED,
+    SECOND,
+    STALE,
     WEIGH,
     Setting,
 )
@@ -74,6 +80,7 @@ COLUMN_LABELS: Mapping[str, str] = {
     "general": "cells that got a general value; along a line, e grows",
     "side": "side of the dependency that the errors are on",
     "unseen_after": "wrong cells that no\ndependency saw",
+    "sellers": "who sells",
     "method": "method",
     "allocation": "allocation",
     "dataset": "data set",
@@ -113,7 +120,22 @@ SECONDS = "seconds, by the clock"
 DISTANCE = "distance from the truth; 1 is the root's"
 
 ALLOCATION_LABELS: Mapping[str, str] = {"errors": "by errors"}
-SIDE_LABELS: Mapping[str, str] = {RIGHT: "right", MIXED: "both", LEFT: "left", OVERWRITTEN: "overwritten"}
+SIDE_LABELS: Mapping[str, str] = {
+    RIGHT: "right",
+    MIXED: "both",
+    LEFT: "left",
+    OVERWRITTEN: "overwritten",
+    STALE: "stale",
+}
+
+
+SELLER_LABELS: Mapping[str, str] = {
+    COMPLETE: "all,\nfaultless",
+    FIRST: "first",
+    SECOND: "second",
+    CHEAP: "cheap",
+    PANEL: "these\nthree",
+}
 
 
 def column_words(column: str) -> str:
@@ -141,6 +163,7 @@ def value_words(column: str, value: object) -> str:
         "quotes": QUOTES_LABELS,
         "dataset": DATASET_LABELS,
         "side": SIDE_LABELS,
+        "sellers": SELLER_LABELS,
         "allocation": ALLOCATION_LABELS,
     }.get(column, {})
     if isinstance(value, str):

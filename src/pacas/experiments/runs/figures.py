@@ -31,7 +31,9 @@ from pacas.experiments.runs.setting import (
     REFINE,
     REPLACE,
     RIGHT,
+    SELLERS,
     SHARED,
+    STALE,
     WEIGH,
     Setting,
 )
@@ -118,6 +120,8 @@ class Figure:
     """On data sets as large as they are."""
     others: bool = False
     """On the collection's other data sets, too."""
+    seeds: tuple[int, ...] = SEEDS
+    """Each setting is run with each of them."""
 
     def at_quotes(self, quotes: str) -> Figure:
         """The figure at these quotes; one that compares them stays as it is."""
@@ -141,7 +145,7 @@ class Figure:
         if self.x == "actual_rows":
             parameters["rows"] = (*scale.growth, scale.whole)
         for values in product(*parameters.values()):
-            for seed in SEEDS:
+            for seed in self.seeds:
                 yield _plain(Setting(dataset=dataset, seed=seed, **dict(zip(parameters, values, strict=True))))
 
 
@@ -162,6 +166,8 @@ _WEIGH, _WEIGH_AND_VOTE = {"method": (WEIGH,)}, {"method": (WEIGH, NO_PURCHASE)}
 _OTHERS = (_WEIGH, {"method": (NO_PURCHASE, PRIVATE)})
 _COMPARED = {"method": (*SAFE_CLEAN, WEIGH, NO_PURCHASE, PRIVATE), "guard": (LINKED,)}
 _ERROR_AND_MONEY = ("relative_error", "spent_share")
+_PANEL = {"method": (REFINE, WEIGH), "guard": (LINKED,), "sellers": SELLERS, "budget": (1.0,), "k": (1,)}
+"""Whoever sells holds nothing back: it is about who knows what."""
 
 FIGURES: Mapping[str, Figure] = {
     figure.name: figure
@@ -385,12 +391,35 @@ FIGURES: Mapping[str, Figure] = {
             lines=("method",),
             others=True,
         ),
+        Figure(
+            "panel",
+            "Three providers that know 60 % each, one of them 15 % wrong and 30 % cheaper: random errors, e = 0.2",
+            "sellers",
+            {"error_rate": (0.2,), **_PANEL},
+            _ERROR_AND_MONEY,
+            lines=("method",),
+            drawn=Drawn.BARS,
+            others=True,
+            seeds=SEEDS[:2],
+        ),
+        Figure(
+            "panel_stale",
+            "The same three providers: random errors, and a wrong value that holds the majority in 30 % of the groups",
+            "sellers",
+            {"side": (STALE,), "error_rate": (0.2,), **_PANEL},
+            _ERROR_AND_MONEY,
+            lines=("method",),
+            drawn=Drawn.BARS,
+            others=True,
+            seeds=SEEDS[:2],
+        ),
     )
 }
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "all": tuple(FIGURES),
     "weighing": ("right", "left", "overwritten", "error_rate", "unseen"),
+    "several": ("panel", "panel_stale"),
 }
 """Figures that are run together, by a name for all of them."""
 

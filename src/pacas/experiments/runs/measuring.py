@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from time import perf_counter, process_time
@@ -29,7 +29,23 @@ from pacas.experiments.datasets.dataset import Dataset
 from pacas.experiments.datasets.load import load
 from pacas.experiments.errors.dirty_relation import CellError
 from pacas.experiments.errors.error_generator import ErrorGenerator
-from pacas.experiments.runs.setting import LINKED, NO_PRIVACY, NO_PURCHASE, OVERWRITTEN, PRIVATE_RHS, WEIGH, Setting
+from pacas.experiments.runs.partial_sellers import CHEAPER, WRONG, Part, PartialSeller
+from pacas.experiments.runs.setting import (
+    CHEAP,
+    COMPLETE,
+    FIRST,
+    LINKED,
+    NO_PRIVACY,
+    NO_PURCHASE,
+    OVERWRITTEN,
+    PANEL,
+    PRIVATE_RHS,
+    SECOND,
+    STALE,
+    STALE_GROUPS,
+    WEIGH,
+    Setting,
+)
 from pacas.protocol.marketplace import Columns, Forwarding, Marketplace
 from pacas.protocol.messages import Answer, Ladders, Reason, Refusal, Request, refused
 from pacas.provider.provider import Provider
@@ -115,6 +131,8 @@ def _dirty_dataset(
 ) -> DirtyDataset:
     dataset = _dataset(name, data, rows)
     aimed: dict[str, Any] = {"overwritten": rate} if side == OVERWRITTEN else {"rate": rate, "side": side}
+    if side == STALE:
+        aimed = {"rate": rate, "stale": STALE_GROUPS}
     generator = ErrorGenerator(
         dataset.fds, **aimed, random_rate=random_rate, hierarchies=dataset.hierarchies, seed=seed
     )
@@ -150,6 +168,7 @@ def _buy(setting: Setting, data: Path | None, given: DirtyDataset, engine: Engin
     full_cost = _full_cost(setting, data, given)
     built = process_time()
     provider = _provider(setting, given.dataset, engine)
+    sold = _sold(setting, provider, given.dataset, engine)
     built = process_time() - built
     declined = _declined(provider, given)
     how = SafeClean(
@@ -160,17 +179,30 @@ def _buy(setting: Setting, data: Path | None, given: DirtyDataset, engine: Engin
         **_strategy(setting),
     )
     cpu, start = process_time(), perf_counter()
-    market = Timed(provider)
+    market = Timed(provider) if sold is None else sold
     cleaning = how.clean(given.dirty, market, engine=engine)
     seconds, cpu = perf_counter() - start, process_time() - cpu
     return {
         **_quality(cleaning.relation, given, engine),
         **_spending(cleaning, full_cost),
         **declined,
-        **market.modules(seconds),
+        **(market.modules(seconds) if isinstance(market, Timed) else {"seconds": seconds}),
         "cpu_seconds": cpu,
         "cpu_provider": built,
     }
+
+
+def _sold(
+    setting: Setting, provider: Provider, dataset: Dataset, engine: Engine[Any]
+) -> PartialSeller | dict[str, PartialSeller] | None:
+    """What those sell who know a part of the truth, each from a ledger of its own; None of one that knows all."""
+    names = {COMPLETE: (), PANEL: (FIRST, SECOND, CHEAP)}.get(setting.sellers, (setting.sellers,))
+    sellers = {}
+    for number, name in enumerate(names):
+        part = Part(f"{name} {setting.seed}")
+        part = replace(part, wrong=WRONG, price=CHEAPER) if name == CHEAP else part
+        sellers[name] = PartialSeller(provider if number == 0 else _provider(setting, dataset, engine), part)
+    return None if not sellers else sellers if setting.sellers == PANEL else next(iter(sellers.values()))
 
 
 def _strategy(setting: Setting) -> dict[str, Any]:

@@ -44,6 +44,7 @@ SCHEMA = pa.schema(
         ("max_level", _WHOLE),
         ("allocation", _TEXT),
         ("quasi_identifiers", _WHOLE),
+        ("sellers", _TEXT),
         ("error", _REAL),  # δ of the repaired relation against the truth
         ("dirty_error", _REAL),
         ("relative_error", _REAL),  # the one divided by the other

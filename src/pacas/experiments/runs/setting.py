@@ -28,6 +28,14 @@ PAPER, SEALED = (mode.value for mode in (QuoteMode.PAPER, QuoteMode.SEALED))
 """Whose quotes the provider gives (D12)."""
 QUOTES = (PAPER, SEALED)
 
+COMPLETE, FIRST, SECOND, CHEAP, PANEL = "complete", "first", "second", "cheap", "panel"
+"""Who sells: one that knows all; each of three that know a part, the third cheaply and sometimes wrongly; all three."""
+SELLERS = (COMPLETE, FIRST, SECOND, CHEAP, PANEL)
+
+STALE = "stale"
+"""Right sides are wrong at random, and in a share of the groups besides one wrong value holds the majority."""
+STALE_GROUPS = 0.3
+
 RIGHT, LEFT, MIXED, OVERWRITTEN = "rhs", "lhs", "both", "overwritten"
 """Which side of a dependency the errors are on; or blocks of its groups are overwritten, up to whole groups."""
 
@@ -60,6 +68,7 @@ class Setting:
     allocation: str = "errors"
     quasi_identifiers: int | None = None
     """The first so many of the data set's quasi-identifiers; all of them, if None."""
+    sellers: str = COMPLETE
 
     @property
     def buys(self) -> bool:
