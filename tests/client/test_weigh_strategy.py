@@ -378,3 +378,22 @@ def test_what_is_beyond_the_money_names_the_cheapest_price() -> None:
     left = _torn(quotes="paper").unrepaired
     assert {one.reason for one in left} == {"too_expensive"}
     assert all(one.cheapest is not None and one.cheapest > 100_000_000 for one in left)
+
+
+@pytest.mark.parametrize(("seed", "at_most"), [(5, 1.0), (6, 0.8), (8, 1.0), (9, 1.0)])
+def test_what_is_not_sure_enough_to_be_free_is_bought_for_unless_that_may_be_worse(seed: int, at_most: float) -> None:
+    """What a group holds is bought; which side of its row is wrong must then be likelier than not, in any case."""
+    rng = np.random.default_rng(seed)
+    keys = [(f"a{a}", c) for a in range(12) for c in range(8) for _ in range(9 - c)]
+    truth: Table = {"A": [a for a, _ in keys], "C": [f"c{c}" for _, c in keys], "B": [VALUES[c] for _, c in keys]}
+    dirty = {name: list(cells) for name, cells in truth.items()}
+    for row in rng.choice(len(keys), len(keys) // 10, replace=False).tolist():
+        if rng.random() < 0.5:
+            dirty["B"][row] = VALUES[(keys[row][1] + int(rng.integers(1, 8))) % 8]
+        else:
+            dirty["C"][row] = str(rng.choice([f"c{c}" for _, c in keys if c != keys[row][1]]))
+    shop = Shop({"B": {f"c{c}": value for c, value in enumerate(VALUES)}}, by="C")
+    free, paid = (clean(dirty, market, "A, C -> B", 100 * PRICE / 10**9) for market in (NOBODY, shop))
+    assert not any(cell.written for cell in judgement(free).doubtful)
+    assert any(cell.written for cell in judgement(paid).doubtful) == (at_most < 1)
+    assert paid.score(truth).repair_error <= at_most * free.score(truth).repair_error

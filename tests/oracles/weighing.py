@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
-from math import factorial, log
+from math import exp, factorial, log
 from typing import NamedTuple
 
 from oracles import distance as deltas
@@ -442,11 +442,13 @@ def decide(
     fits: Fraction,
     stays: Fraction,
     careful: float,
+    firm: bool | None = None,
 ) -> Decision:
     """A cell of a group that is violated, or was asked about.
 
     What a wrong left side explains is right as it is: `stays` is how likely the left side is right, `fits` how likely
-    the cell's value is its group's.
+    the cell's value is its group's. What was paid for must help, and be firm; where no errors could be tried (None),
+    if the row hardly is from elsewhere.
     """
     column = posterior.column
     shown = column.cells[row]
@@ -459,8 +461,8 @@ def decide(
     sure = NONE if least is None else least.sure * (1 - astray)
     paid = bool(posterior.answers)
     least_gain = max(MARGIN * keep, TIE)
-    enough = NONE if paid and astray < Fraction(0.2) else Fraction(careful)
-    written = gain > least_gain and sure >= enough
+    is_firm = astray < Fraction(0.2) if firm is None else firm
+    written = gain > least_gain and (sure >= Fraction(careful) or (paid and is_firm))
     doubted = Fraction(min(1 - careful, 0.5))
     in_doubt = not written and miss > doubted
     certain = ONE if least is None else least.sure - CERTAIN
@@ -510,3 +512,73 @@ def left_options(
         near.sort(key=lambda other: (-len(groups.members[other]), groups.members[other][0]))
         found |= {(attribute, other[at]) for other in near[:most]}
     return found
+
+
+def option_odds(
+    here: Posterior,
+    there: Posterior,
+    row: int,
+    column: Column,
+    share: Fraction,
+    own: Mapping[Value, Fraction],
+    *,
+    unlike: bool,
+) -> Fraction:
+    """How much likelier a row is if its left value is wrong and it belongs `there`, where it is `here`.
+
+    `share` is how often it is this attribute that is wrong, `column` the attribute's, and `own` how often right-hand
+    cells that are wrong show each value. `unlike`: is what the row shows not what its group holds?
+    """
+    shown, wrong = here.column.cells[row], here.rates.wrong
+    written = max(Fraction(column.count[column.cells[row]]), Fraction(1, 2)) / len(column.cells)
+    sizes = (len(there.rows) + Fraction(0.1)) / max(len(here.rows) - 1 + Fraction(0.1), Fraction(0.1))
+    as_error = wrong * own[shown]
+    fits = there.chance(shown)
+    then = fits * (1 - wrong) + (1 - fits) * as_error
+    return share * written * sizes * then / (as_error if unlike else 1 - wrong)
+
+
+def rising(values: Sequence[Fraction], weights: Sequence[Fraction]) -> list[Fraction]:
+    """The nearest sequence that never falls: at each place the greatest, over where a stretch begins, of the least mean
+    over where it ends."""
+
+    def mean(start: int, end: int) -> Fraction:
+        part = range(start, end + 1)
+        return total([values[i] * weights[i] for i in part]) / total([weights[i] for i in part])
+
+    places = range(len(values))
+    return [max(min(mean(a, b) for b in places if b >= i) for a in places if a <= i) for i in places]
+
+
+def calibrated(
+    cuts: Sequence[float],
+    left: Sequence[float],
+    right: Sequence[float],
+    rows: Sequence[tuple[float, float]],
+    elsewhere: Sequence[float],
+) -> tuple[float, list[float]]:
+    """The share of left errors, and each row's log odds of one, by the scores of errors that were tried out.
+
+    `rows` are scores and weights of rows in conflict, `elsewhere` the log chance of each share by other left sides.
+    """
+
+    def place(score: float) -> int:
+        return sum(cut <= score for cut in cuts)
+
+    def spread(scores: Sequence[float]) -> list[Fraction]:
+        count = Counter(map(place, scores))
+        size = len(cuts) + 1
+        return [(count[i] + Fraction(1, 2)) / (len(scores) + Fraction(size, 2)) for i in range(size)]
+
+    lefts, rights = spread(left), spread(right)
+    shares = [0.0005, *(0.02 + 0.02 * step for step in range(49)), 0.9995]
+    at_first = [0.3, *([0.4 / 49] * 49), 0.3]
+    seen = [
+        sum(w * log(s * lefts[place(score)] + (1 - s) * rights[place(score)]) for score, w in rows) + other / 2
+        for s, other in zip(shares, elsewhere, strict=True)
+    ]
+    believed = [exp(one - max(seen)) * first for one, first in zip(seen, at_first, strict=True)]
+    odds = sum(b * log(s / (1 - s)) for b, s in zip(believed, shares, strict=True)) / sum(believed)
+    ratios = [Fraction(log(a / b)) for a, b in zip(lefts, rights, strict=True)]
+    ratio = rising(ratios, [a + b for a, b in zip(lefts, rights, strict=True)])
+    return 1 / (1 + exp(-odds)), [min(max(float(ratio[place(score)]) + odds, -12.0), 12.0) for score, _ in rows]

@@ -18,7 +18,20 @@ from oracles.bridge import to_fds, to_hierarchies
 from oracles.cleaning import Dependency
 from oracles.strategies import relations, trees, values_of
 from oracles.tree import Tree, Value
-from oracles.weighing import OTHER, Answer, Groups, Least, Posterior, Rates, decide, lean_likelihoods, left_options
+from oracles.weighing import (
+    OTHER,
+    Answer,
+    Column,
+    Groups,
+    Least,
+    Posterior,
+    Rates,
+    calibrated,
+    decide,
+    lean_likelihoods,
+    left_options,
+    option_odds,
+)
 
 from pacas.client.buying.offers import Offered
 from pacas.client.buying.purchaser import Purchaser
@@ -26,8 +39,10 @@ from pacas.client.outcome.steps import Observer
 from pacas.client.weighing import decision, row_options, wishes
 from pacas.client.weighing.belief import Belief
 from pacas.client.weighing.block_lean import lean_likelihood
+from pacas.client.weighing.calibration import SHARES, side_evidence
 from pacas.client.weighing.model import Model
 from pacas.client.weighing.risks import Risks
+from pacas.client.weighing.tried_errors import TriedErrors
 from pacas.client.weighing.wishes import Wishes
 from pacas.client.weighing.worth import worth_of_groups
 from pacas.core.histogram import Ints
@@ -314,8 +329,9 @@ def test_right_hand_cells_are_decided_alike(case: Case, careful: float, data: st
             for row in set(posterior.rows) - answered:
                 fits = Fraction(float(model.misplaced.fits[belief][row]))
                 stays = Fraction(float(model.misplaced.stays[belief.side][row]))
-                literal = decide(posterior, row, least, fits, stays, careful)
                 at = places[row]
+                firm = bool(found.firm[at]) if model.misplaced.has_tried(belief.side) else None
+                literal = decide(posterior, row, least, fits, stays, careful, firm)
                 assert near(found.keep[at], literal.keep)
                 assert least is None or near(found.sure[at], literal.sure)
                 if literal.nearest > NEAR:
@@ -341,8 +357,12 @@ def test_no_cell_is_written_that_the_rest_of_its_row_speaks_for(
         if row in answered or here is None or there is None:
             continue
         shown = here.column.cells[row]
-        as_error = here.rates.wrong * here.rates.confusion[shown]
-        now = as_error if here.chance(shown) < Fraction(0.95) else 1 - here.rates.wrong
+        belief = case.model.beliefs[1]
+        code = int(belief.column.codes[row])
+        as_error = here.rates.wrong * Fraction(float(belief.rates.own_confusion[code]))
+        group, value = belief.side.group[[row]], np.array([code])
+        outvoted = belief.rates.blocks_are_rare and bool(belief.is_outvoted(group, value)[0])
+        now = as_error if outvoted or here.chance(shown) < Fraction(0.95) else 1 - here.rates.wrong
         then = there.chance(shown) * (1 - there.rates.wrong) + (1 - there.chance(shown)) * as_error
         odds = float(then / now) * sure / max(1 - sure, 1e-9)
         assert then >= now * (1 - Fraction(NEAR)) or odds / (1 + odds) >= careful - NEAR
@@ -365,6 +385,56 @@ def test_nothing_is_written_that_is_expected_to_be_worse(case: Case, careful: fl
         assert (found.gain[found.written] >= 0).all() and (found.gain <= found.keep + NEAR).all()
         assert (found.sure[found.written & ~found.paid] >= careful).all()
         assert (np.diff(found.rows) > 0).all(), "a cell is decided once"
+
+
+# ---- rows in the wrong group ----------------------------------------------------------------------------------------
+
+
+@examples(120)
+@given(cases([[Dependency(("A", "B"), "C")], [Dependency(("A",), "C")]]), st.data())
+def test_options_are_scored_by_what_they_explain(case: Case, data: st.DataObject) -> None:
+    told(data.draw, case)
+    assume(case.model.beliefs)
+    belief, groups, posteriors = case.model.beliefs[0], case.groups[0], case.posteriors(0)
+    finder, column = case.model.misplaced.finder, belief.column
+    rows = np.flatnonzero((belief.side.group >= 0) & column.known[column.codes])
+    finder.index()
+    options = finder.options(finder.suppose(rows), {belief: np.arange(len(rows))})
+    label, order = column.tree.label, {column.tree.label(code): code for code in range(len(column))}
+    own = {label(code): Fraction(q) for code, q in enumerate(belief.rates.own_confusion.tolist())}
+    by_key = {posterior.key: posterior for posterior in posteriors.values()}
+    parts = (options.of, options.attribute, options.value, options.score)
+    for of, number, value, score in zip(*(part.tolist() for part in parts), strict=True):
+        row, name = int(rows[of]), finder.attributes[number]
+        here = posteriors[int(belief.side.group[row])]
+        new = case.model.columns[name].tree.label(value)
+        key = tuple(new if a == name else k for a, k in zip(groups.lhs, here.key, strict=True))
+        shown = here.column.cells[row]
+        assume(abs(here.chance(shown) - Fraction(0.95)) > NEAR)
+        outvoted = groups.is_violated(here.key) and groups.most_frequent(here.key, order) not in (shown, None)
+        unlike = here.chance(shown) < Fraction(0.95) or (outvoted and belief.rates.overwritten < 0.05)
+        share = Fraction(finder.share[name])
+        odds = option_odds(here, by_key[key], row, Column(name, case.rows, case.trees), share, own, unlike=unlike)
+        assert near(float(np.exp(score)), odds)
+
+
+SCORES = st.lists(st.integers(-9, 9).map(float), min_size=1, max_size=40)
+
+
+@examples(120)
+@given(
+    SCORES, SCORES, st.lists(st.tuples(st.integers(-12, 12).map(float), st.sampled_from([0.0, 0.5, 1.0]))), st.data()
+)
+def test_scores_are_calibrated_by_errors_that_were_tried_out(
+    left: list[float], right: list[float], rows: list[tuple[float, float]], data: st.DataObject
+) -> None:
+    elsewhere = data.draw(st.lists(st.floats(-5, 5), min_size=len(SHARES), max_size=len(SHARES)))
+    tried = TriedErrors(np.array(left), np.array(right), np.empty(0), np.empty(0, dtype=np.bool_))
+    scores, weights = (np.array([row[i] for row in rows]) for i in (0, 1))
+    found = side_evidence(tried, scores, weights).calibrated(np.array(elsewhere))
+    cuts = sorted(set(np.quantile([*left, *right], [step / 24 for step in range(1, 24)]).tolist()))
+    share, odds = calibrated(cuts, left, right, rows, elsewhere)
+    assert found.share == pytest.approx(share) and found.log_odds.tolist() == pytest.approx(odds)
 
 
 # ---- worth and purchases --------------------------------------------------------------------------------------------
@@ -421,7 +491,7 @@ def test_what_is_worth_most_a_credit_is_bought_first(case: Case, seed: int, mone
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(wishes, "LEAST", 0.01)  # tiny tables have little to lose
         buyer = Purchaser(market, offers, money, "run", Observer())
-        wish = Wishes(model, buyer, texts, careful, set(), {}, {}).best(money)
+        wish = Wishes(model, buyer, texts, careful, set(), {}, {}, decision.decide(model, careful)).best(money)
     risks = Risks(belief, np.arange(belief.side.count))
     ranks: dict[tuple[int, int], float] = {}
     for group, posterior in case.posteriors(0).items():

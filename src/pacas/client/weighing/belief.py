@@ -45,6 +45,8 @@ class Belief:
         self.answers: dict[int, list[GroupAnswer]] = {}
         self.trust = SourceTrust()
         """How often each of several providers is right."""
+        self.asked: Mask = np.zeros(side.count, dtype=np.bool_)
+        """Per group: is there an answer?"""
         self.rows = np.flatnonzero(side.group >= 0)
         keys, of, count = np.unique(
             side.group[self.rows] * len(column) + column.codes[self.rows], return_inverse=True, return_counts=True
@@ -252,16 +254,21 @@ class Belief:
 
     def outvoted(self) -> tuple[Ints, Ints]:
         """The rows of violated groups that show another value than the most frequent known one; and that one."""
-        winner = self._most_frequent[self.pair_group]
-        lost = (self.pair_value != winner) & (winner >= 0) & self.violated[self.pair_group]
+        lost = self.is_outvoted(self.pair_group, self.pair_value)
         at = np.flatnonzero(lost[self.pair])
-        return self.rows[at], winner[self.pair[at]]
+        return self.rows[at], self._most_frequent[self.pair_group[self.pair[at]]]
+
+    def is_outvoted(self, group: Ints, value: Ints) -> Mask:
+        """Is it another value than the most frequent known one of a violated group?"""
+        winner = self._most_frequent[group]
+        return np.asarray((group >= 0) & (value != winner) & (winner >= 0) & self.violated[group])
 
     # ---- answers ----------------------------------------------------------------------------------------------
 
     def tell(self, group: int, answer: GroupAnswer) -> None:
         """Take an answer in, and weigh its group again. A ground value that it lacks is a candidate from now on."""
         self.answers.setdefault(group, []).append(answer)
+        self.asked[group] = True
         if self.column.known[answer.node] and not (self.candidate[group] == answer.node).any():
             free = np.flatnonzero(self.candidate[group] < 0)
             at = int(free[0]) if len(free) else int(self.weight[group].argmin())
@@ -286,7 +293,7 @@ class Belief:
         errors = float((self.pair_stays * wrong * alone)[use].sum())
         rate = (errors + 1) / (float(self.pair_stays[use].sum()) + 50)
         shown = (self.pair_count * wrong * alone)[use]  # whoever made them
-        seen = np.bincount(self.pair_value[use], weights=shown, minlength=len(self.column))
+        own = (self.pair_stays * wrong * alone)[use]
         overwritten = self.rates.overwritten
         if blocks:
             found = self.block.sum(axis=1)[several & (self.sure > 0.5)]
@@ -296,9 +303,15 @@ class Belief:
             float(np.clip(rate, 1e-4, 0.5)),
             float(np.clip(unlike, 1e-4, 0.5)),
             overwritten,
-            (seen + 1) / (seen.sum() + len(self.column)),
+            self._confusion(use, shown),
+            self._confusion(use, own),
             self.rates.lean,
         )
+
+    def _confusion(self, use: Mask, weight: Floats) -> Floats:
+        """How often some pairs' cells show each value."""
+        seen = np.bincount(self.pair_value[use], weights=weight, minlength=len(self.column))
+        return np.asarray((seen + 1) / (seen.sum() + len(self.column)))
 
     def camps(self) -> Camps:
         """The groups in which a block is likelier than not, and what is believed of its camp and of the right one."""

@@ -31,6 +31,9 @@ class Calibration:
     """How many of the errors are left ones (ρ)."""
     log_odds: Floats
     """Per row that was given: of a left error against a right one."""
+    least: float
+    most: float
+    """By how much the log odds of all rows may be less, or more, for all that is known of that share."""
     hit_rates: Floats | None
     """Per bin of an option's share of its row's options: how often such an option was the true one."""
 
@@ -55,13 +58,19 @@ class SideEvidence:
         """With what other left sides say, which counts for less: tables go wrong in one way more often than in many."""
         like = self.log_likelihood + POOLED * elsewhere
         believed = np.exp(like - like.max()) * AT_FIRST
-        log_odds = float(believed @ (np.log(SHARES) - np.log(1 - SHARES)) / believed.sum())
+        each = np.log(SHARES) - np.log(1 - SHARES)
+        log_odds = float(believed @ each / believed.sum())
+        low, high = np.searchsorted(believed.cumsum() / believed.sum(), [UNSURE, 1 - UNSURE]).tolist()
+        least, most = float(each[low]) - log_odds, float(each[min(high, len(each) - 1)]) - log_odds
         share, odds = 1 / (1 + np.exp(-log_odds)), self.log_ratio + log_odds
         rates = None if self.tried is None else _hit_rates(self.tried)
-        return Calibration(share, np.clip(odds, -MOST_ODDS, MOST_ODDS), rates)
+        return Calibration(share, np.clip(odds, -MOST_ODDS, MOST_ODDS), min(least, 0.0), max(most, 0.0), rates)
 
 
 POOLED = 0.5
+
+UNSURE = 0.1
+"""The share of left errors is thought to be less than `least` says with this chance, and more than `most` says."""
 
 
 def told_likelihood(left: int, right: int) -> Floats:

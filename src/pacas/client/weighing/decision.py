@@ -24,7 +24,7 @@ MARGIN = 0.3
 """A repair must lower the expected δ of its cell by this share."""
 
 MOST_ASTRAY = 0.2
-"""A purchase tells what a group should hold, and not who belongs to it: a likelier stray needs better evidence."""
+"""Where no errors could be tried out, it is not known how well strays are told from others: so likely a stray stays."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,6 +39,8 @@ class Weighed:
     """How likely it is right."""
     paid: Mask
     """Was something bought about it?"""
+    firm: Mask
+    """Would it be likelier right than not, whatever share of the errors is on the left, within reason?"""
     keep: Floats
     """The expected δ if the cell is left."""
     gain: Floats
@@ -55,12 +57,17 @@ class Weighed:
             self.node[chosen],
             self.sure[chosen],
             self.paid[chosen],
+            self.firm[chosen],
             self.keep[chosen],
             self.gain[chosen],
             self.written[chosen],
             self.doubt[chosen],
             self.in_doubt[chosen],
         )
+
+    def withheld(self, careful: float) -> Weighed:
+        """The cells that would be written if something were bought for them: that helps, and is not sure enough."""
+        return self[_helps(self.keep, self.gain) & ~self.written & ~self.paid & self.firm & (self.sure < careful)]
 
     @property
     def expected(self) -> float:
@@ -70,7 +77,9 @@ class Weighed:
 
 _NO_FLOATS: Floats = np.empty(0)
 _NO_MASK: Mask = np.empty(0, dtype=np.bool_)
-NOTHING = Weighed(NO_ROWS, NO_ROWS, _NO_FLOATS, _NO_MASK, _NO_FLOATS, _NO_FLOATS, _NO_MASK, _NO_FLOATS, _NO_MASK)
+NOTHING = Weighed(
+    NO_ROWS, NO_ROWS, _NO_FLOATS, _NO_MASK, _NO_MASK, _NO_FLOATS, _NO_FLOATS, _NO_MASK, _NO_FLOATS, _NO_MASK
+)
 
 
 def decide(model: Model, careful: float, rare: Mapping[str, RareCells] | None = None) -> dict[str, Weighed]:
@@ -98,9 +107,7 @@ def decide(model: Model, careful: float, rare: Mapping[str, RareCells] | None = 
 
 def looked_at(belief: Belief) -> Ints:
     """The groups whose cells may be written: those that violate the dependency, or were asked about."""
-    looked = belief.violated.copy()
-    looked[list(belief.answers)] = True
-    return np.flatnonzero(looked)
+    return np.flatnonzero(belief.violated | belief.asked)
 
 
 def _right_cells(model: Model, belief: Belief, careful: float) -> Weighed:
@@ -121,11 +128,12 @@ def _right_cells(model: Model, belief: Belief, careful: float) -> Weighed:
     apart = belief.column.distance(np.maximum(node, 0), shown)
     write = here * np.where(node >= 0, risks.risk[place], 0) + np.clip(astray, 0, 1) * apart
     gain = np.where((node >= 0) & (node != shown) & ~risks.overrules[place], keep - write, 0)
-    paid = np.zeros(belief.side.count, dtype=np.bool_)
-    paid[list(belief.answers)] = True
     sure = risks.sure[place] * (1 - astray)
-    least = np.where(astray < MOST_ASTRAY, 0.0, careful)
-    return _decided(rows, node, sure, paid[group], keep, gain, miss, careful, least)
+    if model.misplaced.has_tried(belief.side):
+        firm = risks.sure[place] * (1 - astray * model.misplaced.most[rows]) >= 0.5
+    else:
+        firm = astray < MOST_ASTRAY
+    return _decided(rows, node, sure, belief.asked[group], firm, keep, gain, miss, careful)
 
 
 def _decided(
@@ -133,16 +141,20 @@ def _decided(
     node: Ints,
     sure: Floats,
     paid: Mask,
+    firm: Mask,
     keep: Floats,
     gain: Floats,
     doubt: Floats,
     careful: float,
-    least: Floats | float = 0.0,
 ) -> Weighed:
-    """`least` is how sure a repair must be that something was bought for."""
-    written = (gain > np.maximum(MARGIN * keep, 1e-9)) & (sure >= np.where(paid, least, careful))
+    """What is written must help. If it is free, it must be as sure as `careful` says; if it is paid for, firm."""
+    written = _helps(keep, gain) & ((sure >= careful) | (paid & firm))
     in_doubt = ~written & (doubt > min(1 - careful, 0.5))
-    return Weighed(rows, node, sure, paid, keep, gain, written, doubt, in_doubt)
+    return Weighed(rows, node, sure, paid, firm, keep, gain, written, doubt, in_doubt)
+
+
+def _helps(keep: Floats, gain: Floats) -> Mask:
+    return np.asarray(gain > np.maximum(MARGIN * keep, 1e-9))
 
 
 def _left_cells(model: Model, number: int, name: str, careful: float) -> Weighed:
@@ -164,15 +176,21 @@ def _left_cells(model: Model, number: int, name: str, careful: float) -> Weighed
     keep = np.bincount(seg, weights=chance * column.distance(old[seg], value), minlength=len(suspects)) + other * apart
     write = np.bincount(seg, weights=chance * column.distance(new[seg], value), minlength=len(suspects))
     gain = keep - write - (stays + other) * apart
-    free = np.zeros(len(rows), dtype=np.bool_)
-    return _decided(rows, new, chance[start], free, keep, gain, listed, careful)
+    paid = np.zeros(len(rows), dtype=np.bool_)
+    for belief in model.beliefs:
+        if name in belief.side.attributes and model.tells_strays(belief):
+            paid |= belief.asked[belief.side.group[rows]] & (belief.side.group[rows] >= 0)
+    firm = chance[start] * misplaced.fewest[rows] >= 0.5
+    return _decided(rows, new, chance[start], paid, firm, keep, gain, listed, careful)
 
 
 def _rare_cells(model: Model, name: str, cells: RareCells, careful: float) -> Weighed:
     column, chance = model.columns[name], cells.chance
     apart = column.distance(cells.meant, column.codes[cells.rows])
     free = np.zeros(len(cells.rows), dtype=np.bool_)
-    return _decided(cells.rows, cells.meant, chance, free, chance * apart, (2 * chance - 1) * apart, chance, careful)
+    return _decided(
+        cells.rows, cells.meant, chance, free, free, chance * apart, (2 * chance - 1) * apart, chance, careful
+    )
 
 
 def _with_answered(model: Model, name: str, weighed: Weighed, careful: float) -> Weighed:
@@ -188,7 +206,7 @@ def _with_answered(model: Model, name: str, weighed: Weighed, careful: float) ->
     sure = np.where(wrong, [sure for _, sure in best], 1.0)
     gain = np.where(wrong, column.distance(new, shown), 0.0)
     never = np.zeros(len(rows), dtype=np.bool_)
-    sold = Weighed(rows, new, sure, ~never, gain, gain, wrong, np.zeros(len(rows)), never)
+    sold = Weighed(rows, new, sure, ~never, ~never, gain, gain, wrong, np.zeros(len(rows)), never)
     return _joined(weighed[~np.isin(weighed.rows, rows)], sold)
 
 
@@ -265,6 +283,7 @@ def _joined(one: Weighed, other: Weighed, *, sort: bool = True) -> Weighed:
         np.concatenate([one.node, other.node]),
         np.concatenate([one.sure, other.sure]),
         np.concatenate([one.paid, other.paid]),
+        np.concatenate([one.firm, other.firm]),
         np.concatenate([one.keep, other.keep]),
         np.concatenate([one.gain, other.gain]),
         np.concatenate([one.written, other.written]),

@@ -38,6 +38,9 @@ class Misplaced:
         """Per suspect: how likely its left side is wrong."""
         self.if_unlike: Floats = np.empty(0)
         """Per suspect: how likely that is if its value is not its group's."""
+        self.fewest: Floats = np.empty(0)
+        self.most: Floats = np.empty(0)
+        """Per row: how much likelier that may be, if fewer errors, or more, are left ones than is believed."""
         self.chance: Floats = np.empty(0)
         """Per option: how likely it is true."""
         self.hit: Floats = np.empty(0)
@@ -46,7 +49,7 @@ class Misplaced:
         """How many of the errors of a side's rows are left ones."""
         self._tried: dict[LeftSide, TriedErrors | None] = {}
         self._likelihood: dict[LeftSide, Floats] = {}
-        self._trying, self._settled = True, False
+        self._trying = True
         self.told: dict[int, bool] = {}
         """Rows whose left side was found wrong, or right, by a purchase about their right side."""
         self.bought: dict[tuple[int, str], int] = {}
@@ -54,12 +57,9 @@ class Misplaced:
 
     # ---- weighing ---------------------------------------------------------------------------------------------
 
-    def weigh(self, *, trying: bool = True, settled: bool = False) -> None:
-        """Find the rows in conflict, their options, and how likely each is; errors are tried out anew if so asked.
-
-        Once it is `settled` how many errors are left ones, the likelier kind of each row's counts for more.
-        """
-        self._trying, self._settled = trying, settled
+    def weigh(self, *, trying: bool = True) -> None:
+        """Find the rows in conflict, their options, and how likely each is; errors are tried out anew if so asked."""
+        self._trying = trying
         finder, rows = self.finder, self._rows
         suspect: Mask = np.zeros(rows, dtype=np.bool_)
         for belief in finder.beliefs:
@@ -78,8 +78,19 @@ class Misplaced:
         self._settle(odds, options, hit)
         self._take_from_elsewhere(odds, options)
 
+    def has_tried(self, side: LeftSide) -> bool:
+        """Could errors of a left side be tried out, so that its scores are calibrated?"""
+        return self._tried.get(side) is not None
+
     def _conflicts(self, belief: Belief) -> Mask:
-        return np.asarray((self.fits[belief] < FITS) & belief.column.known[belief.column.codes])
+        """Rows that are unlike their group; where blocks are rare, also those that are outvoted in it.
+
+        Or else few cells that are believed against many are never asked whether they are from elsewhere.
+        """
+        conflicts = self.fits[belief] < FITS
+        if belief.rates.blocks_are_rare:
+            conflicts[belief.outvoted()[0]] = True
+        return np.asarray(conflicts & belief.column.known[belief.column.codes])
 
     def _calibrated(self, options: LeftOptions, conflicts: Mapping[Belief, Ints]) -> tuple[Floats, LeftOptions, Floats]:
         """Per suspect the log odds of a wrong left side; options with log odds that add up to these; and their hits."""
@@ -104,6 +115,7 @@ class Misplaced:
             likelier = calibration.log_odds > odds[these]
             odds[these[likelier]] = calibration.log_odds[likelier]
             owner[these[likelier]] = number
+        self._take_spread(odds, owner, found)
         share = np.exp(options.score - best[options.of])
         hit = share.copy()
         for number, calibration in enumerate(found):
@@ -113,6 +125,13 @@ class Misplaced:
         hit = hit / np.maximum(total[options.of], 1)
         score = np.where(odds[options.of] > HOPELESS, odds[options.of] + options.score - best[options.of], HOPELESS)
         return odds, LeftOptions(options.of, options.attribute, options.value, score), hit
+
+    def _take_spread(self, odds: Floats, owner: Ints, found: list[Calibration]) -> None:
+        self.fewest, self.most = np.ones(self._rows), np.ones(self._rows)
+        for number, calibration in enumerate(found):
+            mine = owner == number
+            for ratio, shift in ((self.fewest, calibration.least), (self.most, calibration.most)):
+                ratio[self.suspects[mine]] = (1 + np.exp(-odds[mine])) / (1 + np.exp(-odds[mine] - shift))
 
     def _evidence(
         self,
@@ -129,7 +148,8 @@ class Misplaced:
         shown = []
         for belief in beliefs:
             rows = self.suspects[conflicts[belief]]
-            right = np.ones(len(rows)) if before is None else _as_right(before[rows], 2 if self._settled else 1)
+            right = np.ones(len(rows)) if before is None else _as_right(before[rows])
+            right = right * (1 - self.fits[belief][rows]) / _alike(belief, rows)
             shown.append((belief.column.codes[rows], right / max(float(right.sum()), 1e-12)))
         fits = np.min([self.fits[belief] for belief in beliefs], axis=0)
         rows = self.suspects[these]
@@ -237,14 +257,13 @@ class Misplaced:
             finder.share = dict(zip(finder.attributes, (seen / seen.sum()).tolist(), strict=True))
 
 
-def _as_right(left: Floats, sharpness: int) -> Floats:
+def _as_right(left: Floats) -> Floats:
     """How much a row's value counts as one that right errors show, by how likely its left side is wrong instead.
 
     Scores tell kinds of rows apart, not values. With many values of left errors among them, tried right errors look
-    like left ones, and scores say too little: so in the end the likelier of the two counts for more.
+    like left ones, and scores say too little: so the likelier of the two counts for more.
     """
-    right = (1 - left) ** sharpness
-    return np.asarray(np.maximum(right / (right + left**sharpness), 0.03))
+    return np.asarray(np.maximum((1 - left) ** 2 / ((1 - left) ** 2 + left**2), 0.03))
 
 
 def _alike(belief: Belief, rows: Ints) -> Floats:

@@ -113,7 +113,7 @@ class Model:
             if number > (FIRST if at_first else 0) and np.allclose(now, before, rtol=SETTLED, atol=1e-4):
                 break
             before = now
-        self._weigh(trying=at_first, settled=True)
+        self._weigh(trying=at_first)
 
     def _learn(self, *, blocks: bool) -> None:
         for belief in self.beliefs:
@@ -129,10 +129,10 @@ class Model:
         shares = [self.misplaced.share.get(belief.side, 0.5) for belief in self.beliefs]
         return shares + [rate for b in self.beliefs for rate in (b.rates.wrong, b.rates.overwritten, b.rates.unlike)]
 
-    def _weigh(self, *, trying: bool, settled: bool = False) -> None:
+    def _weigh(self, *, trying: bool) -> None:
         stays, came = self.misplaced.stays, self.misplaced.from_elsewhere
         side_by_side(lambda belief: belief.weigh(stays[belief.side], came[belief]), self.beliefs, self.rows)
-        self.misplaced.weigh(trying=trying, settled=settled)
+        self.misplaced.weigh(trying=trying)
 
     # ---- answers ----------------------------------------------------------------------------------------------
 
@@ -163,6 +163,10 @@ class Model:
             return 0.0
         weighed = float(self.misplaced.if_unlike[row])
         return max(weighed if weighed > 0 else self.misplaced.share.get(belief.side, 0.0), LEAST_STRAY)
+
+    def tells_strays(self, belief: Belief) -> bool:
+        """Is it known how well strays are told from others? Where blocks are common, a row may be part of one."""
+        return self.misplaced.has_tried(belief.side) and belief.rates.blocks_are_rare
 
     def tell(self, attribute: str, row: int, node: int, said: Said | None = None) -> None:
         """Take in what was bought about a row; of several providers, by whom."""

@@ -9,6 +9,9 @@ import numpy as np
 from pacas.client.weighing.block_lean import AT_FIRST, mean_lean
 from pacas.core.distance import Floats
 
+COMMON = 0.05
+"""The share of groups with a block from which on blocks are common."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rates:
@@ -21,13 +24,21 @@ class Rates:
     overwritten: float
     """How often a block of a group's cells has been overwritten by one value (σ)."""
     confusion: Floats
-    """Per code: how often a cell that is wrong shows it (q)."""
+    """Per code: how often a cell that is unlike its group shows it, whichever side of its row is wrong (q)."""
+    own_confusion: Floats
+    """Per code: how often a right-hand cell that is itself wrong shows it."""
     lean: float = mean_lean(AT_FIRST)
     """How much blocks lean to the smaller part of their group (λ)."""
 
     @classmethod
     def at_first(cls, values: int) -> Rates:
-        return cls(0.05, 0.05, 0.0005, np.full(values, 1 / max(values, 1)))
+        alike = np.full(values, 1 / max(values, 1))
+        return cls(0.05, 0.05, 0.0005, alike, alike)
+
+    @property
+    def blocks_are_rare(self) -> bool:
+        """Then a group's majority is believed, unless much speaks against it."""
+        return self.overwritten < COMMON
 
     @property
     def log_confusion(self) -> Floats:

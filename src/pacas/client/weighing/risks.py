@@ -64,9 +64,8 @@ def least_risk(column: WeighedColumn, codes: Ints, weight: Floats, other: float,
     return max(as_good, key=lambda one: one.sure)
 
 
-COMMON = 0.05
-"""Where blocks are rarer, a group's majority is not overruled for nothing by a value that is not as likely as this:"""
 CERTAIN = 0.995
+"""Where blocks are rare, a group's majority is not overruled for nothing by a value that is less likely than this."""
 
 SURE = 0.9
 """A value that is as good as a more general one, and as likely right as this, says more."""
@@ -98,15 +97,14 @@ class Risks:
 
     def _overrules(self) -> Mask:
         belief = self.belief
-        if belief.rates.overwritten >= COMMON:
+        if not belief.rates.blocks_are_rare:
             return np.zeros(len(self.groups), dtype=np.bool_)
         most, shown = np.zeros(len(self.groups)), np.zeros(len(self.groups))
         place = self.place(belief.pair_group[self.pairs])
         value, count = belief.pair_value[self.pairs], belief.pair_count[self.pairs]
         np.maximum.at(most, place, np.where(belief.column.known[value], count, 0))
         np.maximum.at(shown, place, np.where(value == self.node[place], count, 0))
-        asked = [group in belief.answers for group in self.groups.tolist()] if belief.answers else False
-        return np.asarray((shown < most) & (self.sure < CERTAIN) & ~np.asarray(asked))
+        return np.asarray((shown < most) & (self.sure < CERTAIN) & ~belief.asked[self.groups])
 
     def place(self, group: Ints) -> Ints:
         """Where some of the groups stand."""

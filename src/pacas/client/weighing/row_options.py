@@ -186,10 +186,13 @@ class OptionFinder:
 def agreement(belief: Belief, shown: Ints, here: Ints, there: Ints) -> Floats:
     """How well what a row shows fits the group it may belong to, against an error of its own where it is: log odds."""
     rates = belief.rates
-    as_error = rates.wrong * rates.confusion[shown]
+    as_error = rates.wrong * rates.own_confusion[shown]
     fits = belief.chance(there, shown)
     odds = np.log(fits * (1 - rates.wrong) + (1 - fits) * as_error)
-    return np.asarray(odds - np.where(belief.chance(here, shown) < FITS, np.log(as_error), np.log(1 - rates.wrong)))
+    unlike = belief.chance(here, shown) < FITS
+    if rates.blocks_are_rare:
+        unlike |= belief.is_outvoted(here, shown)
+    return np.asarray(odds - np.where(unlike, np.log(as_error), np.log(1 - rates.wrong)))
 
 
 class _Near:

@@ -89,6 +89,7 @@ class Shopping:
                 self._settled,
                 self._quoted,
                 self.rare,
+                self.decided,
                 self._in_vain,
             )
         wish = self._wishes.best(buyer.remaining)

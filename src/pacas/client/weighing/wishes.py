@@ -10,9 +10,10 @@ import numpy as np
 
 from pacas.client.buying.purchaser import Purchaser
 from pacas.client.weighing.belief import Belief
+from pacas.client.weighing.decision import Weighed
 from pacas.client.weighing.model import Model
 from pacas.client.weighing.rare_values import RareCells
-from pacas.client.weighing.worth import worth_of_groups, worth_of_left_values, worth_of_rows
+from pacas.client.weighing.worth import worth_of_groups, worth_of_left_values, worth_of_rows, worth_of_settling
 from pacas.core.distance import Floats
 from pacas.core.hierarchy import Mask
 from pacas.core.histogram import NO_ROWS, Ints
@@ -89,16 +90,18 @@ class Wishes:
         settled: set[tuple[str, int]],
         quoted: dict[tuple[str, int], list[int]],
         rare: Mapping[str, RareCells],
+        decided: Mapping[str, Weighed],
         in_vain: set[tuple[str, str, int]] = NOBODY,
     ) -> None:
         """`texts` are the columns that requests are made of; `settled` are (attribute, row) not to be asked again.
 
-        What each row was quoted last is noted in `quoted`. `in_vain` are (provider, attribute, row) that one of
-        several providers did not sell.
+        What each row was quoted last is noted in `quoted`; `decided` is what would be written now. `in_vain` are
+        (provider, attribute, row) that one of several providers did not sell.
         """
         self._model, self._buyer, self._texts, self._careful = model, buyer, texts, careful
         self._offers, self._settled, self._quoted, self._rare = buyer.offers, settled, quoted, rare
         self._in_vain = in_vain
+        self._withheld = {name: cells.withheld(careful) for name, cells in decided.items()}
         self._heap: list[Wish] = []
         for asked in self._all():
             self._add(asked)
@@ -167,14 +170,14 @@ class Wishes:
 
     def _of_groups(self, belief: Belief, groups: Ints) -> _Asked:
         found = worth_of_groups(belief, groups, self._careful)
-        wanted = found.worth.max(axis=1, initial=0) > LEAST
-        groups, worth = found.groups[wanted], found.worth[wanted]
+        worth = found.worth + worth_of_settling(self._model, belief, found.groups, self._withheld, self._careful)
+        wanted = worth.max(axis=1, initial=0) > LEAST
+        groups, worth = found.groups[wanted], worth[wanted]
         whom = [self._whom_to_ask(belief, group) for group in groups.tolist()]
         of = np.repeat(np.arange(len(groups)), [len(rows) for rows in whom])
         rows = np.concatenate([NO_ROWS, *whom])
         belongs = np.array([1 - self._model.stray(belief, row) for row in rows.tolist()])
-        heard = np.array([group in belief.answers for group in groups.tolist()], dtype=np.bool_)
-        return _Asked(belief.fd.rhs, of, rows, worth[of] * belongs[:, None], heard[of])
+        return _Asked(belief.fd.rhs, of, rows, worth[of] * belongs[:, None], belief.asked[groups][of])
 
     def _whom_to_ask(self, belief: Belief, group: int) -> Ints:
         """The rows that are likeliest to belong to the group, those that show its likeliest value first; the last."""

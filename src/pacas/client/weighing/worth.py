@@ -6,11 +6,13 @@ written, or it itself; until then what would be decided without it is.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from pacas.client.weighing.belief import Belief
+from pacas.client.weighing.decision import Weighed
 from pacas.client.weighing.model import Model
 from pacas.client.weighing.risks import Risks, WidthRisks
 from pacas.core.distance import Floats
@@ -47,8 +49,9 @@ def _now(belief: Belief, risks: Risks, careful: float) -> Floats:
     place = risks.place(belief.pair_group[risks.pairs])
     whole = np.bincount(place, weights=risks.keep * belief.pair_count[risks.pairs], minlength=len(risks.groups))
     kept = whole / np.maximum(belief.side.size[risks.groups], 1)
-    asked = np.array([group in belief.answers for group in risks.groups.tolist()] if belief.answers else False)
-    return np.where(asked | ((risks.sure >= careful) & ~risks.overrules), np.minimum(risks.risk, kept), kept)
+    return np.where(
+        belief.asked[risks.groups] | ((risks.sure >= careful) & ~risks.overrules), np.minimum(risks.risk, kept), kept
+    )
 
 
 def _after_an_answer(belief: Belief, part: WidthRisks) -> Floats:
@@ -81,6 +84,31 @@ def _after_an_answer(belief: Belief, part: WidthRisks) -> Floats:
             covered += np.where(leads, inside, 0)
         after[:, level] = total + np.maximum(other - covered, 0) * column.level_penalties[level]
     return after
+
+
+def worth_of_settling(
+    model: Model, belief: Belief, groups: Ints, withheld: Mapping[str, Weighed], careful: float
+) -> Floats:
+    """[m, levels] what else an answer about each group lets be written: of rows whose left or right side is wrong.
+
+    Which of the two, it does not say; but what the group should hold, and that the row does not hold it, is then paid
+    for, at a level where the two differ. Right sides of a group that is not sure itself are counted with the group.
+    """
+    column, side = belief.column, belief.side
+    worth = np.zeros((side.count, column.height + 1))
+    sure = belief.sure >= careful
+    for name, cells in withheld.items():
+        if name != belief.fd.rhs and not (name in side.attributes and model.tells_strays(belief)):
+            continue
+        group = side.group[cells.rows]
+        mine = (group >= 0) & ((name != belief.fd.rhs) | sure[group])
+        rows, group = cells.rows[mine], group[mine]
+        should, shown = np.maximum(belief.likeliest[group], 0), column.codes[rows]
+        apart = np.arange(column.height + 1) <= _tell_apart(belief, shown, should)[:, None]
+        np.add.at(worth, group, np.where(apart & (should != shown)[:, None], cells.gain[mine][:, None], 0.0))
+    worth[belief.asked | (not model.misplaced.has_tried(side))] = 0.0
+    worth[:, -1] = 0.0
+    return np.asarray(worth[groups])
 
 
 # ---- single rows -----------------------------------------------------------------------------------------------
