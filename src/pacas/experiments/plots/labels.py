@@ -80,7 +80,7 @@ COLUMN_LABELS: Mapping[str, str] = {
     "general": "cells that got a general value; along a line, e grows",
     "side": "side of the dependency that the errors are on",
     "unseen_after": "wrong cells that no\ndependency saw",
-    "sellers": "who sells",
+    "sellers": "who sells: one that knows all; A, B, or C, the cheap one, alone; A, B and C",
     "method": "method",
     "allocation": "allocation",
     "dataset": "data set",
@@ -129,13 +129,7 @@ SIDE_LABELS: Mapping[str, str] = {
 }
 
 
-SELLER_LABELS: Mapping[str, str] = {
-    COMPLETE: "all,\nfaultless",
-    FIRST: "first",
-    SECOND: "second",
-    CHEAP: "cheap",
-    PANEL: "these\nthree",
-}
+SELLER_LABELS: Mapping[str, str] = {COMPLETE: "all", FIRST: "A", SECOND: "B", CHEAP: "C", PANEL: "ABC"}
 
 
 def column_words(column: str) -> str:
