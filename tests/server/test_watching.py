@@ -148,6 +148,7 @@ def test_values_that_stand_in_no_hierarchy_are_not_published(open_shop: OpenShop
         "may_be_absent": False,
         "prices": None,
         "is_sealed": False,
+        "floor": 0,
     }
     assert not [value for value in VALUES if value in answer.text]
 
