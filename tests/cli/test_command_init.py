@@ -295,6 +295,21 @@ def test_what_nearly_tells_a_protected_column_is_not_sold_beside_it(pacas: Any, 
     assert {one["severity"] for one in found} <= {"note"}
 
 
+def test_what_is_sold_is_found_by_columns_that_single_nearly_everybody_out(pacas: Any, folder: Path) -> None:
+    """A weight is that of one person for seven in eight, and with a job for nearly all: fewer would be a warning."""
+    drawn = random.Random(4)
+    jobs, hours = "abcdefgh", [*range(20, 60), *[40] * 120]
+    lines = [
+        f"{drawn.randrange(5_000)},{drawn.choice(jobs)},{drawn.randrange(20, 80)},{drawn.choice(hours)}"
+        for _ in range(600)
+    ]
+    (folder / "people.csv").write_text("\n".join(["weight,job,age,hours", *lines]) + "\n")
+    told = pacas("init", "provider", "people.csv", "--json").document
+    assert told["sold"] and all({"weight"} < set(one["match"]) for one in told["sold"])
+    found = pacas("lint", "provider.toml", "--json").document["findings"]
+    assert {one["severity"] for one in found} <= {"note"}
+
+
 def test_rows_that_are_not_people_are_said_to_be_things_and_the_linter_has_only_notes(pacas: Any, folder: Path) -> None:
     """The file says so, the linter and the audit go by it and show it; without it both warn."""
     assert pacas("init", "provider", "sold.csv").code == 0

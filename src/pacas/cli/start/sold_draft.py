@@ -11,11 +11,11 @@ from pacas.suggest.coded_table import CodedTable, ProfiledColumn
 from pacas.suggest.hierarchies.suggesting import why_none
 from pacas.suggest.mapping.column_names import words_of
 from pacas.suggest.matches.answering import AskingRows, SuggestedMatch
-from pacas.suggest.matches.match_columns import ANSWERS, LAST, suggest_matches
+from pacas.suggest.matches.match_columns import LAST, suggest_matches
 from pacas.suggest.roles.suggested import ColumnRole, SuggestedRole
 
 ALL_BUT = 0.9
-"""Rows that a column singles out, where no others need be looked for."""
+"""Rows that columns single out, to sell by them what is not declared: of fewer, the linter says that little is sold."""
 TRIED = 6
 """Matches of an attribute that are weighed against those of others."""
 LONGEST_NAME = 200
@@ -81,7 +81,7 @@ def _unfit(column: ProfiledColumn, role: SuggestedRole) -> str | None:
 
 def _alone(found: Mapping[str, Iterable[SuggestedMatch]]) -> list[SuggestedMatch]:
     """What singles rows out: for one attribute, and so for all."""
-    single = {one.columns: one for matches in found.values() for one in matches if one.alone >= ANSWERS}
+    single = {one.columns: one for matches in found.values() for one in matches if one.alone >= ALL_BUT}
     return sorted(single.values(), key=lambda one: (-one.alone, one.columns))[:TRIED]
 
 

@@ -40,7 +40,7 @@ def suggest_matches(
     singles = [rows.guessed(attribute, [column]) for column in usable]
     good = _confirmed(rows, _good(singles), most)
     if together and all(one.identifies and one.alone < ALONE for one in good):
-        best = [one.columns[0] for one in _promising(singles) if not _is_good(one)][:TRIED]
+        best = [one.columns[0] for one in _promising(singles)][:TRIED]
         tried = [column for column in usable if column in best]
         pairs = [rows.guessed(attribute, pair) for pair in combinations(tried, 2)]
         likely = _good(pairs) or _good(_with_a_third(rows, attribute, pairs, tried))
