@@ -117,13 +117,14 @@ class Sink(BaseHTTPRequestHandler):
     """Takes events, or refuses them."""
 
     status = 201
+    promised = 0
     taken: list[tuple[str, str | None, dict[str, Any]]] = []  # noqa: RUF012  # of one test at a time
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"]))
         self.taken.append((self.path, self.headers.get("Authorization"), json.loads(body)))
         self.send_response(self.status)
-        self.send_header("Content-Length", "0")
+        self.send_header("Content-Length", str(self.promised))
         self.end_headers()
 
     def log_message(self, *_: object) -> None:
@@ -132,7 +133,7 @@ class Sink(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def sink() -> Iterator[str]:
-    Sink.taken, Sink.status = [], 201
+    Sink.taken, Sink.status, Sink.promised = [], 201, 0
     server = HTTPServer(("127.0.0.1", 0), Sink)
     thread = Thread(target=server.serve_forever)
     thread.start()
@@ -150,6 +151,11 @@ def test_an_address_gets_each_event_with_the_key(pacas: Any, sink: str, monkeypa
         ("/api/v1/lineage", "Bearer k", "START"),
         ("/api/v1/lineage", "Bearer k", "COMPLETE"),
     ]
+
+
+def test_what_a_sink_says_besides_its_status_is_not_waited_for(pacas: Any, sink: str) -> None:
+    Sink.promised = 10  # of which none comes
+    assert (pacas(*CLEAN, "--lineage", sink).err, len(Sink.taken)) == ("", 2)
 
 
 def test_a_sink_that_fails_harms_no_run_and_is_told_of_once(pacas: Any, folder: Path, sink: str) -> None:
@@ -175,6 +181,9 @@ def test_a_sink_that_fails_harms_no_run_and_is_told_of_once(pacas: Any, folder: 
     ("options", "said"),
     [
         (("--lineage", "ftp://x.example"), "--lineage takes a file, or an address such as https://"),
+        (("--lineage", "http://[x"), "--lineage takes a file, or an address such as https://"),
+        (("--lineage", "https://x:y/"), "--lineage takes a file, or an address such as https://"),
+        (("--provider", "http://[x"), "'http://[x' is no URL; give it as https://host"),
         (("--lineage", "client.csv"), "client.csv is read by this run; give another --lineage"),
         (("--lineage", "client.clean.csv"), "client.clean.csv is written by this run; give another --lineage"),
         (("--lineage", "e.jsonl", "--dry-run"), "--lineage tells what was written, and a dry run writes nothing"),

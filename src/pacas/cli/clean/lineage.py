@@ -32,8 +32,16 @@ Complete = Callable[[Cleaning], None]
 
 def check_sink(named: str | None) -> None:
     """Raise where lineage is to go to what is neither a file nor an http address."""
-    if named is not None and is_url(named) and urlsplit(named).scheme not in ("http", "https"):
+    if named is not None and is_url(named) and not _is_address(named):
         raise InputError(f"--lineage takes a file, or an address such as https://lineage.example{USUAL_PATH}")
+
+
+def _is_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # a bracket that is not closed, a port that is none
+        return False
 
 
 @contextmanager
@@ -114,8 +122,10 @@ def _sent(url: str) -> Sink:
         import httpx  # takes longer to load than most commands to run
 
         headers = {} if not key else {"Authorization": f"Bearer {key}"}
-        answer = httpx.post(address, json=event, headers=headers, timeout=SECONDS, follow_redirects=False)
-        if answer.status_code >= 300:
-            raise InputError(f"the answer was {answer.status_code}")
+        with httpx.stream(
+            "POST", address, json=event, headers=headers, timeout=SECONDS, follow_redirects=False
+        ) as answer:
+            if answer.status_code >= 300:  # what it says besides is not waited for
+                raise InputError(f"the answer was {answer.status_code}")
 
     return send

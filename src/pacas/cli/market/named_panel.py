@@ -9,7 +9,6 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
-from urllib.parse import urlsplit
 
 from pacas.cli.market.named_provider import KeepingReceipts, NamedProvider, check_receipts, opened_market
 from pacas.cli.options import is_url, printable
@@ -60,7 +59,7 @@ def providers_named(given: Sequence[str]) -> dict[str, str]:
 
 
 def _called(provider: str) -> str:
-    name = urlsplit(provider).netloc.rpartition("@")[2] if is_url(provider) else Path(provider).stem
+    name = re.split("[/?#]+", provider)[1].rpartition("@")[2] if is_url(provider) else Path(provider).stem
     return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.") or "provider"
 
 
