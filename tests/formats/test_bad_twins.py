@@ -24,6 +24,9 @@ from pacas.wire.connection_file import FORMAT, ConnectionFile, moment, read_conn
 ROWS = {"ID": ["t1", "t2"], "MED": ["ibuprofen", "dolex"]}
 CSV = b"ID,MED\nt1,ibuprofen\nt2,dolex\n"
 ARX = b"ibuprofen;NSAID;*\ndolex;analgesic;*\n"
+AMNESIA = b"distinct\nname drugs\ntype string\nheight 2\n\n* has ibuprofen dolex\n"
+AMNESIA_JSON = {"hierType": "distinct", "name": "drugs", "type": "string", "height": 2}
+AMNESIA_JSON |= {"level1": {"*": ["ibuprofen", "dolex"]}}
 FOUND = {"expectation_config": {"type": "expect_x", "kwargs": {"column": "MED"}}, "success": False}
 FOUND |= {"result": {"unexpected_index_list": [0, 1]}}
 
@@ -73,10 +76,14 @@ KINDS = [
     Kind("relation.csv", CSV, read_relation, tells_half=False),
     Kind("relation.tsv", CSV.replace(b",", b"\t"), read_relation, tells_half=False),
     Kind("relation.csv.gz", gzip.compress(CSV), read_relation),
+    Kind("relation.csv.zst", bytes(pa.Codec("zstd").compress(CSV)), read_relation),
     Kind("relation.parquet", parquet(), read_relation),
     Kind("relation.xlsx", workbook(), read_relation),
     Kind("arx.csv", ARX, read_hierarchy, tells_half=False),
     Kind("tree.json", json.dumps(TREE).encode(), read_hierarchy),
+    Kind("tree.json.zst", bytes(pa.Codec("zstd").compress(json.dumps(TREE).encode())), read_hierarchy),
+    Kind("amnesia.txt", AMNESIA, read_hierarchy, tells_half=False),
+    Kind("amnesia.json", json.dumps(AMNESIA_JSON).encode(), read_hierarchy),
     Kind("project.deid", project(), read_hierarchy),
     Kind("great_expectations.json", json.dumps({"success": False, "results": [FOUND]}).encode(), cells),
     Kind("cells.csv", b"row,attribute\n0,MED\n1,MED\n", cells, tells_half=False),
