@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -31,6 +32,26 @@ def test_by_key_and_by_row_name_the_same_cells(ids: list[str], data: st.DataObje
     listed = {"ID": [ids[row] for row, _ in chosen], "attribute": [attribute for _, attribute in chosen]}
     if chosen:
         assert numbered(as_found_cells(listed, "ID"), table, ENGINE) == chosen
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        [1.0, 2.5, -3.0],
+        [1, 2, 3],
+        [True, False, None],
+        [datetime(2026, 1, 2, 3, 4, 5, 600), datetime(2026, 1, 3), None],
+    ],
+    ids=["floats", "numbers", "truths", "times"],
+)
+def test_a_key_is_read_as_its_column_is(keys: list[Any]) -> None:
+    table = Relation.of({"ID": keys, "MED": ["x", "y", "z"]})
+    chosen = [row for row, key in enumerate(keys) if key is not None]
+    found = as_found_cells([(keys[row], "MED") for row in chosen], "ID")
+    assert numbered(found, table, ENGINE) == [(row, "MED") for row in chosen]
+    mixed = as_found_cells([(keys[0], "MED"), ("another", "MED")], "ID")
+    with pytest.raises(InputError, match="1 of 2 keys in no row of the table, such as ID = 'another'"):
+        numbered(mixed, table, ENGINE)
 
 
 def test_a_key_of_several_columns_and_numbers() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 import numpy as np
@@ -11,12 +12,16 @@ import pyarrow as pa
 
 from pacas.client.classes.named_cells import Cell
 from pacas.core.histogram import Ints
+from pacas.core.relation import Relation
 from pacas.core.words import counted
 from pacas.engine.contract import Engine, Source
+from pacas.engine.questions import embedded_engine
 from pacas.errors import InputError, SchemaError
 
 KeyValues = tuple[str | None, ...]
 """What a row holds in the columns of its key, as texts."""
+READ_OTHERWISE = (bool, np.bool_, float, np.floating, datetime)
+"""Of these a column is read as other texts than Python's."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -39,6 +44,24 @@ class FoundCells:
     def __repr__(self) -> str:
         by = f" by {', '.join(self.key)}" if self.key else ""
         return f"FoundCells({counted(len(self.cells), 'cell')}{by})"
+
+
+def key_values(places: Sequence[tuple[Any, ...]]) -> list[KeyValues]:
+    """Keys as the texts that a table's cells are read as: 51.0 is `51`, as in a column of numbers."""
+    return list(zip(*(_as_read(values) for values in zip(*places, strict=True)), strict=True))
+
+
+def _as_read(values: Sequence[Any]) -> list[str | None]:
+    """Values as a column's texts, those of each type by themselves; what is no number and no time is its own text."""
+    texts = [None if value is None else str(value) for value in values]
+    for kind in {type(value) for value in values if isinstance(value, READ_OTHERWISE)}:
+        at = [number for number, value in enumerate(values) if type(value) is kind]
+        same = [values[number] if values[number] == values[number] else None for number in at]  # NaN and NaT are null
+        engine = embedded_engine()
+        read = engine.rows(engine.open(Relation.of({"key": same})), None, ["key"]).column("key").to_pylist()
+        for number, text in zip(at, read, strict=True):
+            texts[number] = text
+    return texts
 
 
 def numbered(found: FoundCells, source: Source, engine: Engine[Any]) -> list[Cell]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from pacas.client.found.cell_tables import INDEX, PANDERA, cells_of_table, is_pandera
-from pacas.client.found.found_cells import FoundCells
+from pacas.client.found.found_cells import FoundCells, key_values
 from pacas.client.found.great_expectations import cells_of_validation, is_validation_result
 from pacas.core.relation import ArrowTabular, Relation
 from pacas.errors import InputError
@@ -26,7 +26,10 @@ def as_found_cells(given: GivenCells | None, key: str | Sequence[str] | None) ->
     if isinstance(given, Relation | ArrowTabular | Mapping):
         return cells_of_table(_table(given, columns), "the table of cells", columns)
     pairs = list(given)
-    return FoundCells([(_place(place, columns), attribute) for place, attribute in pairs], columns)
+    if not columns:
+        return FoundCells(pairs)
+    places = key_values([_place(place, columns) for place, _ in pairs])
+    return FoundCells(list(zip(places, (attribute for _, attribute in pairs), strict=True)), columns)
 
 
 def _table(given: Any, key: tuple[str, ...]) -> Relation:
@@ -37,10 +40,8 @@ def _table(given: Any, key: tuple[str, ...]) -> Relation:
     return Relation.of(given)
 
 
-def _place(place: Any, key: tuple[str, ...]) -> Any:
-    if not key:
-        return place
-    values = place if isinstance(place, tuple) else (place,)
+def _place(place: Any, key: tuple[str, ...]) -> tuple[Any, ...]:
+    values: tuple[Any, ...] = place if isinstance(place, tuple) else (place,)
     if len(values) != len(key):
         raise InputError(f"a cell is named by {', '.join(key)} and its attribute, as in (({len(key)} values), 'MED')")
-    return tuple(None if value is None else str(value) for value in values)
+    return values

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from pacas.client.found.found_cells import FoundCells
-from pacas.core.relation import Relation
-from pacas.engine.questions import embedded_engine
+from pacas.client.found.found_cells import FoundCells, key_values
 from pacas.errors import InputError
 
 LISTED = "unexpected_index_list"
@@ -30,8 +28,10 @@ def cells_of_validation(document: Mapping[str, Any], name: str) -> FoundCells:
     if len(keys) > 1:
         raise InputError(f"{name}: expectations that name rows in different ways; {HOW}")
     key = next(iter(keys), ())
-    cells = [(place, failure.column or "") for failure in of_cells for place in failure.places()]
-    return FoundCells(_as_texts(cells, key), key, name=name, left_out=len(failed) - len(of_cells))
+    places = [place for failure in of_cells for place in failure.places()]
+    columns = [failure.column or "" for failure in of_cells for _ in failure.places()]
+    cells = list(zip(key_values(places) if key else places, columns, strict=True))
+    return FoundCells(cells, key, name=name, left_out=len(failed) - len(of_cells))
 
 
 class _Failed:
@@ -69,18 +69,6 @@ def _succeeded(result: object, name: str) -> bool:
     if not isinstance(result, Mapping) or not isinstance(result.get("success"), bool):
         raise _damaged(name)
     return bool(result["success"])
-
-
-def _as_texts(cells: list[tuple[Any, str]], key: tuple[str, ...]) -> list[tuple[Any, str]]:
-    """Keys as the texts that the engine would read."""
-    if not key or not cells:
-        return cells
-    columns = zip(*(place for place, _ in cells), strict=True)
-    relation = Relation.of({name: list(values) for name, values in zip(key, columns, strict=True)})
-    engine = embedded_engine()
-    texts = engine.rows(engine.open(relation), None, list(key)).to_pydict()
-    places = zip(*(texts[column] for column in key), strict=True)
-    return list(zip(places, (attribute for _, attribute in cells), strict=True))
 
 
 def _damaged(name: str) -> InputError:
