@@ -69,6 +69,23 @@ def test_the_reasons_stand_in_the_file_and_are_told(pacas: Any, folder: Path) ->
     assert "# Keys tell every row apart, and so say nothing of others: shop" in text
 
 
+def test_what_one_group_alone_speaks_for_is_a_comment(pacas: Any, folder: Path) -> None:
+    """Of nine towns one mostly has Y; a cleaning would make N of all of them, for a block that was overwritten."""
+    counts = [(597, 0), (15, 140), (135, 5), (120, 5), (80, 2), (46, 1), (37, 0), (8, 0), (5, 2)]
+    rows = [
+        f"t{n},area {n % 4},{v}"
+        for n, ny in enumerate(counts)
+        for v, times in zip("NY", ny, strict=True)
+        for _ in range(times)
+    ]
+    (folder / "visits.csv").write_text("\n".join(["town,area,urgent", *rows]) + "\n")
+    fds = {one["fd"]: one for one in pacas("init", "client", "visits.csv", "--json").document["fds"]}
+    assert fds["town -> area"]["on"] and not fds["town -> urgent"]["on"]
+    assert "hardly a group has another value" in fds["town -> urgent"]["why"]
+    done = pacas("clean", "client.toml", "--truth", "visits.csv", "--json").document
+    assert done["score"]["wrong_after"] == 0
+
+
 def test_with_a_provider_columns_are_mapped_and_a_dry_run_says_the_budget(pacas: Any, folder: Path) -> None:
     assert pacas("init", "provider", "sold.csv").code == 0
     told = pacas("init", "client", "mine.csv", "--provider", "provider.toml", "--json").document

@@ -12,7 +12,9 @@ from pacas.cli.suggest.evidence import evidence_words
 from pacas.core.dependency import FunctionalDependency
 from pacas.formats.starters.lines import StarterLine
 from pacas.suggest.coded_table import CodedTable
+from pacas.suggest.dependencies.evidence import PairCounts
 from pacas.suggest.dependencies.given import judge_dependency
+from pacas.suggest.dependencies.grading import FEWEST_GROUPS
 from pacas.suggest.dependencies.suggested import SuggestedDependencies, SuggestedDependency
 
 MOST = 60
@@ -96,6 +98,8 @@ class DependenciesDraft:
             return "not as sure"
         if empty > EMPTY:
             return f"{empty:.0%} of the rows have none, and would get one"
+        if one.exceptions and _telling_groups(self._table, one.fd) < FEWEST_GROUPS:
+            return "hardly a group has another value than most rows"
         if 2 * one.blocks > one.exceptions:
             return "its exceptions come in blocks, and may be right"
         if one.exceptions and not one.typo and misspelled & set(one.fd.lhs):
@@ -128,3 +132,16 @@ def _empty_share(table: CodedTable, fd: FunctionalDependency) -> float:
     """Of the rows that have a left side, the share without a right side."""
     there = np.logical_and.reduce([table[name].codes >= 0 for name in fd.lhs])
     return float((table[fd.rhs].codes[there] < 0).mean()) if there.any() else 0.0
+
+
+def _telling_groups(table: CodedTable, fd: FunctionalDependency) -> int:
+    """Groups by a left side of one attribute whose most frequent value is not the column's.
+
+    Where they are few, all that speaks for the dependency are these, and a cleaning takes them for overwritten ones.
+    """
+    column = table[fd.rhs]
+    counts = PairCounts.of(table[fd.lhs[0]].codes, column.codes, len(column.values))
+    order = np.lexsort((counts.n, counts.place))
+    place = counts.place[order]
+    most = counts.value[order][np.append(place[1:] != place[:-1], True)[: len(place)]]
+    return int((most != np.argmax(column.counts)).sum())
