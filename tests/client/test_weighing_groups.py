@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import pyarrow as pa
 import pytest
 
-from pacas.client.weighing import row_options
+from pacas.client.weighed_rows import row_options
 from pacas.client.weighing.model import Model
 from pacas.core.dependency import FunctionalDependency
 from pacas.core.hierarchy import Hierarchy

@@ -36,13 +36,14 @@ from oracles.weighing import (
 from pacas.client.buying.offers import Offered
 from pacas.client.buying.purchaser import Purchaser
 from pacas.client.outcome.steps import Observer
-from pacas.client.weighing import decision, row_options, wishes
-from pacas.client.weighing.belief import Belief
-from pacas.client.weighing.block_lean import lean_likelihood
-from pacas.client.weighing.calibration import SHARES, side_evidence
+from pacas.client.weighed_groups.belief import Belief
+from pacas.client.weighed_groups.block_lean import lean_likelihood
+from pacas.client.weighed_rows import row_options
+from pacas.client.weighed_rows.calibration import SHARES, side_evidence
+from pacas.client.weighed_rows.tried_errors import TriedErrors
+from pacas.client.weighing import decision, wishes
 from pacas.client.weighing.model import Model
 from pacas.client.weighing.risks import Risks
-from pacas.client.weighing.tried_errors import TriedErrors
 from pacas.client.weighing.wishes import Wishes
 from pacas.client.weighing.worth import worth_of_groups
 from pacas.core.histogram import Ints

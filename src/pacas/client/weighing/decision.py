@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pacas.client.weighing.belief import Belief
+from pacas.client.weighed_groups.belief import Belief
+from pacas.client.weighed_rows.row_options import agreement
 from pacas.client.weighing.model import Model
 from pacas.client.weighing.rare_values import RareCells
 from pacas.client.weighing.risks import Risks, least_risk
-from pacas.client.weighing.row_options import agreement
 from pacas.core.distance import Floats
 from pacas.core.hierarchy import Mask
 from pacas.core.histogram import NO_ROWS, Ints

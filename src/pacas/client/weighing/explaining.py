@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from pacas.client.outcome.judgement import WeighedExplanation
-from pacas.client.weighing.belief import Belief
+from pacas.client.weighed_groups.belief import Belief
 from pacas.client.weighing.model import Model
 from pacas.core.words import counted
 

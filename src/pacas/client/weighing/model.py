@@ -7,15 +7,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from pacas.client.weighing.belief import Belief
-from pacas.client.weighing.block_lean import lean_likelihood, learnt_leans
-from pacas.client.weighing.left_side import LeftSide
-from pacas.client.weighing.misplaced import Misplaced
-from pacas.client.weighing.row_options import OptionFinder
-from pacas.client.weighing.side_by_side import side_by_side
-from pacas.client.weighing.source_trust import GroupAnswer, Said, Trusts
-from pacas.client.weighing.weighed_column import WeighedColumn
-from pacas.client.weighing.witnesses import Witnesses
+from pacas.client.weighed_groups.belief import Belief
+from pacas.client.weighed_groups.block_lean import lean_likelihood, learnt_leans
+from pacas.client.weighed_groups.left_side import LeftSide
+from pacas.client.weighed_groups.source_trust import GroupAnswer, Said, Trusts
+from pacas.client.weighed_groups.weighed_column import WeighedColumn
+from pacas.client.weighed_rows.misplaced import Misplaced
+from pacas.client.weighed_rows.row_options import OptionFinder
+from pacas.client.weighed_rows.side_by_side import side_by_side
+from pacas.client.weighed_rows.witnesses import Witnesses
 from pacas.core.dependency import FunctionalDependency
 from pacas.core.histogram import Ints
 from pacas.engine.codes import CodedColumn

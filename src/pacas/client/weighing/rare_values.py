@@ -14,10 +14,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pacas.client.weighing.belief import Belief
+from pacas.client.weighed_groups.belief import Belief
+from pacas.client.weighed_groups.weighed_column import WeighedColumn
+from pacas.client.weighed_rows.slips import CUTOFF, slip_chances
 from pacas.client.weighing.model import Model
-from pacas.client.weighing.slips import CUTOFF, slip_chances
-from pacas.client.weighing.weighed_column import WeighedColumn
 from pacas.core.distance import Floats
 from pacas.core.hierarchy import Mask
 from pacas.core.histogram import NO_ROWS, Ints

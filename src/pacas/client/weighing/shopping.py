@@ -10,11 +10,11 @@ from pacas.client.buying.panel import OpenOrder, PanelPurchaser
 from pacas.client.buying.purchaser import Purchaser
 from pacas.client.buying.question import Choice, Question
 from pacas.client.outcome.steps import BoughtValue, Progress, Unrepaired
+from pacas.client.weighed_groups.left_side import LeftSide
+from pacas.client.weighed_groups.source_trust import Said
 from pacas.client.weighing.decision import decide
-from pacas.client.weighing.left_side import LeftSide
 from pacas.client.weighing.model import Model
 from pacas.client.weighing.rare_values import RareValues
-from pacas.client.weighing.source_trust import Said
 from pacas.client.weighing.wishes import Wishes
 from pacas.core.histogram import Ints
 from pacas.engine.codes import CodedColumn

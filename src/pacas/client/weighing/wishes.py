@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pacas.client.buying.purchaser import Purchaser
-from pacas.client.weighing.belief import Belief
+from pacas.client.weighed_groups.belief import Belief
 from pacas.client.weighing.decision import Weighed
 from pacas.client.weighing.model import Model
 from pacas.client.weighing.rare_values import RareCells

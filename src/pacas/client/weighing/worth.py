@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pacas.client.weighing.belief import Belief
+from pacas.client.weighed_groups.belief import Belief
 from pacas.client.weighing.decision import Weighed
 from pacas.client.weighing.model import Model
 from pacas.client.weighing.risks import Risks, WidthRisks

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pacas.client.weighing.tried_errors import TriedErrors
+from pacas.client.weighed_rows.tried_errors import TriedErrors
 from pacas.core.distance import Floats
 from pacas.core.histogram import Ints
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pacas.client.weighing.block_lean import density
-from pacas.client.weighing.rates import Rates
+from pacas.client.weighed_groups.block_lean import density
+from pacas.client.weighed_groups.rates import Rates
 from pacas.core.distance import Floats
 from pacas.core.hierarchy import Mask
 from pacas.core.histogram import Ints

@@ -10,13 +10,13 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from pacas.client.weighing.block_lean import Camps
-from pacas.client.weighing.group_likelihood import NEVER, Cells, LogFactorials, Weights, weigh_groups
-from pacas.client.weighing.group_prior import GroupPrior
-from pacas.client.weighing.left_side import LeftSide
-from pacas.client.weighing.rates import Rates
-from pacas.client.weighing.source_trust import GroupAnswer, SourceTrust
-from pacas.client.weighing.weighed_column import WeighedColumn
+from pacas.client.weighed_groups.block_lean import Camps
+from pacas.client.weighed_groups.group_likelihood import NEVER, Cells, LogFactorials, Weights, weigh_groups
+from pacas.client.weighed_groups.group_prior import GroupPrior
+from pacas.client.weighed_groups.left_side import LeftSide
+from pacas.client.weighed_groups.rates import Rates
+from pacas.client.weighed_groups.source_trust import GroupAnswer, SourceTrust
+from pacas.client.weighed_groups.weighed_column import WeighedColumn
 from pacas.core.dependency import FunctionalDependency
 from pacas.core.distance import Floats
 from pacas.core.hierarchy import Mask

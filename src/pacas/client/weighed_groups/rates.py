@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pacas.client.weighing.block_lean import AT_FIRST, mean_lean
+from pacas.client.weighed_groups.block_lean import AT_FIRST, mean_lean
 from pacas.core.distance import Floats
 
 COMMON = 0.05

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pacas.client.weighing.belief import Belief
-from pacas.client.weighing.left_side import GroupKin, LeftSide
-from pacas.client.weighing.row_options import HOPELESS, LeftOptions, OptionFinder, SupposedRows
+from pacas.client.weighed_groups.belief import Belief
+from pacas.client.weighed_groups.left_side import GroupKin, LeftSide
+from pacas.client.weighed_rows.row_options import HOPELESS, LeftOptions, OptionFinder, SupposedRows
 from pacas.core.distance import Floats
 from pacas.core.hierarchy import Mask
 from pacas.core.histogram import NO_ROWS, Ints

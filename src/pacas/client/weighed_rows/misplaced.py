@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from pacas.client.weighing.belief import Belief
-from pacas.client.weighing.calibration import Calibration, SideEvidence, side_evidence, told_likelihood
-from pacas.client.weighing.left_side import LeftSide
-from pacas.client.weighing.row_options import FITS, HOPELESS, NO_LEFT_OPTIONS, LeftOptions, OptionFinder
-from pacas.client.weighing.side_by_side import side_by_side
-from pacas.client.weighing.tried_errors import TriedErrors, try_errors
+from pacas.client.weighed_groups.belief import Belief
+from pacas.client.weighed_groups.left_side import LeftSide
+from pacas.client.weighed_rows.calibration import Calibration, SideEvidence, side_evidence, told_likelihood
+from pacas.client.weighed_rows.row_options import FITS, HOPELESS, NO_LEFT_OPTIONS, LeftOptions, OptionFinder
+from pacas.client.weighed_rows.side_by_side import side_by_side
+from pacas.client.weighed_rows.tried_errors import TriedErrors, try_errors
 from pacas.core.distance import Floats
 from pacas.core.hierarchy import Mask
 from pacas.core.histogram import NO_ROWS, Ints

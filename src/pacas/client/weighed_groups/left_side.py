@@ -7,8 +7,8 @@ from functools import cached_property
 
 import numpy as np
 
-from pacas.client.weighing.tuple_index import TupleIndex
-from pacas.client.weighing.weighed_column import WeighedColumn
+from pacas.client.weighed_groups.tuple_index import TupleIndex
+from pacas.client.weighed_groups.weighed_column import WeighedColumn
 from pacas.core.histogram import Ints
 from pacas.engine.grouping import Groups
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pacas.client.weighing.weighed_column import WeighedColumn
+from pacas.client.weighed_groups.weighed_column import WeighedColumn
 from pacas.core.distance import Floats
 from pacas.core.histogram import Ints
 from pacas.engine.codes import CodedColumn

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from pacas.client.weighing.left_side import LeftSide
-from pacas.client.weighing.tuple_index import TupleIndex
-from pacas.client.weighing.weighed_column import WeighedColumn
+from pacas.client.weighed_groups.left_side import LeftSide
+from pacas.client.weighed_groups.tuple_index import TupleIndex
+from pacas.client.weighed_groups.weighed_column import WeighedColumn
 from pacas.core.distance import Floats
 from pacas.core.hierarchy import Mask
 from pacas.core.histogram import Ints

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pacas.client.weighing.belief import Belief
-from pacas.client.weighing.left_side import LeftSide
-from pacas.client.weighing.slips import written_for
-from pacas.client.weighing.weighed_column import WeighedColumn
-from pacas.client.weighing.witnesses import Witnesses
+from pacas.client.weighed_groups.belief import Belief
+from pacas.client.weighed_groups.left_side import LeftSide
+from pacas.client.weighed_groups.weighed_column import WeighedColumn
+from pacas.client.weighed_rows.slips import written_for
+from pacas.client.weighed_rows.witnesses import Witnesses
 from pacas.core.distance import Floats
 from pacas.core.hierarchy import Mask
 from pacas.core.histogram import NO_ROWS, Ints

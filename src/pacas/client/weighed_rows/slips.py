@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pacas.client.weighing.weighed_column import WeighedColumn
+from pacas.client.weighed_groups.weighed_column import WeighedColumn
 from pacas.core.distance import Floats
 from pacas.core.histogram import Ints
 
