@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 from pathlib import Path
 from typing import Any
 
@@ -226,3 +227,18 @@ def test_violating_cells_are_written_as_pandera_writes_them_and_read_back(pacas:
         assert [row for row, _ in numbered(cells, scan_relation("client.csv"), DuckEngine())] == [0, 1, 2, 3, 4]
     assert "cannot be written" in pacas(*check[:-1], "no/such.csv").complaint
     assert "client.csv is the table itself" in pacas(*check[:-1], "client.csv").complaint
+
+
+@pytest.mark.parametrize("key", [(), ("--key", "ID")], ids=["by row", "by key"])
+def test_violating_cells_are_written_as_great_expectations_writes_them_and_read_back(
+    pacas: Any, folder: Path, key: tuple[str, ...]
+) -> None:
+    fds = ("--fd", "GEN, DIAG -> MED", "--fd", "ID -> GEN")
+    assert pacas("check", "client.csv", *fds, *key, "--failures", "found.json").code == 1
+    told = json.loads((folder / "found.json").read_text())
+    assert [result["success"] for result in told["results"]] == [False, True]
+    assert told["results"][0]["expectation_config"]["kwargs"]["dependency"] == "GEN, DIAG -> MED"
+    first = {"MED": "ibuprofen", "ID": "t1"} if key else 0
+    assert told["results"][0]["result"]["unexpected_index_list"][0] == first
+    cells = numbered(CellsFile(folder / "found.json").read([]), scan_relation("client.csv"), DuckEngine())
+    assert cells == [(row, "MED") for row in range(5)]

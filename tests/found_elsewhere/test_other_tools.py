@@ -169,3 +169,16 @@ def test_great_expectations_runs_and_what_it_finds_is_cleaned(
     (clinic / "found.json").write_text(json.dumps(validation(patients, result_format="SUMMARY").to_json_dict()))
     assert run(["clean", "client.toml", "--provider", "provider.toml", "--budget", "5", "--cells", "found.json"]) == 2
     assert "expect_column_values_to_be_in_set does not list its rows; validate with" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("no_spark")
+@pytest.mark.filterwarnings("default")
+def test_great_expectations_reads_the_violations_that_are_written(clinic: Path) -> None:
+    from great_expectations.core.expectation_validation_result import expectationSuiteValidationResultSchema
+
+    (clinic / "t.csv").write_text("ID,A,B\n1,x,u\n2,x,v\n3,y,w\n")
+    assert run(["check", "t.csv", "--fd", "A -> B", "--key", "ID", "--failures", "violations.json"]) == 1
+    read = expectationSuiteValidationResultSchema.load(json.loads((clinic / "violations.json").read_text()))
+    assert (read.success, read.statistics["unsuccessful_expectations"]) == (False, 1)
+    assert read.results[0].result["unexpected_index_list"] == [{"B": "u", "ID": "1"}, {"B": "v", "ID": "2"}]

@@ -48,7 +48,10 @@ def command(
     ] = None,
     failures: Annotated[
         Path | None,
-        typer.Option(metavar="FILE.csv", help="Write the violating cells, in the form of pandera's failure cases."),
+        typer.Option(
+            metavar="FILE",
+            help="Write the violating cells: pandera's failure cases, or as .json Great Expectations' result.",
+        ),
     ] = None,
     reading: Reading = AS_IT_IS,
     engine: EngineOption = None,

@@ -1,8 +1,12 @@
-"""Violations in the form of pandera's failure cases: a line a cell, for tools that read those, and for `--cells`."""
+"""Violations in other tools' forms, for what reads those, and for `--cells`.
+
+Pandera's failure cases, a line a cell; or, by the name `.json`, a validation result of Great Expectations.
+"""
 
 from __future__ import annotations
 
 import csv
+import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +17,8 @@ from pacas.errors import FileError, SchemaError
 from pacas.formats.replacing import check_writable, replacing
 
 HEADER = ("schema_context", "column", "check", "check_number", "failure_case", "index")
+EXPECTATION = "expect_column_values_to_keep_dependency"
+"""How a dependency is called among expectations."""
 
 
 def write_failure_cases(path: Path, found: Check, source: Source, key: Sequence[str] = ()) -> None:
@@ -27,18 +33,64 @@ def write_failure_cases(path: Path, found: Check, source: Source, key: Sequence[
     columns = {*key, *(dependency.fd.rhs for dependency in found.dependencies)}
     table = found.engine.open(source, [column for column in source.columns if column in columns])
     with replacing(path) as partial, partial.open("w", newline="", encoding="utf-8") as file:
+        if path.suffix.lower() == ".json":
+            json.dump(_validation(found, table, key), file)
+            return
         lines = csv.writer(file, lineterminator="\n")
         lines.writerow([*HEADER, *key])
-        lines.writerows(_lines(found, table, key))
+        for number in range(len(found.dependencies)):
+            lines.writerows(_lines(found, number, table, key))
 
 
-def _lines(found: Check, table: Table, key: Sequence[str]) -> Iterator[tuple[Any, ...]]:
-    for number, dependency in enumerate(found.dependencies):
-        rows = dependency.violating.rows.copy()
-        rows.sort()
-        column = dependency.fd.rhs
-        asked = list(dict.fromkeys([column, *key]))
-        values = found.engine.rows(table, rows, asked).to_pydict() if len(rows) else dict.fromkeys(asked, ())
-        keys = (values[name] for name in key)
-        for row, value, *named in zip(rows.tolist(), values[column], *keys, strict=True):
-            yield ("Column", column, str(dependency.fd), number, value, row, *named)
+def _lines(found: Check, number: int, table: Table, key: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+    dependency = found.dependencies[number]
+    rows = dependency.violating.rows.copy()
+    rows.sort()
+    column = dependency.fd.rhs
+    asked = list(dict.fromkeys([column, *key]))
+    values = found.engine.rows(table, rows, asked).to_pydict() if len(rows) else dict.fromkeys(asked, ())
+    keys = (values[name] for name in key)
+    for row, value, *named in zip(rows.tolist(), values[column], *keys, strict=True):
+        yield ("Column", column, str(dependency.fd), number, value, row, *named)
+
+
+def _validation(found: Check, table: Table, key: Sequence[str]) -> dict[str, Any]:
+    """A result for each dependency; its cells by the key, or by the row's number."""
+    results = [_expectation(found, number, table, key) for number in range(len(found.dependencies))]
+    good = sum(result["success"] for result in results)
+    statistics = {
+        "evaluated_expectations": len(results),
+        "successful_expectations": good,
+        "unsuccessful_expectations": len(results) - good,
+        "success_percent": 100 * good / len(results) if results else None,
+    }
+    return {
+        "success": good == len(results),
+        "results": results,
+        "suite_name": "pacas",
+        "statistics": statistics,
+        "meta": {},
+    }
+
+
+def _expectation(found: Check, number: int, table: Table, key: Sequence[str]) -> dict[str, Any]:
+    fd = found.dependencies[number].fd
+    lines = list(_lines(found, number, table, key))
+    value, row, first_key = 4, 5, len(HEADER)
+    places = [
+        {fd.rhs: line[value], **dict(zip(key, line[first_key:], strict=True))} if key else line[row] for line in lines
+    ]
+    result = {
+        "element_count": found.rows,
+        "unexpected_count": len(lines),
+        "unexpected_list": [line[value] for line in lines],
+        "unexpected_index_list": places,
+        **({"unexpected_index_column_names": list(key)} if key else {}),
+    }
+    return {
+        "success": not lines,
+        "expectation_config": {"type": EXPECTATION, "kwargs": {"column": fd.rhs, "dependency": str(fd)}, "meta": {}},
+        "result": result,
+        "meta": {},
+        "exception_info": {"raised_exception": False, "exception_traceback": None, "exception_message": None},
+    }
