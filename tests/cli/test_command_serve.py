@@ -22,9 +22,11 @@ import pytest
 from certificates import Authority
 
 from pacas.cli.demo.files import write_files
-from pacas.cli.provider.serve import ServedExample, program, warn_of_writers
+from pacas.cli.provider.serve import ServedExample, present, program, warn_of_writers
+from pacas.errors import InputError
 from pacas.formats.provider.provider_file import read_provider_file
 from pacas.provider.ledger.accounts import MemoryAccounts
+from pacas.server.signing_key import SigningKey
 from pacas.storage.sqlite.ledger import SqliteLedger
 
 pytestmark = pytest.mark.slow
@@ -361,6 +363,17 @@ def test_a_key_that_cannot_be_kept_and_a_ledger_in_memory(pacas: Any, folder: Pa
     assert "the signing key, cannot be made in its folder" in pacas("serve", "provider.toml", "--port", "0").complaint
     (folder / "provider.toml").write_text(text + '[ledger]\nurl = "memory:"\n')
     assert "a ledger in memory has no accounts" in pacas("serve", "provider.toml").complaint
+
+
+@pytest.mark.parametrize(("line", "differing"), [("floor = { MED = 1 }", "floor"), ("max_matches = 7", "max_matches")])
+def test_processes_that_quote_differently_do_not_serve_one_ledger(folder: Path, line: str, differing: str) -> None:
+    path, key = folder / "provider.toml", SigningKey.load_or_create(folder / "key.pem")
+    before, text = read_provider_file(path), path.read_text()
+    path.write_text(f"floor = {{ MED = 0 }}\n{text}")
+    with present(before, key), present(read_provider_file(path), key):
+        path.write_text(f"{line}\n{text}")
+        with pytest.raises(InputError, match=f"with another {differing}, and"), present(read_provider_file(path), key):
+            pass
 
 
 def test_the_example_s_folder_is_not_overwritten(pacas: Any, folder: Path) -> None:

@@ -111,7 +111,7 @@ def command(
         if console:  # what it needs is loaded only then
             opened_console = import_module("pacas.cli.provider.console").opened_console
             beside = stack.enter_context(opened_console(file, opened, asked, (findings, leak)))
-        presence = stack.enter_context(_present(file, signing))
+        presence = stack.enter_context(present(file, signing))
         app = create_app(opened, accounts, settings, signing, log=log, beside=beside, presence=presence)
         url = address.listen(listener)
         if console:
@@ -135,9 +135,11 @@ def command(
 
 
 @contextmanager
-def _present(file: ProviderFile, signing: SigningKey) -> Iterator[Presence]:
+def present(file: ProviderFile, signing: SigningKey) -> Iterator[Presence]:
     """This process, noted beside the ledger while it serves."""
     terms = {"reasons": str(file.reasons), "history": file.history, "signing_key": signing.key_id}
+    floor = sorted((attribute, level) for attribute, level in file.floor.items() if level)
+    terms |= {"max_matches": str(file.max_matches), "floor": str(floor)}  # no ledger fixes them
     with closing(open_serving(file.ledger_url, file.folder)) as processes:
         presence = Presence(processes, terms)
         presence.enter()
