@@ -93,6 +93,16 @@ def test_a_policy_is_told_with_its_trade_off(pacas: Any) -> None:
     assert found["per_cell"] == 6
 
 
+def test_without_options_what_looks_sensitive_is_protected_from_what_others_know(pacas: Any, folder: Path) -> None:
+    lines = [f"{20 + i % 50},{'fm'[i % 2]},{i * 7919 % 997},drug {i % 30}" for i in range(900)]
+    (folder / "people.csv").write_text("\n".join(["age,sex,weight,medication", *lines]) + "\n")
+    (one,) = pacas("suggest", "policy", "people.csv", "--json").document["policies"]
+    assert one["attribute"] == "medication" and {"age", "sex"} <= set(one["x"]) and one["match"] == one["x"]
+    (folder / "colours.csv").write_text("colour\n" + "red\nblue\n" * 20)
+    told = pacas("suggest", "policy", "colours.csv")
+    assert told.code == 2 and "no column looks sensitive; name some with --y" in told.err
+
+
 def test_the_policy_can_be_pasted_into_a_provider_that_starts(pacas: Any, folder: Path) -> None:
     pacas(*HIERARCHIES, "--output", "trees")
     policy = pacas(*POLICY, "--hierarchy", "city=trees/city.csv", "--toml").out

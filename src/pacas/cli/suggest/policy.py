@@ -34,13 +34,21 @@ from pacas.suggest.coded_table import CodedTable
 from pacas.suggest.hierarchies.suggesting import suggest_hierarchies
 from pacas.suggest.policies.suggested import PolicyPoint, SuggestedPolicy
 from pacas.suggest.policies.suggesting import SHARE, USUAL_PER_CELL, suggest_policy
+from pacas.suggest.roles.suggested import ColumnRole
+from pacas.suggest.roles.suggesting import suggest_roles
 
 
 @reads_a_table
 def command(
     data: AnyData,
-    y: Annotated[str, typer.Option("--y", metavar="C,…", help="What is sold and protected; a policy for each.")],
-    x: Annotated[str, typer.Option("--x", metavar="A,B", help="What others know: who shares it stays hidden.")],
+    y: Annotated[
+        str | None,
+        typer.Option("--y", metavar="C,…", help="What is sold and protected, a policy for each; what looks sensitive."),
+    ] = None,
+    x: Annotated[
+        str | None,
+        typer.Option("--x", metavar="A,B", help="What others know: who shares it stays hidden; quasi-identifiers."),
+    ] = None,
     match: Annotated[
         str | None, typer.Option("--match", metavar="A,B,…", help="What people are found by; X unless given.")
     ] = None,
@@ -74,7 +82,8 @@ def command(
 
     What sealed quotes refuse follows from the tree and from counts: who is kept back is sold from the level on at which
     every label leaves k values. All k and levels are listed with the share of rows for sale at each level. Without
-    --hierarchy, the one that pacas suggest hierarchies writes is taken.
+    --hierarchy, the one that pacas suggest hierarchies writes is taken; without --y or --x, what pacas suggest columns
+    calls sensitive, or quasi-identifiers.
 
     Exit code 0: there is one; 1: no k above 1 keeps the share for sale below the root.
 
@@ -91,13 +100,15 @@ def command(
         check_picture(picture)
     given = read_hierarchies(hierarchy)
     with coded_table(data, key, reading, EngineChoice(engine, master, memory)) as (table, tell):
-        trees = _trees(table, names(y), given, tell)
+        sold = _named(table, y, "--y", ColumnRole.SENSITIVE)
+        known = [name for name in _named(table, x, "--x", ColumnRole.QUASI_IDENTIFIER) if x or name not in sold]
+        trees = _trees(table, sold, given, tell)
         found = [
             suggest_policy(
                 table,
                 attribute,
                 tree,
-                names(x),
+                known,
                 match=None if match is None else names(match),
                 tied=tied,
                 scope=scope,
@@ -116,6 +127,16 @@ def command(
     else:
         _print(table, found)
     raise typer.Exit(0 if all(one.chosen for one in found) else 1)
+
+
+def _named(table: CodedTable, given: str | None, option: str, role: ColumnRole) -> Sequence[str]:
+    """The columns that an option names; without it, those that seem to have a role."""
+    if given is not None:
+        return names(given)
+    found = [one.attribute for one in suggest_roles(table) if one.role is role]
+    if not found:
+        raise InputError(f"{table.name}: no column looks {role.value}; name some with {option}")
+    return found
 
 
 def _trees(
