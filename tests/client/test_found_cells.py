@@ -89,6 +89,7 @@ def test_forms_of_other_tools() -> None:
         ([("c", "MED"), ("a", "MED")], "ID", "the cells: 1 of 2 keys in no row of the table, such as ID = 'c'"),
         ([("b", "MED")], "ID", "1 of 1 key in more than one row of the table, such as ID = 'b'; give a key"),
         ([(None, "MED")], "ID", "in no row of the table, such as ID = ''"),
+        (PANDERA | {"ID": [None]}, "ID", "1 of 1 key in no row of the table, such as ID = ''"),
         ([(("b", 3), "MED")], "ID", "a cell is named by ID and its attribute"),
         ([("a", "MED")], "IDD", "no column 'IDD'"),
         ({"ID": ["a"], "attribute": [None]}, "ID", "cell 1: the attribute is missing"),

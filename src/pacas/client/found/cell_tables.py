@@ -46,10 +46,11 @@ def cells_of_table(relation: Relation, name: str, key: Sequence[str] = (), attri
 def _pandera(relation: Relation, name: str, key: tuple[str, ...]) -> FoundCells:
     """A column's failure cases. Those of a whole frame name all of its columns, or none: they are of no cell."""
     by = _key_of(relation.columns, key, INDEX, name)
-    texts = _texts(relation, [*dict.fromkeys([*PANDERA, *by])])
-    places = zip(*(texts[column] for column in by), strict=True)
+    named = [*dict.fromkeys([*by, *([INDEX] if INDEX in relation.columns else [])])]
+    texts = _texts(relation, [*dict.fromkeys([*PANDERA, *named])])
+    places = zip(*(texts[column] for column in named), strict=True)
     kept = [
-        context == "Column" and None not in place
+        context == "Column" and any(value is not None for value in place)  # a row without its key is not passed over
         for context, place in zip(texts["schema_context"], places, strict=True)
     ]
     chosen = {
