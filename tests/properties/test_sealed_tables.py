@@ -96,6 +96,7 @@ def test_levels_are_safe_iff_every_answer_leaves_enough(world: World, written: W
             assert least[vector] == min(map(len, left))
 
 
+@many_examples(600)
 @given(worlds(), st.integers(1, 3), st.integers(0, 3))
 def test_a_row_that_may_be_absent_is_one_with_a_value_beside_the_root(world: World, present: int, absent: int) -> None:
     """A registry: every tree has a level above its root, under which absent stands alone, in all attributes at once."""
