@@ -98,11 +98,17 @@ def test_an_operator_comes_in_where_it_wanted_to_and_out_again(sealed: ServedCon
 
 
 @pytest.mark.parametrize(
-    "elsewhere", ["https://evil.example/console/", "//evil.example/console/", "/v1/key", "javascript:x"]
+    "elsewhere", ["https://evil.example/console/", "//evil.example/console/", "/v1/key", "javascript:x", "http://["]
 )
 def test_a_login_leads_nowhere_else(sealed: ServedConsole, elsewhere: str) -> None:
     answer = sealed.client.post("/console/login", params={"next": elsewhere}, data={"token": "token-of-olga"})
     assert answer.headers["location"] == "/console"
+
+
+def test_a_form_from_somewhere_else_logs_nobody_in(sealed: ServedConsole) -> None:
+    for origin in ("https://evil.example", "http://[", "evil"):
+        answer = sealed.client.post("/console/login", data={"token": "token-of-olga"}, headers={"Origin": origin})
+        assert answer.status_code == 403 and "sent from somewhere else" in answer.text
 
 
 def test_a_session_that_has_expired_or_whose_operator_was_revoked_has_ended(sealed: ServedConsole) -> None:

@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from time import time
-from urllib.parse import urlsplit
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -171,6 +170,5 @@ def _own_path(text: str) -> str:
     >>> _own_path("/console/ledger?page=2"), _own_path("https://elsewhere/console/ledger"), _own_path("//x/console/")
     ('/ledger?page=2', '', '')
     """
-    found = urlsplit(text)
-    is_own = not found.scheme and not found.netloc and found.path.startswith(f"{PATH}/") and "\\" not in text
-    return text.removeprefix(PATH) if is_own and text.isprintable() else ""
+    is_own = text.startswith(f"{PATH}/") and "\\" not in text and text.isprintable()
+    return text.removeprefix(PATH) if is_own else ""

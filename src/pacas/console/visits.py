@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
-from urllib.parse import parse_qsl, quote, urlsplit
+from urllib.parse import parse_qsl, quote
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -175,7 +175,7 @@ def is_from_here(request: Request) -> bool:
     if (site := request.headers.get("sec-fetch-site")) is not None:
         return site == "same-origin"
     origin = request.headers.get("origin", "null")
-    return origin == "null" or urlsplit(origin).netloc == request.headers.get("host", "")
+    return origin == "null" or origin.partition("://")[2] == request.headers.get("host", "")
 
 
 def redirect(path: str) -> Response:
