@@ -51,7 +51,7 @@ EVERY_PIECE = {
     "frame": "{% call parts.frame([it], caption=it, id=it, said=it) %}{% endcall %}",
     "badge": "{{ parts.badge(it, it) }}",
     "notice": "{{ parts.notice(it, it) }}",
-    "pager": "{{ parts.pager(2, 3, it, target=it) }}",
+    "pager": "{{ parts.pager(2, 3, it, target=it, part=it) }}",
     "confirm": "{{ parts.confirm(it, it, it, {it: it}, sure=it, kind=it, target=it) }}",
     "chart": "{{ parts.chart({'x': {'label': it}}, it) }}",
 }

@@ -45,7 +45,7 @@ class Pages:
             time.sleep(0.1)
 
     def send(self, path: str, **form: str) -> httpx.Response:
-        secret = re.search(r'name="csrf" value="([^"]+)"', self.client.get("/orders").text)
+        secret = re.search(r'"X-CSRF-Token":"([^"]+)"', self.client.get("/orders").text)
         assert secret is not None
         return self.client.post(path, data={"csrf": secret[1], "back": "/orders", **form})
 

@@ -9,6 +9,7 @@ from pacas.core.money import credits_text, in_credits, nanocredits
 from pacas.core.words import counted
 from pacas.errors import InputError
 from pacas.review.outlook import CurvePoint
+from pacas.review.run import DONE
 from pacas.review.session import ReviewSession
 
 STEPS = 200
@@ -30,6 +31,7 @@ def curve_part(session: ReviewSession, asked: Mapping[str, str]) -> dict[str, An
     step = max(-(-max((point.spent for point in points), default=0) // STEPS), 1)  # the last one buys all
     return {
         "fixed": fixed,
+        "done": session.run.state == DONE,
         "spent": session.spent,
         "at": budget,
         "point": curve.points.get(budget),

@@ -13,7 +13,7 @@ from pacas.core.words import counted
 from pacas.errors import InputError
 from pacas.pages.pieces import Card
 from pacas.pages.typed_number import typed_number
-from pacas.review.run import FAILED
+from pacas.review.run import DONE, FAILED
 from pacas.review.session import ReviewSession
 from pacas.review.views.cell import class_values, quotes_of
 
@@ -31,7 +31,7 @@ def waiting_part(session: ReviewSession) -> dict[str, Any]:
     shown: dict[str, Any] = {
         "waiting": None,
         "failed": run.error if run.state == FAILED else None,
-        "done": run.state == "done",
+        "done": run.state == DONE,
         "output": str(session.job.output),
         "paying": None if run.pays is None else _line(session, run.pays),
         "no_more": session.approvals.ahead.buys_no_more,
@@ -66,6 +66,7 @@ def plan_part(session: ReviewSession) -> dict[str, Any]:
         for one in plan[:SHOWN]
     ]
     return {
+        "done": session.run.state == DONE,
         "plan": lines,
         "planned": len(plan),
         "plan_cost": sum(order.ceiling for order in session.whole_plan()),
@@ -131,13 +132,17 @@ def _cards(session: ReviewSession) -> list[Card]:
     run, budget = session.run, session.job.cleaner.budget
     bought = len(run.recalled.purchases)
     ahead = session.approvals.ahead
-    from_now = f"{len(ahead):,} of the plan approved" if len(ahead) else "nothing is approved ahead"
-    return [
+    planned = [f"{len(ahead):,} of the plan"] if len(ahead) else []
+    for_what = [*planned, *(["credits for whatever comes"] if ahead.allowance else [])]
+    cards = [
         Card("Budget", rounded_text(budget), "credits"),
         Card("Spent", rounded_text(session.spent), f"on {counted(bought, 'value')}; it cannot be undone"),
         Card("Left", rounded_text(session.remaining), "credits"),
-        Card("Approved ahead", rounded_text(ahead.allowance), from_now),
     ]
+    if run.state != DONE:
+        told = " and ".join(for_what) or "nothing is approved ahead"
+        cards.append(Card("Approved ahead", rounded_text(ahead.allowance), told))
+    return cards
 
 
 # ---- what somebody decides ----------------------------------------------------------------------------------------

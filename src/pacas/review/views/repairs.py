@@ -62,7 +62,7 @@ def list_part(session: ReviewSession, asked: Mapping[str, str]) -> dict[str, Any
         "chosen": chosen,
         "page": page,
         "pages": pages,
-        "address": f"/repairs/list?{urlencode(chosen)}&page=" if chosen else "/repairs/list?page=",
+        "query": urlencode(chosen | {"page": ""}),
         "states": STATES,
     }
 

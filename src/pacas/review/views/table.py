@@ -53,7 +53,7 @@ def screen_part(session: ReviewSession, asked: Mapping[str, str]) -> dict[str, A
         "found": count,
         "pages": pages,
         "page": page,
-        "address": f"/table/rows?{urlencode(chosen)}&page=",
+        "query": urlencode(chosen | {"page": ""}),
         "again": f"/table/rows?{urlencode(chosen)}&page={page}",
     }
 
