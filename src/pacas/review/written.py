@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from typing import NamedTuple
+from operator import itemgetter
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -13,6 +15,10 @@ from pacas.client.outcome.steps import Repair, Why
 from pacas.client.outcome.to_look_at import LEFT, CellToLookAt
 from pacas.core.histogram import NO_ROWS, Ints
 from pacas.review.marks import united
+
+T = TypeVar("T")
+NOTHING = (None, None)
+"""From what to what a cell was written that was not."""
 
 
 class WrittenCell(NamedTuple):
@@ -54,8 +60,19 @@ class Written:
         last = {(edit.attribute, row): edit.value for edit in self.cleaning.edits for row in edit.rows.tolist()}
         found = {}
         for (attribute, row), value in last.items():
-            by_itself = self._value(self.base, attribute, row)
+            _, by_itself = self._by_itself[attribute].get(row, NOTHING)
             found[attribute, row] = "undone" if value is None else "kept" if value == by_itself else "pinned"
+        return found
+
+    @cached_property
+    def _by_itself(self) -> Mapping[str, Mapping[int, tuple[str | None, str | None]]]:
+        """Per column with edits, and row: from what to what it was written before them."""
+        found: dict[str, dict[int, tuple[str | None, str | None]]] = {}
+        for attribute in {edit.attribute for edit in self.cleaning.edits}:
+            changes = self.base.changes.get(attribute)
+            pairs = () if changes is None else zip(changes.old, changes.new, strict=True)
+            rows = () if changes is None else changes.rows.tolist()
+            found[attribute] = dict(zip(rows, pairs, strict=True))
         return found
 
     @staticmethod
@@ -76,36 +93,47 @@ class Written:
         return [self._value(self.cleaning, attribute, row) for row in rows.tolist()]
 
     @cached_property
-    def _repair_of(self) -> Mapping[tuple[str, int], Repair]:
-        return {(r.attribute, row): r for r in self.cleaning.repairs for row in r.written.tolist()}
-
-    @cached_property
     def cells(self) -> tuple[WrittenCell, ...]:
         """All of them: doubtful ones first, then by row and column, then what was left in doubt."""
-        found = []
-        for attribute, changes in self.cleaning.changes.items():
-            for row, old, new in zip(changes.rows.tolist(), changes.old, changes.new, strict=True):
-                state = self._states.get((attribute, row), "written")
-                look = self.looks.get((attribute, row))
-                found.append(WrittenCell(row, attribute, old, new, self._repair_of.get((attribute, row)), look, state))
-        found += [
-            WrittenCell(
-                row, attribute, self._old(attribute, row), self._value(self.base, attribute, row), None, None, state
-            )
-            for (attribute, row), state in self._states.items()
-            if state == "undone" and self._value(self.base, attribute, row) is not None
-        ]
-        found += [
+        repairs: dict[str, dict[int, Repair]] = {}
+        for repair in self.cleaning.repairs:
+            of_column = repairs.setdefault(repair.attribute, {})
+            for row in repair.written.tolist():
+                of_column[row] = repair
+        states, looks = _by_column(self._states), _by_column(self.looks)
+        found: list[WrittenCell] = []
+        for name in self.cleaning.columns:
+            found += self._of_column(name, repairs.get(name, {}), states.get(name, {}), looks.get(name, {}))
+        found.sort(key=itemgetter(0))  # by row: columns are in order already
+        doubtful = [cell for cell in found if cell.look is not None] if self.looks else []
+        sure = [cell for cell in found if cell.look is None] if doubtful else found
+        left = [
             WrittenCell(cell.row, cell.attribute, cell.old, cell.guess, None, cell, LEFT)
             for cell in self.looks.values()
             if cell.look == LEFT and cell.guess != cell.old
         ]
         place = {name: at for at, name in enumerate(self.cleaning.columns)}
-        return tuple(sorted(found, key=lambda cell: (_doubt(cell), cell.row, place[cell.attribute])))
+        left.sort(key=lambda cell: (-_sure(cell), cell.row, place[cell.attribute]))
+        return (*sorted(doubtful, key=_sure), *sure, *left)
 
-    def _old(self, attribute: str, row: int) -> str | None:
-        changes = self.base.changes[attribute]
-        return changes.old[int(np.searchsorted(changes.rows, row))]
+    def _of_column(
+        self,
+        attribute: str,
+        repairs: Mapping[int, Repair],
+        states: Mapping[int, str],
+        looks: Mapping[int, CellToLookAt],
+    ) -> list[WrittenCell]:
+        """The cells of one column that are written, or were and are put back."""
+        changes = self.cleaning.changes.get(attribute)
+        written = () if changes is None else zip(changes.rows.tolist(), changes.old, changes.new, strict=True)
+        found = [
+            WrittenCell(row, attribute, old, new, repairs.get(row), looks.get(row), states.get(row, "written"))
+            for row, old, new in written
+        ]
+        for row, state in states.items():
+            if state == "undone" and (was := self._by_itself[attribute].get(row)) is not None:
+                found.append(WrittenCell(row, attribute, *was, None, None, state))
+        return found
 
     def cell(self, attribute: str, row: int) -> WrittenCell | None:
         return next((cell for cell in self.cells if cell.attribute == attribute and cell.row == row), None)
@@ -140,26 +168,41 @@ class Written:
             found.setdefault(left.reason, []).append(left.rows)
         return {reason: united(rows) for reason, rows in sorted(found.items())}
 
+    @cached_property
+    def _written_by(self) -> Counter[str]:
+        """Cells by what has written them."""
+        found = Counter[str]()
+        for repair in self.cleaning.repairs:
+            found["paid" if repair.purchases else "pinned" if repair.why is Why.PINNED else "free"] += len(
+                repair.written
+            )
+        return found
+
     @property
     def free(self) -> int:
         """Cells that own evidence has repaired."""
-        return sum(len(r.written) for r in self.cleaning.repairs if not r.purchases and r.why is not Why.PINNED)
+        return self._written_by["free"]
 
     @property
     def paid(self) -> int:
         """Cells that what was bought has repaired."""
-        return sum(len(r.written) for r in self.cleaning.repairs if r.purchases)
+        return self._written_by["paid"]
 
     @property
     def pinned(self) -> int:
-        return sum(len(r.written) for r in self.cleaning.repairs if r.why is Why.PINNED)
+        return self._written_by["pinned"]
 
 
-def _doubt(cell: WrittenCell) -> tuple[int, float]:
-    """Written without being sure comes first; what was left in doubt comes last, the likeliest guesses first."""
-    if cell.state == LEFT:
-        return (2, -((cell.look and cell.look.sure) or 0.0))
-    return (1, 0.0) if cell.look is None else (0, cell.look.sure or 0.0)
+def _by_column(cells: Mapping[tuple[str, int], T]) -> Mapping[str, Mapping[int, T]]:
+    found: dict[str, dict[int, T]] = {}
+    for (attribute, row), about in cells.items():
+        found.setdefault(attribute, {})[row] = about
+    return found
+
+
+def _sure(cell: WrittenCell) -> float:
+    """How sure it is; what was written without being sure comes first."""
+    return (cell.look and cell.look.sure) or 0.0
 
 
 def _sorted(rows: Iterable[int]) -> Ints:

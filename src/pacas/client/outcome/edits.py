@@ -99,9 +99,24 @@ def _without(repairs: Sequence[Repair], cells: Mapping[str, _Cells]) -> Iterator
     """The repairs, but for the cells that were edited since."""
     edited_rows = {attribute: set(found.rows.tolist()) for attribute, found in cells.items()}
     for repair in repairs:
-        of_column = edited_rows.get(repair.attribute, ())
-        kept = [row not in of_column for row in repair.written.tolist()]
-        yield repair if all(kept) else replace(repair, written=repair.written[np.array(kept)])
+        of_column, rows = edited_rows.get(repair.attribute, set()), repair.written.tolist()
+        if of_column.isdisjoint(rows):
+            yield repair
+        else:
+            kept = repair.written[np.array([row not in of_column for row in rows])]
+            # by hand: there may be many, and `replace` takes as long as all else
+            yield Repair(
+                repair.attribute,
+                repair.rows,
+                repair.before,
+                repair.places,
+                repair.new,
+                repair.why,
+                kept,
+                repair.round,
+                repair.purchases,
+                repair.violations,
+            )
 
 
 def _undone(repairs: Sequence[Repair], edits: Sequence[Edit], cells: dict[str, _Cells]) -> list[Unrepaired]:

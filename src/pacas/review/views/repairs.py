@@ -53,7 +53,7 @@ def list_part(session: ReviewSession, asked: Mapping[str, str]) -> dict[str, Any
     if written is None:
         raise InputError("the table is still being looked at; try again in a moment")
     chosen = {name: asked[name] for name in ("attribute", "state", "why") if asked.get(name)}
-    cells = [cell for cell in written.cells if _is(cell, chosen)]
+    cells = [cell for cell in written.cells if _is(cell, chosen)] if chosen else written.cells
     pages = max(-(-len(cells) // ROWS), 1)
     page = min(max(typed_number(asked.get("page")) or 1, 1), pages)
     return {
