@@ -38,7 +38,7 @@ FILES: dict[str, bytes] = {
     "no_more_data.toml": b'[relation]\ndata = "d.csv"\n[relations.more]\ndata = "none.csv"\n',
     "no_tree.toml": b'[relation]\ndata = "d.csv"\n[hierarchies]\nB = "none.csv"\n',
     "tree_number.toml": b'[relation]\ndata = "d.csv"\n[hierarchies]\nB = 3\n',
-    "tree_elsewhere.toml": b'[relation]\ndata = "d.csv"\n[hierarchies]\nBB = "tree.csv"\n',
+    "tree_elsewhere.toml": b'[relation]\ndata = "d.csv"\n[hierarchies]\nB = "tree.csv"\nBB = "tree.csv"\n',
     "no_builder.toml": b'[relation]\ndata = "d.csv"\n[hierarchies]\nB = { build = "interval" }\n',
     "no_method.toml": b'[relation]\ndata = "d.csv"\n[hierarchies]\nB = { widths = [3] }\n',
     "no_widths.toml": b'[relation]\ndata = "d.csv"\n[hierarchies]\nB = { build = "intervals" }\n',

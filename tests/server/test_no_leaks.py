@@ -201,7 +201,7 @@ def test_a_store_that_breaks_tells_nothing(tmp_path: Path) -> None:
         ("pacas.provider.ledger.ledger.MemoryLedger.find", UnicodeError),
         ("pacas.provider.ledger.ledger.MemoryLedger.totals", RecursionError),
         ("pacas.provider.ledger.ledger.MemoryLedger.bought_by", OSError),
-        ("pacas.provider.ledger.ledger.MemoryLedger.head", ZeroDivisionError),
+        ("pacas.provider.ledger.ledger.MemoryLedger.after", ZeroDivisionError),
         ("pacas.provider.ledger.accounts.MemoryAccounts.by_token", AssertionError),
         ("pacas.server.signing_key.SigningKey.sign", pa.ArrowInvalid),
     ],

@@ -158,7 +158,7 @@ def test_a_log_that_cannot_be_written_harms_nobody(shop: Shop, monkeypatch: pyte
     with monkeypatch.context() as broken:
         broken.setattr(shop.log, "write", full)
         assert shop.call("GET", "/v1/health", None).status_code == 200
-        broken.setattr(shop.provider.ledger, "head", full)
+        broken.setattr(shop.provider.ledger, "after", full)
         until_ready(shop, 503)
     until_ready(shop, 200)
     assert [line["event"] for line in shop.log_lines()].count("ledger is back") == 1
