@@ -139,6 +139,11 @@ class MatchingDependency:
         """Whether equality decides alone."""
         return all(clause.similarity is Similarity.EQUAL for clause in self.clauses)
 
+    @property
+    def is_by_spelling(self) -> bool:
+        """Whether every clause asks for one spelling, so that a tuple finds the rows of one kind."""
+        return all(clause.similarity.is_one_spelling for clause in self.clauses)
+
     def __str__(self) -> str:
         return ", ".join(map(str, self.clauses))
 

@@ -103,6 +103,10 @@ class Matcher:
             self._rows = Groups.of(self._exact.slots.key, self._exact.slots.space)
         else:
             self._index_combinations(other, columns, hierarchies or {})
+        self.together = self._rows
+        """Rows that agree in all columns of the match: every tuple matches them together, or not at all."""
+        if any(clause.similarity is not Similarity.EQUAL for clause in equal):
+            self.together = _agreeing(dependency, columns, hierarchies or {})
 
     def match(self, tuples: Sequence[Tuple], limit: int | None = None) -> Matches:
         """The rows that match each tuple; of more than `limit` rows, the first `limit` + 1."""
@@ -125,11 +129,6 @@ class Matcher:
         starts = self._rows.offsets[slots]
         sizes = np.where(slots >= 0, self._rows.offsets[slots + 1] - starts, 0)
         return Matches(self._rows.members, starts, sizes if limit is None else np.minimum(sizes, limit + 1))
-
-    @property
-    def together(self) -> Groups:
-        """Rows that every tuple matches together, or not at all: they agree in all columns of the match."""
-        return self._rows
 
     @property
     def by_slot(self) -> tuple[Groups, Ints] | None:
@@ -304,6 +303,14 @@ def clause_index(clause: MatchClause, values: Sequence[str | None], hierarchy: H
             return NormalizedIndex(values, normalized.date_order or DateOrder.UNKNOWN)
         case Similarity.EQUAL:
             raise ValueError("equality clauses share one index")
+
+
+def _agreeing(dependency: MatchingDependency, columns: Mapping[str, CodedColumn], hierarchies: Hierarchies) -> Groups:
+    """The rows that agree in all columns of the match as an engine groups them: by texts, whatever is normalized."""
+    equal = [clause for clause in dependency.clauses if clause.similarity is Similarity.EQUAL]
+    others = dict.fromkeys(c.provider for c in dependency.clauses if c.similarity is not Similarity.EQUAL)
+    exact = _equality_index(equal, dependency.client_columns, columns, hierarchies) if equal else None
+    return _combinations(exact, [columns[column] for column in others])[0]
 
 
 def _combinations(exact: EqualityIndex | None, columns: Sequence[CodedColumn]) -> tuple[Groups, Ints]:

@@ -77,13 +77,14 @@ class EngineShop:
             for a in terms.match
         }
         self._row_lookups = {a: self._row_lookup(a, lookup_keys[a], indexes[a]) for a in terms.match}
-        self._found_again = {a for a in terms.match if self._is_found_again(a, lookup_keys[a])}
-        """The attributes whose purchases name no rows, as in memory: equality finds them again."""
+        self._found_again = {a for a in terms.match if self._is_found_again(a)}
+        """The attributes whose purchases name no rows, as in memory: their spelling finds them again."""
         self.sales = SparseSales(self.summary, self._rows)
 
-    def _is_found_again(self, attribute: str, lookup_keys: LookupKeys) -> bool:
+    def _is_found_again(self, attribute: str) -> bool:
         has_edits = any(attribute in codes for codes in self.summary.covering.changes)
-        return self.terms.history is HistoryScope.POOLED and lookup_keys.by_equality and not has_edits
+        is_found = self.terms.match[attribute].is_by_spelling
+        return self.terms.history is HistoryScope.POOLED and is_found and not has_edits
 
     @property
     def rows(self) -> int:
