@@ -433,7 +433,7 @@ def test_scores_are_calibrated_by_errors_that_were_tried_out(
     tried = TriedErrors(np.array(left), np.array(right), np.empty(0), np.empty(0, dtype=np.bool_))
     scores, weights = (np.array([row[i] for row in rows]) for i in (0, 1))
     found = side_evidence(tried, scores, weights).calibrated(np.array(elsewhere))
-    cuts = sorted(set(np.quantile([*left, *right], [step / 24 for step in range(1, 24)]).tolist()))
+    cuts = sorted(set(np.quantile([*left, *right], np.linspace(0, 1, 25)[1:-1]).tolist()))
     share, odds = calibrated(cuts, left, right, rows, elsewhere)
     assert found.share == pytest.approx(share) and found.log_odds.tolist() == pytest.approx(odds)
 
