@@ -1,8 +1,9 @@
 """What the Reconciliation Service API 0.2 asks of each answer, and of what is sent, as JSON Schema.
 
 Written anew from the text of the specification (w3.org/community/reports/reconciliation/CG-FINAL-specs-0.2-20230410),
-compared field by field with the schemas that its authors publish, and stricter where PACAS promises more: an answer
-has nothing but what is named here. They publish none for `batchSize` and for proposals, which the text alone has.
+and stricter than the schemas that its authors publish where PACAS promises more: an answer has nothing but what is
+named here. Where those are given (`published_schemas`), a document is held to both. They publish none for `batchSize`
+and for proposals, which the text alone has.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 import jsonschema_rs
+from published_schemas import FOLDER, published
 
 TEXT = {"type": "string", "minLength": 1}
 
@@ -114,8 +116,19 @@ EXTENSION_QUERY = _object(
     {"ids": _list({"type": "string"}), "properties": _list(_object({"id": TEXT}, {"settings": {"type": "object"}}))}
 )
 
+PUBLISHED = {
+    "manifest": MANIFEST,
+    "reconciliation-query-batch": QUERIES,
+    "reconciliation-result-batch": RESULTS,
+    "data-extension-query": EXTENSION_QUERY,
+    "data-extension-response": EXTENSION,
+}
+"""What the published ones are called, of those that there are."""
+
 
 def check(document: Any, schema: dict[str, Any]) -> Any:
     """A document that is as the specification has it."""
     jsonschema_rs.validate(schema, document, validate_formats=True)
+    for name in [name for name, own in PUBLISHED.items() if FOLDER is not None and own is schema]:
+        published(name).validate(document)
     return document
