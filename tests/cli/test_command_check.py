@@ -242,3 +242,18 @@ def test_violating_cells_are_written_as_great_expectations_writes_them_and_read_
     assert told["results"][0]["result"]["unexpected_index_list"][0] == first
     cells = numbered(CellsFile(folder / "found.json").read([]), scan_relation("client.csv"), DuckEngine())
     assert cells == [(row, "MED") for row in range(5)]
+
+
+def test_violating_rows_are_written_as_dbt_and_soda_keep_them_and_read_back(pacas: Any, folder: Path) -> None:
+    rows = (folder / "client.csv").read_text().replace('"', "").splitlines()
+    check = ("check", "client.csv", "--fd", "GEN, DIAG -> MED", "--fd", "GEN -> MED", "--fd", "ID -> GEN", "--failures")
+    assert pacas(*check, "MED=failed.csv").code == 1
+    assert (folder / "failed.csv").read_text().splitlines() == rows  # all of its columns, each row once
+    cells = numbered(CellsFile(folder / "failed.csv", "MED").read(["ID"]), scan_relation("client.csv"), DuckEngine())
+    assert [row for row, _ in cells] == list(range(len(rows) - 1))
+    assert pacas(*check, "GEN=failed.csv").code == 1
+    assert (folder / "failed.csv").read_text().splitlines() == rows[:1]
+    assert "no dependency is about 'MEDS'; did you mean 'MED'" in pacas(*check, "MEDS=failed.csv").complaint
+    assert "failed rows are written as CSV" in pacas(*check, "MED=failed.json").complaint
+    assert "client.csv is the table itself" in pacas(*check, "MED=client.csv").complaint
+    assert "--failures takes a FILE, or ATTR=FILE" in pacas(*check, "MED=").complaint

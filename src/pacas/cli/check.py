@@ -26,10 +26,12 @@ from pacas.cli.plain_table import plain_table
 from pacas.client.classes.check import Check, DependencyCheck, check
 from pacas.core.words import counted
 from pacas.engine.choosing import EngineChoice
-from pacas.engine.contract import Engine
+from pacas.engine.contract import Engine, Source
 from pacas.engine.contract import Table as Opened
+from pacas.errors import InputError
+from pacas.formats.cells_file import CellsFile
 from pacas.formats.relations.relations import AS_IT_IS, Reading, locate
-from pacas.formats.report.failure_cases import write_failure_cases
+from pacas.formats.report.failure_cases import write_failed_rows, write_failure_cases
 
 SHOWN = 10
 
@@ -47,10 +49,11 @@ def command(
         ),
     ] = None,
     failures: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
-            metavar="FILE",
-            help="Write the violating cells: pandera's failure cases, or as .json Great Expectations' result.",
+            metavar="FILE|ATTR=FILE",
+            help="Write the violating cells: pandera's failure cases, or as .json Great Expectations' result; with "
+            "ATTR= whole rows, as dbt and Soda keep them.",
         ),
     ] = None,
     reading: Reading = AS_IT_IS,
@@ -75,13 +78,22 @@ def command(
         shown = [c for c in source.columns if c in keys or any(c in d.fd.attributes for d in found.dependencies)]
         listed = _Listing(asked, asked.open(source, shown), keys, groups) if groups else None
         if failures is not None:
-            write_failure_cases(failures, found, source, keys)
+            _write(CellsFile.parse(failures, "--failures"), found, source, keys)
         document = as_json(found, listed)
     if json:
         print_json(document)
     else:
         _print(found, document)
     raise typer.Exit(0 if found.consistent else 1)
+
+
+def _write(wanted: CellsFile, found: Check, source: Source, keys: Sequence[str]) -> None:
+    if wanted.attribute is None:
+        write_failure_cases(wanted.path, found, source, keys)
+    elif wanted.path.suffix.lower() == ".json":
+        raise InputError(f"failed rows are written as CSV; {wanted.path.name} is a name for Great Expectations' result")
+    else:
+        write_failed_rows(wanted.path, found, source, wanted.attribute)
 
 
 def as_json(found: Check, listed: _Listing | None = None) -> dict[str, Any]:

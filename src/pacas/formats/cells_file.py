@@ -21,14 +21,14 @@ class CellsFile(NamedTuple):
     attribute: str | None = None
 
     @classmethod
-    def parse(cls, text: str) -> CellsFile:
-        """`FILE`, or `ATTR=FILE`."""
+    def parse(cls, text: str, option: str = "--cells") -> CellsFile:
+        """`FILE`, or `ATTR=FILE`, as an option is given it."""
         attribute, sign, file = text.partition("=")
         if not sign or Path(text).exists():
             return cls(Path(text))
         if not attribute or not file:
             raise InputError(
-                f"--cells takes a FILE, or ATTR=FILE for failed rows, such as MED=failed.csv; not {text!r}"
+                f"{option} takes a FILE, or ATTR=FILE for failed rows, such as MED=failed.csv; not {text!r}"
             )
         return cls(Path(file), attribute)
 

@@ -1,6 +1,7 @@
 """Violations in other tools' forms, for what reads those, and for `--cells`.
 
-Pandera's failure cases, a line a cell; or, by the name `.json`, a validation result of Great Expectations.
+Pandera's failure cases, a line a cell; by the name `.json`, a validation result of Great Expectations; or, of one
+attribute, whole rows, as dbt's `store_failures` and Soda's samplers keep them.
 """
 
 from __future__ import annotations
@@ -11,14 +12,17 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from pacas.client.classes.check import Check
 from pacas.engine.contract import RelationFile, Source, Table
-from pacas.errors import FileError, SchemaError
+from pacas.errors import FileError, InputError, SchemaError, did_you_mean
 from pacas.formats.replacing import check_writable, replacing
 
 HEADER = ("schema_context", "column", "check", "check_number", "failure_case", "index")
 EXPECTATION = "expect_column_values_to_keep_dependency"
 """How a dependency is called among expectations."""
+ROWS_AT_ONCE = 100_000
 
 
 def write_failure_cases(path: Path, found: Check, source: Source, key: Sequence[str] = ()) -> None:
@@ -27,9 +31,7 @@ def write_failure_cases(path: Path, found: Check, source: Source, key: Sequence[
     The check is the dependency, the failure case the cell's value, and the index the row's number.
     """
     SchemaError.check_there(key, source.columns, source.name)
-    check_writable(path)
-    if isinstance(source, RelationFile) and path.exists() and path.samefile(source.path):
-        raise FileError(f"{path} is the table itself; give another name")
+    _check_free(path, source)
     columns = {*key, *(dependency.fd.rhs for dependency in found.dependencies)}
     table = found.engine.open(source, [column for column in source.columns if column in columns])
     with replacing(path) as partial, partial.open("w", newline="", encoding="utf-8") as file:
@@ -40,6 +42,29 @@ def write_failure_cases(path: Path, found: Check, source: Source, key: Sequence[
         lines.writerow([*HEADER, *key])
         for number in range(len(found.dependencies)):
             lines.writerows(_lines(found, number, table, key))
+
+
+def write_failed_rows(path: Path, found: Check, source: Source, attribute: str) -> None:
+    """Write the rows of groups that violate a dependency on the attribute, all columns, in the table's order."""
+    judged = [dependency for dependency in found.dependencies if dependency.fd.rhs == attribute]
+    if not judged:
+        known = sorted({dependency.fd.rhs for dependency in found.dependencies})
+        raise InputError(f"no dependency is about {attribute!r}; {did_you_mean(attribute, known)}")
+    _check_free(path, source)
+    table = found.engine.open(source, source.columns)
+    rows = np.unique(np.concatenate([dependency.violating.rows for dependency in judged]))
+    with replacing(path) as partial, partial.open("w", newline="", encoding="utf-8") as file:
+        lines = csv.writer(file, lineterminator="\n")
+        lines.writerow(source.columns)
+        for start in range(0, len(rows), ROWS_AT_ONCE):
+            failed = found.engine.rows(table, rows[start : start + ROWS_AT_ONCE], source.columns)
+            lines.writerows(zip(*failed.to_pydict().values(), strict=True))
+
+
+def _check_free(path: Path, source: Source) -> None:
+    check_writable(path)
+    if isinstance(source, RelationFile) and path.exists() and path.samefile(source.path):
+        raise FileError(f"{path} is the table itself; give another name")
 
 
 def _lines(found: Check, number: int, table: Table, key: Sequence[str]) -> Iterator[tuple[Any, ...]]:
