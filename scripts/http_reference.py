@@ -129,6 +129,19 @@ MORE = {
         paid for. A service that stops finishes what it can; where many take too long for that, they end
         between two of them, with 503.""",
     "purchase": "For clients, each for its own: another account's purchase is not found.",
+    "offers": """For clients, each for its own: what the provider holds out to it, and what it has asked for.""",
+    "ask_offer": """For clients. Nothing changes by it: the provider sees the wish (`pacas offer list`), and may make an
+        offer (`pacas offer make`) or not. A few wishes may wait for an answer at a time.""",
+    "accept_offer": """For clients. The terms count from then on, for `days` days: a purchase costs f(W + p) − f(W), W
+        being the account's list credits and f the offer's schedule. What is prepaid is the least that purchases cost
+        while they last, used or not. Sent again, it is accepted once. 409: it does not stand any more, what is prepaid
+        is beyond the credit, or an earlier prepayment is not used up.""",
+    "withdraw_offer": """For clients. 409: it was accepted.""",
+    "circle_lines": """For accounts of the role `member`, where the service keeps a clearing house (`clearing_house =
+        true`). A key that nobody has written to has version 0.""",
+    "circle_reserve": """For accounts of the role `member`. The line is added in the account's name if the key's version
+        is `if_version`, and is durable when this is answered; 409 if it is another by now: read, and judge again. A
+        line that is there already is not added again. None is ever taken away.""",
     "account": """For clients and operators. The totals are those of now, the purchases a page of all. A page has no
         more than `limit` of them and, unless it is a single one, {page_bytes} MiB: go on with `next` until it is
         null.""",

@@ -52,11 +52,11 @@ def test_what_is_bought_is_listed(pacas: Any, folder: Path, url: str) -> None:
     pacas("account", "add", "zoe", "provider.toml", "--role", "operator")
     bought = pacas("buy", "provider.toml", "--requests", "requests.jsonl", "--as", "ann", "--json")
     assert (bought.code, bought.document["spent"]) == (0, 1.1)
-    unbounded = {"revoked": False, "quotes_per_minute": None}
+    some = {"terms": None, "revoked": False, "quotes_per_minute": None}
     assert pacas("account", "list", "provider.toml", "--json").document == {
         "accounts": [
-            {"account": "ann", "role": "client", "credit": 10.5, "spent": 1.1, "purchases": 2, **unbounded},
-            {"account": "zoe", "role": "operator", "credit": None, "spent": 0, "purchases": 0, **unbounded},
+            {"account": "ann", "role": "client", "credit": 10.5, "spent": 1.1, "purchases": 2, "listed": 1.1} | some,
+            {"account": "zoe", "role": "operator", "credit": None, "spent": 0, "purchases": 0, "listed": 0} | some,
         ]
     }
 

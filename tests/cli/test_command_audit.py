@@ -83,6 +83,7 @@ def test_the_json_has_the_promised_keys(pacas: Any) -> None:
                 "surviving": 49,
                 "listed": 1.1,
                 "paid_as_due": True,
+                "terms": None,
             }
             for buyer in ("ann", "bob")
         ],

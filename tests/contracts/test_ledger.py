@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 import shutil
 import sqlite3
@@ -20,6 +21,8 @@ import postgres
 import pytest
 from postgres import POSTGRES
 
+from pacas.core.schedule import Schedule
+from pacas.core.tab import AgreedTerms
 from pacas.errors import (
     InputError,
     KeyReusedError,
@@ -30,7 +33,7 @@ from pacas.errors import (
 )
 from pacas.protocol.messages import LARGEST, Request
 from pacas.provider.ledger.chain import Head, Total
-from pacas.provider.ledger.entry import GENESIS, Entry, Opening, Purchase, Record
+from pacas.provider.ledger.entry import GENESIS, AcceptedTerms, Entry, Opening, Purchase, Record
 from pacas.provider.ledger.ledger import Ledger, MemoryLedger
 from pacas.storage.sqlite.ledger import SqliteLedger
 from pacas.storage.url import open_ledger
@@ -408,6 +411,53 @@ def test_a_buyer_can_not_spend_more_than_can_be_counted(ledger: Ledger) -> None:
         ledger.append(purchase(2, price=1))
     assert ledger.total("ann") == (1, LARGEST)
     assert ledger.verify().holds
+
+
+TERMS = AgreedTerms(Schedule.parse("0:80,20:60"), 40 * 10**9, TIME)
+
+
+def test_terms_are_entries_and_no_purchases(place: Place, ledger: Ledger) -> None:
+    filled(ledger)
+    entry = ledger.agree(AcceptedTerms("ann", "offer/1", TERMS, 5))
+    new = ledger.agree(AcceptedTerms("new", "offer/2", TERMS, 5))
+    assert (entry.sequence, new.sequence) == (5, 6) and new.previous == entry.hash
+    assert ledger.agree(AcceptedTerms("ann", "offer/1", TERMS, 9)) == entry, "accepted once"
+    ledger.append(purchase(9))
+    again = place.open()
+    assert next(again.entries(5)) == entry and again.verify().holds
+    assert again.totals() == {"ann": Total(3, 130), "bob": Total(2, 60), "new": Total(0, 0)}
+    assert again.find_terms("ann", "offer/1") == entry and again.find_terms("ann", "key 1") is None
+    assert again.find("ann", "offer/1") is None
+    assert [e.sequence for e in again.bought_by("ann", 0, 3)] == [1, 3, 7] and again.bought_by("new") == []
+    assert [buyer for buyer, _ in again.requests()] == ["ann", "bob", "ann", "bob", "ann"]
+    assert again.tabs()["ann"].listed == 130 and "new" in again.tabs()
+    with pytest.raises(KeyReusedError):
+        again.find("ann", "offer/1", purchase().request)
+    with pytest.raises(KeyReusedError):
+        again.agree(AcceptedTerms("ann", "key 1", TERMS, 5))
+
+
+def test_terms_are_undone_with_their_transaction(ledger: Ledger) -> None:
+    filled(ledger, 1)
+    with pytest.raises(ZeroDivisionError), ledger.transaction():
+        ledger.agree(AcceptedTerms("new", "offer/1", TERMS, 5))
+        ledger.agree(AcceptedTerms("ann", "offer/2", TERMS, 5))
+        raise ZeroDivisionError
+    assert ledger.totals() == {"ann": Total(1, 10)} and ledger.verify().holds
+    ledger.agree(AcceptedTerms("new", "offer/1", TERMS, 5))
+    with pytest.raises(ZeroDivisionError), ledger.transaction():
+        ledger.append(purchase(3, "new"))
+        raise ZeroDivisionError
+    assert ledger.totals() == {"ann": Total(1, 10), "new": Total(0, 0)} and ledger.verify().holds
+
+
+def test_terms_that_were_altered_are_found(place: Place, ledger: Ledger) -> None:
+    filled(ledger, 1)
+    details = {"kind": "terms", "prepaid": 1, "schedule": [[0, 8000]], "time": 5, "until": 9, "version": 2}
+    ledger.agree(AcceptedTerms("ann", "offer/1", TERMS, 5))
+    place.alter(2, "details", json.dumps(details, separators=(",", ":")))
+    found = place.open().verify()
+    assert not found.holds and found.first_bad == 2
 
 
 # ---- transactions ----------------------------------------------------------------------------------------------------

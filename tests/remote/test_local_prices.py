@@ -74,9 +74,9 @@ def test_a_schedule_counts_in_quotes_that_are_worked_out_here() -> None:
                         assert isinstance(sold, Answer) and sold.price <= quoted.price
                         spent += sold.price
                 now = remote.balance()
-                assert (now.spent, now.listed) == (spent, provider.listed("ann"))
+                assert (now.spent, now.listed) == (spent, provider.tab("ann").listed)
                 assert now.spent == provider.schedule.paid(now.listed)
-    assert provider.listed("ann") > 2 * 10**9, "all three rates have counted"
+    assert provider.tab("ann").listed > 2 * 10**9, "all three rates have counted"
 
 
 def test_a_cleaning_asks_for_no_quote() -> None:

@@ -145,12 +145,12 @@ def test_an_operator_sees_all_accounts_and_no_token(shop: Shop) -> None:
     shop.buy("a", med("male", "51", 1), who="bob")
     listed = shop.call("GET", "/v1/accounts", "olga")
     assert [tuple(line.values()) for line in listed.json()] == [
-        ("ann", "client", None, 0, 0, False, None),
-        ("bob", "client", 10**9, 700_000_000, 1, False, None),
-        ("eve", "client", None, 0, 0, True, None),
-        ("olga", "operator", None, 0, 0, False, None),
+        ("ann", "client", None, 0, 0, 0, None, False, None),
+        ("bob", "client", 10**9, 700_000_000, 1, 700_000_000, None, False, None),
+        ("eve", "client", None, 0, 0, 0, None, True, None),
+        ("olga", "operator", None, 0, 0, 0, None, False, None),
     ]
-    shown = ["account", "role", "credit", "spent", "purchases", "revoked", "quotes_per_minute"]
+    shown = ["account", "role", "credit", "spent", "purchases", "listed", "terms", "revoked", "quotes_per_minute"]
     assert list(listed.json()[0]) == shown
 
 

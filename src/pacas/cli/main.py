@@ -102,6 +102,10 @@ COMMANDS = {
         "pacas.cli.provider.account",
         "Accounts of a provider's service: who may ask, and how much each may spend.",
     ),
+    "offer": (
+        "pacas.cli.offer",
+        "Private offers: terms for one account, made by its provider and accepted by its buyer.",
+    ),
     "experiment": (
         "pacas.cli.experiment",
         "The paper's evaluation: run it again, and see what its claims come to.",

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from time import time
 from typing import Any
 
 from pacas.cli.data_options import opened_engine
@@ -17,8 +18,11 @@ from pacas.formats.provider.make_provider import make_provider
 from pacas.formats.provider.provider_file import ProviderFile, read_provider_file
 from pacas.opening.described_provider import open_described
 from pacas.opening.open_provider import anew_words
+from pacas.protocol.messages import OfferedTerms
 from pacas.provider.ledger.ledger import MemoryLedger
+from pacas.provider.ledger.offers import PrivateOffer
 from pacas.provider.provider import Provider
+from pacas.storage.url import ledger_kind, open_offers
 
 
 def read_provider(named: str) -> ProviderFile:
@@ -71,3 +75,18 @@ def opened_unsold(file: ProviderFile, given: EngineChoice) -> Iterator[tuple[Pro
             tell(f"reading {file.path.name}")
             provider = make_provider(file, engine, MemoryLedger, [], tell)
         yield provider, engine
+
+
+def offers_to(file: ProviderFile, buyer: str | None = None) -> list[OfferedTerms]:
+    """The private offers that are kept with a provider's ledger, all or those to one buyer; none in memory."""
+    if ledger_kind(file.ledger_url) == "memory":
+        return []
+    with closing(open_offers(file.ledger_url, file.folder)) as offers:
+        return [offered_terms(offer) for offer in offers.list(buyer)]
+
+
+def offered_terms(offer: PrivateOffer) -> OfferedTerms:
+    """An offer as it is at this moment."""
+    state, stands = offer.state.value, offer.stands(time())
+    terms = (offer.schedule, offer.prepaid, offer.days, offer.stands_until)
+    return OfferedTerms(offer.id, state, stands, *terms, buyer=offer.buyer)

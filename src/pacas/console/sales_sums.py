@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeVar
 
 from pacas.errors import LedgerBrokenError
 from pacas.provider.ledger.chain import Total
-from pacas.provider.ledger.entry import Entry
+from pacas.provider.ledger.entry import AcceptedTerms, Entry
 from pacas.provider.ledger.ledger import Ledger
 from pacas.provider.ledger.refusals import HOUR
 
@@ -74,12 +74,14 @@ class SalesOverTime:
             return Summed(self._entries, dict(self._by_day), dict(self._by_hour), problem)
 
     def _add(self, entry: Entry) -> None:
-        sold = entry.purchase
+        self._entries = entry.sequence + 1
+        sold = entry.sold
+        if isinstance(sold, AcceptedTerms):
+            return
         day = None if sold.time is None else sold.time // DAY
         _count(self._by_day, (day, sold.buyer, sold.request.attribute, sold.request.level), sold.price)
         if sold.time is not None:
             _count(self._by_hour, sold.time // HOUR, sold.price)
-        self._entries = entry.sequence + 1
 
 
 def _count(sums: dict[K, Total], key: K, price: int) -> None:

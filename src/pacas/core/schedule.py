@@ -108,7 +108,7 @@ class Schedule:
 
     def paid(self, listed: int) -> int:
         """f(W), rounded up: what so many list credits have cost in all."""
-        return -(-self._worth(listed) // WHOLE)
+        return self.quote(0, listed)
 
     def charge(self, listed: int, price: int) -> int:
         """What a purchase of this list price costs an account with so many list credits."""
@@ -116,7 +116,25 @@ class Schedule:
 
     def quote(self, listed: int, price: int) -> int:
         """The most that it costs, now and after whatever the account buys before."""
-        return -((self._worth(listed) - self._worth(listed + price)) // WHOLE)
+        return -(-self.worth(listed, listed + price) // WHOLE)
+
+    def worth(self, start: int, end: int) -> int:
+        """f(end) − f(start) in parts of a nanocredit, exactly."""
+        return self._worth(end) - self._worth(start)
+
+    def list_price(self, listed: int, quoted: int) -> int:
+        """The most that the list can say where so much is quoted.
+
+        >>> schedule = Schedule.of([[0, 100], [5, 80]])
+        >>> schedule.list_price(4 * 10**9, schedule.quote(4 * 10**9, 3 * 10**9)) == 3 * 10**9
+        True
+        """
+        left, found = quoted * WHOLE, 0
+        for step, following in zip(self.steps, [*self.steps[1:], None], strict=True):
+            most = left // step.rate
+            room = most if following is None else min(most, max(0, following.above - max(step.above, listed)))
+            left, found = left - room * step.rate, found + room
+        return found
 
     def _worth(self, listed: int) -> int:
         """f(W) in parts of a nanocredit, exactly."""

@@ -19,6 +19,7 @@ if TYPE_CHECKING:  # who reads a receipt or a request needs no arrays
     from numpy.typing import NDArray
 
     from pacas.core.hierarchy import Hierarchy
+    from pacas.core.schedule import Schedule
 
 LARGEST = 2**63 - 1
 """The largest amount, level or other number in a message: every store keeps it exactly."""
@@ -161,3 +162,20 @@ REASONS = tuple(Reason)
 def refused(reason: Reason) -> int:
     """A refusal as `Ladders` holds it."""
     return -1 - REASONS.index(reason)
+
+
+@dataclass(frozen=True, slots=True)
+class OfferedTerms:
+    """Terms that a provider holds out to one buyer, or that the buyer has asked for. Money in nanocredits."""
+
+    id: str
+    state: str
+    stands: bool
+    """Whether they can be accepted."""
+    schedule: Schedule
+    prepaid: int
+    days: int
+    stands_until: int
+    """In seconds since 1970."""
+    buyer: str | None = None
+    """Whose they are, where its provider looks."""

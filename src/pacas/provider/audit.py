@@ -13,9 +13,10 @@ from itertools import groupby
 from pacas.core.anonymity import Policy
 from pacas.core.money import credits_words, rounded_text
 from pacas.core.notebook import html_lines
+from pacas.core.tab import Tab
 from pacas.core.words import counted
 from pacas.provider.ledger.chain import Head, Verification
-from pacas.provider.ledger.entry import Entry, Purchase
+from pacas.provider.ledger.entry import Entry, Purchase, put_on_tab
 from pacas.provider.provider import Provider
 from pacas.provider.quote_mode import PAPER_QUOTES, QuoteMode
 from pacas.provider.quoter.public_view import Reserve
@@ -52,13 +53,15 @@ class BuyerAudit:
     purchases: int
     spent: int
     due: int
-    """What the purchases must have cost together, by the list and the schedule of rates."""
+    """What the purchases must have cost together, by the list, the schedule of rates and the terms of the buyer."""
     surviving: int
     """Neighbours that they have left."""
     listed: int = 0
     """W: what they cost together by the list, as the entries say."""
     list_due: int = 0
     """What they must have cost by the list: the weight of the neighbours that they have ruled out."""
+    tab: Tab = field(default=Tab(), repr=False)
+    """The terms that it has accepted, up to the last entry."""
 
     @property
     def is_paid(self) -> bool:
@@ -124,11 +127,12 @@ def audit(provider: Provider, noted: Head | None = None) -> Audit:
     shop = provider.shop
     entries: list[Entry] = []
     verification = provider.ledger.verify(noted, entries.append)
-    purchases = [entry.purchase for entry in entries[1:]] if verification.holds else []
+    sold = [entry.sold for entry in entries[1:]] if verification.holds else []
+    purchases = [one for one in sold if isinstance(one, Purchase)]
     sales = _sales(purchases)
-    listed = Counter[str]()
-    for purchase in purchases:
-        listed[purchase.buyer] += purchase.list_price
+    tabs: dict[str, Tab] = {}
+    for one in sold:
+        put_on_tab(tabs, one)
     counted = shop.count_sales(purchases)
     of_buyer = {buyer: list(mine) for buyer, mine in groupby(sales, key=lambda sale: sale.buyer)}
     return Audit(
@@ -137,7 +141,8 @@ def audit(provider: Provider, noted: Head | None = None) -> Audit:
         shop.neighbours,
         shop.total,
         tuple(map(_policy, shop.terms.policies, counted.groups)) if verification.holds else (),
-        {buyer: _buyer(provider, found, of_buyer[buyer], listed[buyer]) for buyer, found in counted.sales.items()},
+        {buyer: _buyer(provider, found, of_buyer[buyer], tabs[buyer]) for buyer, found in counted.sales.items()}
+        | {buyer: _without_purchases(provider, tabs[buyer]) for buyer in tabs.keys() - counted.sales.keys()},
         sales,
         verification,
         tuple(_warnings(provider, counted)),
@@ -153,10 +158,14 @@ def _sales(purchases: Sequence[Purchase]) -> tuple[AuditedSales, ...]:
     return tuple(AuditedSales(*key, count[key], spent[key]) for key in sorted(count))
 
 
-def _buyer(provider: Provider, found: CountedSales, sales: Sequence[AuditedSales], listed: int) -> BuyerAudit:
+def _buyer(provider: Provider, found: CountedSales, sales: Sequence[AuditedSales], tab: Tab) -> BuyerAudit:
     purchases, spent = sum(s.purchases for s in sales), sum(s.spent for s in sales)
     left = provider.shop.neighbours - found.ruled_out
-    return BuyerAudit(purchases, spent, provider.schedule.paid(found.due), left, listed, found.due)
+    return BuyerAudit(purchases, spent, tab.due(provider.schedule, found.due), left, tab.listed, found.due, tab)
+
+
+def _without_purchases(provider: Provider, tab: Tab) -> BuyerAudit:
+    return BuyerAudit(0, 0, 0, provider.shop.neighbours, tab=tab)
 
 
 def _policy(policy: Policy, found: CountedGroups) -> PolicyAudit:

@@ -17,6 +17,7 @@ from pacas.core.dependency import FunctionalDependency, MatchingDependency
 from pacas.core.money import nanocredits
 from pacas.core.query import MAIN, GeneralizedQuery
 from pacas.core.schedule import LIST, Schedule
+from pacas.core.tab import AgreedTerms, Tab
 from pacas.engine.contract import Engine, Source
 from pacas.engine.hierarchy_files import GivenHierarchies, as_hierarchies
 from pacas.engine.questions import Data, as_source, engine_for
@@ -35,7 +36,7 @@ from pacas.protocol.order_of_checks import at_rates
 from pacas.provider.in_memory.shop import InMemoryShop
 from pacas.provider.in_memory.stock import Stock, take_stock
 from pacas.provider.ledger.chain import Head
-from pacas.provider.ledger.entry import Entry, Opening, Purchase
+from pacas.provider.ledger.entry import AcceptedTerms, Entry, Opening, Purchase
 from pacas.provider.ledger.ledger import Ledger, MemoryLedger
 from pacas.provider.on_engine.memory_limit import too_large
 from pacas.provider.on_engine.shop import EngineShop
@@ -51,6 +52,9 @@ from pacas.provider.shop.fingerprint import ledger_mode, relation_digests
 from pacas.provider.support.support_set import Generated, GivenSupport
 from pacas.provider.support.weights import Factor
 from pacas.provider.terms import HistoryScope, Terms, ViewPrice
+
+DAY = 24 * 3600
+"""Seconds."""
 
 
 class _Sold(NamedTuple):
@@ -299,10 +303,9 @@ class Provider:
     def quote_batch(self, attribute: str, tuples: Columns, *, buyer: str = LOCAL) -> Ladders:
         """AskPrice for many tuples, each at all levels."""
         check_buyer(buyer)
-        ladders = self._shop.ladders(attribute, tuples, buyer)
-        if self.schedule.is_flat:
-            return ladders
-        return Ladders(at_rates(self.schedule, self.listed(buyer), ladders.prices))
+        ladders, tab = self._shop.ladders(attribute, tuples, buyer), self.tab(buyer)
+        schedule = tab.schedule(self.schedule)
+        return ladders if schedule.is_flat else Ladders(at_rates(schedule, tab.listed, ladders.prices))
 
     def quote_query(self, query: GeneralizedQuery, *, buyer: str = LOCAL) -> Quote | Refusal:
         """AskPrice for any generalized query; only where the relation is held in memory."""
@@ -368,14 +371,17 @@ class Provider:
             sale = self._shop.judge(order.request, order.buyer)
             if isinstance(sale, Refusal):
                 return sale
-            price = self.schedule.charge(self.listed(order.buyer), sale.price)
+            tab = self.tab(order.buyer, now := self._ledger.now())
+            price = tab.charge(self.schedule, sale.price)
             if price > order.ceiling:
                 return Refusal(Reason.CEILING)
-            if price and most is not None and self._ledger.total(order.buyer).spent + price > most:
+            if most is not None and self._is_beyond(most, order.buyer, tab, tab.bought(sale.price, None)):
                 return Refusal(Reason.CREDIT)
             purchase = self._shop.purchase(sale, order.request, order.buyer, order.key)
-            if not self.schedule.is_flat:
+            if not tab.schedule(self.schedule).is_flat:
                 purchase = replace(purchase, price=price, listed=sale.price)
+            if tab.has_terms:  # the entry's own time says whether they had ended
+                purchase = replace(purchase, time=now)
         except StorageError:
             raise
         except Exception as error:
@@ -397,7 +403,7 @@ class Provider:
         """Count what was sold anew, after a commit that failed: what is known here was not sold. The turn is held."""
         entries = self._ledger.after(self._ledger.opened_head)
         with self._state:
-            self._shop.recount([entry.purchase for entry in entries])
+            self._shop.recount([entry.sold for entry in entries])
             self._sales, self._overcounts = self._shop.sales, False
 
     @property
@@ -405,14 +411,47 @@ class Provider:
         """What list prices cost who has bought so much."""
         return self._shop.terms.schedule
 
-    def listed(self, buyer: str) -> int:
-        """W: the list credits of a buyer, in nanocredits."""
+    def tab(self, buyer: str, now: int | None = None) -> Tab:
+        """The list credits of a buyer, and the terms that it buys on, now or at a time that is given."""
         with self._state:
-            return self._sales.listed(buyer)
+            tab = self._sales.tab(buyer)
+        return tab.at(self._ledger.now() if now is None else now) if tab.has_terms else tab
+
+    def agree(
+        self, key: str, schedule: Schedule, prepaid: int, days: int, *, buyer: str = LOCAL, credit: Credit = None
+    ) -> Entry | Refusal:
+        """Let a buyer buy on other terms for so many days: an entry of the ledger, durable when this returns.
+
+        The same key is agreed to once. What is prepaid must be within the credit; and what was prepaid before is used
+        up first, as long as the terms that it belongs to last.
+        """
+        with self._commits.turn:
+            with self._ledger.transaction():
+                self._catch_up()
+                most = credit() if callable(credit) else credit
+                found, now = self._ledger.find_terms(buyer, key), self._ledger.now()
+                if found is not None:
+                    return found
+                tab = self.tab(buyer, now)
+                if tab.unused(self.schedule):
+                    raise InputError("there are terms with credits that are prepaid and not used; use them up first")
+                terms = AgreedTerms(schedule, prepaid, None if now is None else now + days * DAY)
+                if most is not None and self._is_beyond(most, buyer, tab, tab.agree(terms, None)):
+                    return Refusal(Reason.CREDIT)
+                entry = self._ledger.agree(AcceptedTerms(buyer, key, terms, now))
+            self._catch_up()
+        return entry
+
+    def _is_beyond(self, credit: int, buyer: str, tab: Tab, after: Tab) -> bool:
+        """Would a buyer pay more, and more than it may in all? What is prepaid is paid, used or not."""
+        more = after.bill(self.schedule) - tab.bill(self.schedule)
+        unused = tab.bill(self.schedule) - tab.due(self.schedule)
+        return more > 0 and self._ledger.total(buyer).spent + unused + more > credit
 
     def _quoted(self, price: int, buyer: str) -> int:
         """What a list price costs a buyer at the most."""
-        return price if self.schedule.is_flat else self.schedule.quote(self.listed(buyer), price)
+        tab = self.tab(buyer)
+        return tab.schedule(self.schedule).quote(tab.listed, price)
 
     def as_buyer(self, buyer: str) -> BuyerView:
         """The marketplace as one buyer sees it."""
@@ -443,7 +482,7 @@ class Provider:
         if new := self._ledger.after(known):
             with self._state:
                 if left := new[self._sales.count - known.entries + 1 :]:
-                    self._sales.replay([entry.purchase for entry in left])
+                    self._sales.take_in([entry.sold for entry in left])
                 self._move_on(Head(new[-1].sequence + 1, new[-1].hash))
 
     def _move_on(self, head: Head) -> None:

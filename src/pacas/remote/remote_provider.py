@@ -22,10 +22,23 @@ from pydantic_core import PydanticSerializationError
 from pacas.core.dependency import FunctionalDependency
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.money import credits_words
-from pacas.core.schedule import Schedule
+from pacas.core.schedule import LIST, Schedule
+from pacas.core.tab import AgreedTerms
 from pacas.errors import HierarchyError, InputError, ParseError, RemoteError
 from pacas.protocol.marketplace import Columns, check_request, lacks_column, offer_of
-from pacas.protocol.messages import ABSENT, LARGEST, Answer, Ladders, Offer, Quote, Reason, Refusal, Request, refused
+from pacas.protocol.messages import (
+    ABSENT,
+    LARGEST,
+    Answer,
+    Ladders,
+    Offer,
+    OfferedTerms,
+    Quote,
+    Reason,
+    Refusal,
+    Request,
+    refused,
+)
 from pacas.protocol.names import check_key
 from pacas.protocol.order_of_checks import REASON_OF
 from pacas.protocol.price_list import PriceList
@@ -69,6 +82,12 @@ class Statement:
     """In the order in which they were made."""
     listed: int = 0
     """List credits: what all purchases cost by the list."""
+    schedule: Schedule = LIST
+    """What list prices cost the account: everybody's rates, or its own."""
+    terms: AgreedTerms | None = None
+    """Its own terms, as long as they last."""
+    unused: int = 0
+    """What is prepaid by them and not used."""
 
 
 class RemoteProvider:
@@ -217,14 +236,52 @@ class RemoteProvider:
     def balance(self) -> Statement:
         """The account that the token opens: what it may spend and has spent, without its purchases."""
         now = self._ask(wire.AccountAnswer, "GET", "/v1/account?limit=1")
-        return Statement(now.account, now.role, now.credit, now.spent, now.remaining, (), now.listed)
+        return self._statement(now, ())
 
     def account(self) -> Statement:
         """The account that the token opens: what it may spend, has spent, and has bought, however much that is."""
         pages = list(self._pages())
         now = pages[-1]
         purchases = (StatementLine(one.id, one.request.request(), _answer(one)) for p in pages for one in p.purchases)
-        return Statement(now.account, now.role, now.credit, now.spent, now.remaining, tuple(purchases), now.listed)
+        return self._statement(now, tuple(purchases))
+
+    def _statement(self, now: wire.AccountAnswer, purchases: tuple[StatementLine, ...]) -> Statement:
+        money = (now.account, now.role, now.credit, now.spent, now.remaining)
+        rates, own = self._schedule_of(now.schedule), now.terms
+        if own is None:
+            return Statement(*money, purchases, now.listed, rates)
+        terms = AgreedTerms(self._schedule_of(own.schedule), own.prepaid, own.until)
+        return Statement(*money, purchases, now.listed, rates, terms, own.unused)
+
+    # ---- private offers ---------------------------------------------------------------------------------------
+
+    def offers(self) -> tuple[OfferedTerms, ...]:
+        """What the provider holds out to this account, and what it has asked for."""
+        return tuple(map(self._offered, self._ask(wire.OffersAnswer, "GET", "/v1/offers").offers))
+
+    def ask_offer(self, rate: int, prepaid: int, days: int) -> OfferedTerms:
+        """Ask for other terms: a rate in hundredths of a per cent, what would be prepaid, and for how long."""
+        try:
+            body = _json(wire.OfferBody(rate=rate, prepaid=prepaid, days=days))
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_input=False)[0]
+            raise InputError(f"{first['loc'][0]}: {first['msg'].lower()}") from None
+        return self._offered(self._ask(wire.OfferAnswer, "POST", "/v1/offers", body).offer)
+
+    def accept_offer(self, id: str) -> OfferedTerms:
+        """Accept an offer; its terms are in the provider's ledger when this returns."""
+        told = self._ask(wire.OfferAnswer, "POST", f"/v1/offers/{escaped(id, safe='')}/accept").offer
+        with self._lock:
+            self._offers = None  # and with it what was known of prices
+        return self._offered(told)
+
+    def withdraw_offer(self, id: str) -> OfferedTerms:
+        """Decline an offer, or take back what was asked for."""
+        return self._offered(self._ask(wire.OfferAnswer, "POST", f"/v1/offers/{escaped(id, safe='')}/withdraw").offer)
+
+    def _offered(self, told: wire.OfferDocument) -> OfferedTerms:
+        schedule = self._schedule_of(told.schedule)
+        return OfferedTerms(told.id, told.state, told.stands, schedule, told.prepaid, told.days, told.stands_until)
 
     def _is_beyond_credit(self, request: Request) -> bool:
         """Is a request priced, at more than the account may spend? A provider that keeps its reasons does not say."""

@@ -17,6 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from structlog.typing import FilteringBoundLogger
 
 from pacas.provider.ledger.accounts import Accounts
+from pacas.provider.ledger.offers import PrivateOffers
 from pacas.provider.provider import Provider
 from pacas.server.failures import Failure, handle_failures
 from pacas.server.limits import ServiceSettings
@@ -59,11 +60,12 @@ def create_app(
     log: FilteringBoundLogger | None = None,
     beside: Beside | None = None,
     presence: Presence | None = None,
+    offers: PrivateOffers | None = None,
 ) -> Starlette:
-    """A provider behind HTTP. Its ledger and its accounts stay the caller's, to close when the app has ended."""
+    """A provider behind HTTP. Its ledger, accounts and offers stay the caller's, to close when the app has ended."""
     log = log or make_log()
     watch = None if beside is None else beside.watch
-    service = Service(provider, accounts, settings, signing, log, watch, presence)
+    service = Service(provider, accounts, settings, signing, log, watch, presence, offers)
     routes = routes_of(Routes(service), version("pacas"))
 
     @asynccontextmanager

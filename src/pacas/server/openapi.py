@@ -28,6 +28,9 @@ from pacas.wire.shapes import (
     ErrorBody,
     ErrorCode,
     KeyAnswer,
+    OfferAnswer,
+    OfferBody,
+    OffersAnswer,
     PastPurchase,
     PurchaseAnswer,
     PurchaseBody,
@@ -41,7 +44,7 @@ from pacas.wire.shapes import (
 Endpoint = Callable[[HttpCall], Coroutine[Any, Any, Response]]
 DOCUMENT = "/v1/openapi.json"
 REFERENCE = "#/components/schemas/{model}"
-BODIES = (QuotesBody, PurchaseBody, PurchasesBody)
+BODIES = (QuotesBody, PurchaseBody, PurchasesBody, OfferBody)
 DESCRIPTION = """\
 A provider of curated values: ask what a value costs, and buy it. All money is whole nanocredits (10⁻⁹ credit). Every
 error has the one shape {"error": {"code", "message"}}."""
@@ -144,6 +147,7 @@ def _parameter(name: str, where: str, what: str, required: bool = True, **schema
 _ATTRIBUTE = _parameter("attribute", "path", "What is asked about.")
 _VERSION = _parameter("version", "query", "As the catalogue names it: such a list never changes.", False)
 _ID = _parameter("id", "path", "The idempotency key of the purchase.", minLength=1)
+_OFFER = _parameter("id", "path", "The offer's name.", minLength=1)
 _IDEMPOTENCY = _parameter(
     "Idempotency-Key",
     "header",
@@ -215,6 +219,30 @@ OPERATIONS = (
         None,
         (_ID,),
     ),
+    Operation("GET", "/v1/offers", "offers", "The offers to your account.", OffersAnswer, _FOR_A_ROLE),
+    Operation(
+        "POST", "/v1/offers", "ask_offer", "Ask for other terms.", OfferAnswer, _WITH_BODY, _reference(OfferBody)
+    ),
+    Operation(
+        "POST",
+        "/v1/offers/{id}/accept",
+        "accept_offer",
+        "Accept an offer: its terms are in the ledger when this is answered.",
+        OfferAnswer,
+        (*_FOR_A_ROLE, ErrorCode.NOT_FOUND, ErrorCode.CONFLICT),
+        None,
+        (_OFFER,),
+    ),
+    Operation(
+        "POST",
+        "/v1/offers/{id}/withdraw",
+        "withdraw_offer",
+        "Decline an offer, or take back what you asked for.",
+        OfferAnswer,
+        (*_FOR_A_ROLE, ErrorCode.NOT_FOUND, ErrorCode.CONFLICT),
+        None,
+        (_OFFER,),
+    ),
     Operation(
         "GET",
         "/v1/account",
@@ -254,14 +282,14 @@ def _document(version: str) -> bytes:
     asked.append(("", "serialization", TypeAdapter(ErrorBody)))
     found, answered = TypeAdapter.json_schemas(asked, ref_template=REFERENCE)
     _, bodies = models_json_schema([(model, "validation") for model in BODIES], ref_template=REFERENCE)
-    paths = {}
+    paths: dict[str, dict[str, Any]] = {}
     for one in OPERATIONS:
         content = one.answer
         if one.name in answers:
             schema = found[one.name, "serialization"]
             titled = schema if "$ref" in schema else schema | {"title": f"Response 200 {one.name.title()}"}
             content = {JSON: {"schema": _in_order(titled)}}
-        paths[one.path.replace(":path}", "}")] = {one.method.lower(): one.document(content)}
+        paths.setdefault(one.path.replace(":path}", "}"), {})[one.method.lower()] = one.document(content)
     schemas = bodies["$defs"] | {name: _in_order(schema) for name, schema in answered["$defs"].items()}
     document = {
         "openapi": "3.1.0",

@@ -11,6 +11,8 @@ from pydantic import ValidationError
 from pydantic_core import to_json
 from starlette.responses import Response
 
+from pacas.core.schedule import Schedule
+from pacas.core.tab import Tab
 from pacas.errors import InputError
 from pacas.provider.ledger.accounts import Account, Role
 from pacas.provider.ledger.entry import Entry
@@ -18,6 +20,7 @@ from pacas.server.failures import Failure
 from pacas.server.http_call import HttpCall, read_body
 from pacas.server.limits import MEBIBYTE
 from pacas.server.metrics import MEDIA_TYPE as METRICS
+from pacas.server.offering import terms_document
 from pacas.server.service import Service
 from pacas.server.thread_pools import Parts, all_parts
 from pacas.wire.shapes import ARROW, JSON, LONGEST_NAME, ErrorCode, KeyAnswer, Status
@@ -102,6 +105,26 @@ class Routes:
         account = await self._client(call)
         return _json(await self._service.pools.store.run(self._purchase, call.parameter("id"), account.name))
 
+    async def offers(self, call: HttpCall) -> Response:
+        account = await self._client(call)
+        return _json(await self._service.pools.store.run(self._service.offering.list, account))
+
+    async def ask_offer(self, call: HttpCall) -> Response:
+        account = await self._client(call)
+        body = await self._body(call, JSON)
+        try:
+            return _json(await self._service.pools.store.run(self._service.offering.ask, body, account))
+        except ValidationError as error:
+            raise Failure.of(error) from None
+
+    async def accept_offer(self, call: HttpCall) -> Response:
+        account, id = await self._client(call), call.parameter("id")
+        return _json(await self._service.pools.sales.run(self._service.offering.accept, id, account))
+
+    async def withdraw_offer(self, call: HttpCall) -> Response:
+        account, id = await self._client(call), call.parameter("id")
+        return _json(await self._service.pools.store.run(self._service.offering.withdraw, id, account))
+
     async def account(self, call: HttpCall) -> Response:
         account = await self._service.authentication.account(call)
         after, limit = _page(call)
@@ -158,15 +181,18 @@ class Routes:
         ledger = self._service.provider.ledger
         total = ledger.total(account.name)
         entries = ledger.bought_by(account.name, after, limit + 1)
-        purchases = self._first(entries[:limit])
+        purchases, provider = self._first(entries[:limit]), self._service.provider
+        tab, standing = provider.tab(account.name), provider.schedule
+        lost = tab.bill(standing) - tab.due(standing) - tab.unused(standing)  # of what was prepaid earlier
         head = {
             "account": account.name,
             "role": account.role.value,
             "credit": account.credit,
             "spent": total.spent,
-            "remaining": None if account.credit is None else max(0, account.credit - total.spent),
-            "listed": self._service.provider.listed(account.name),
-            "schedule": self._service.rates(),
+            "remaining": None if account.credit is None else max(0, account.credit - total.spent - lost),
+            "listed": tab.listed,
+            "schedule": self._service.rates(tab),
+            "terms": terms_document(tab, standing),
         }
         following = str(entries[len(purchases) - 1].sequence) if len(entries) > len(purchases) else None
         told = (to_json(head)[:-1], b",".join(purchases), to_json(following))
@@ -185,17 +211,23 @@ class Routes:
         return purchases
 
     def _accounts(self) -> bytes:
-        totals = self._service.provider.ledger.totals()
-        return to_json([_line(account, *totals.get(account.name, (0, 0))) for account in self._service.accounts.list()])
+        provider = self._service.provider
+        totals = provider.ledger.totals()
+        accounts = self._service.accounts.list()
+        return to_json(
+            [_line(one, *totals.get(one.name, (0, 0)), provider.tab(one.name), provider.schedule) for one in accounts]
+        )
 
 
-def _line(account: Account, purchases: int, spent: int) -> dict[str, Any]:
+def _line(account: Account, purchases: int, spent: int, tab: Tab, standing: Schedule) -> dict[str, Any]:
     return {
         "account": account.name,
         "role": account.role.value,
         "credit": account.credit,
         "spent": spent,
         "purchases": purchases,
+        "listed": tab.listed,
+        "terms": terms_document(tab, standing),
         "revoked": account.revoked,
         "quotes_per_minute": account.quotes_per_minute,
     }

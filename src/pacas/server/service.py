@@ -10,14 +10,18 @@ from typing import Any
 
 from structlog.typing import FilteringBoundLogger
 
+from pacas.core.tab import Tab
 from pacas.errors import StorageError
 from pacas.provider.ledger.accounts import Account, Accounts
+from pacas.provider.ledger.entry import NOTHING_BOUGHT
+from pacas.provider.ledger.offers import MemoryOffers, PrivateOffers
 from pacas.provider.provider import Provider
 from pacas.server.answer_writers import PurchaseWriter, QuoteWriter, Widest
 from pacas.server.authentication import Authentication
 from pacas.server.limits import QuoteLimit, ServiceSettings
 from pacas.server.logs import place
 from pacas.server.metrics import Metrics
+from pacas.server.offering import Offering
 from pacas.server.presence import BEAT, Presence
 from pacas.server.price_lists import PublishedLists
 from pacas.server.quoting import Quoting
@@ -45,8 +49,10 @@ class Service:
         log: FilteringBoundLogger,
         watch: Watch | None = None,
         presence: Presence | None = None,
+        offers: PrivateOffers | None = None,
     ) -> None:
         self._presence = presence
+        self.offers = MemoryOffers() if offers is None else offers
         self.provider, self.accounts, self.settings, self.signing, self.log = provider, accounts, settings, signing, log
         self.metrics, self.pools = Metrics(), ThreadPools()
         self.authentication = Authentication(accounts, self.pools.store)
@@ -61,6 +67,7 @@ class Service:
         self.selling = Selling(
             provider, settings, self.purchases, self.metrics, self.limit, self.authentication, self.pools, watch
         )
+        self.offering = Offering(provider, self.offers, self.authentication)
         self._heard: float | None = monotonic()
         self.problem: Exception | None = None
         """What is wrong with the ledger, as far as the last look at it told."""
@@ -101,9 +108,9 @@ class Service:
             schedule=self.rates(),
         )
 
-    def rates(self) -> list[RateStep]:
-        """What list prices cost; none where that is what the list says."""
-        schedule = self.provider.schedule
+    def rates(self, tab: Tab = NOTHING_BOUGHT) -> list[RateStep]:
+        """What list prices cost, everybody or an account; none where that is what the list says."""
+        schedule = tab.schedule(self.provider.schedule)
         return [] if schedule.is_flat else RateStep.all_of(schedule)
 
     def limits(self, account: Account) -> Limits:

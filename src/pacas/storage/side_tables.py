@@ -1,4 +1,4 @@
-"""Small tables beside a ledger's own, in its database: accounts, what was refused, and who serves it.
+"""Small tables beside a ledger's own, in its database: accounts, private offers, what was refused, and who serves it.
 
 They are the same for every database.
 
@@ -13,7 +13,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
+from pacas.core.schedule import Schedule
 from pacas.provider.ledger.accounts import Account, Role, name_taken, no_such_account
+from pacas.provider.ledger.offers import OfferState, PrivateOffer
 from pacas.provider.ledger.refusals import RefusalCount
 
 Rows = list[tuple[Any, ...]]
@@ -107,6 +109,44 @@ class AccountTable(SideTable):
 def _account(row: tuple[Any, ...]) -> Account:
     name, role, credit, revoked, token_hash, quotes_per_minute, expires = row
     return Account(name, Role(role), credit, bool(revoked), token_hash, quotes_per_minute, expires)
+
+
+class OfferTable(SideTable):
+    """Private offers in a database."""
+
+    NAME = "offer"
+    CREATE = """CREATE TABLE IF NOT EXISTS offer (
+        id TEXT PRIMARY KEY,
+        buyer TEXT NOT NULL,
+        schedule TEXT NOT NULL,
+        prepaid BIGINT NOT NULL,
+        days BIGINT NOT NULL,
+        state TEXT NOT NULL,
+        stands_until BIGINT NOT NULL,
+        number BIGINT NOT NULL
+    )"""
+
+    def add(self, offer: PrivateOffer) -> None:
+        given = (offer.id, offer.buyer, str(offer.schedule), offer.prepaid, offer.days, offer.state.value)
+        self._write(
+            "INSERT INTO offer (id, buyer, schedule, prepaid, days, state, stands_until, number) "
+            "SELECT ?, ?, ?, ?, ?, ?, ?, coalesce(max(number), 0) + 1 FROM offer RETURNING id",
+            *given,
+            offer.stands_until,
+        )
+
+    def list(self, buyer: str | None = None) -> list[PrivateOffer]:
+        rows = self._read("SELECT id, buyer, schedule, prepaid, days, state, stands_until FROM offer ORDER BY number")
+        return [offer for offer in map(_offer, rows) if buyer in (None, offer.buyer)]
+
+    def change(self, id: str, before: OfferState, after: OfferState) -> bool:
+        statement = "UPDATE offer SET state = ? WHERE id = ? AND state = ? RETURNING id"
+        return bool(self._write(statement, after.value, id, before.value))
+
+
+def _offer(row: tuple[Any, ...]) -> PrivateOffer:
+    id, buyer, schedule, prepaid, days, state, stands_until = row
+    return PrivateOffer(id, buyer, Schedule.parse(schedule), prepaid, days, OfferState(state), stands_until)
 
 
 class RefusalTable(SideTable):

@@ -10,10 +10,11 @@ from pacas.errors import ConfigError, LedgerWentBackError, StorageError, did_you
 from pacas.provider.ledger.accounts import Accounts, MemoryAccounts
 from pacas.provider.ledger.chain import EMPTY, Head
 from pacas.provider.ledger.ledger import Ledger, MemoryLedger
+from pacas.provider.ledger.offers import PrivateOffers
 from pacas.provider.ledger.refusals import Refusals
 from pacas.storage.side_tables import ServingTable
 from pacas.storage.sqlite.ledger import SqliteLedger
-from pacas.storage.sqlite.side_tables import SqliteAccounts, SqliteRefusals, SqliteServing
+from pacas.storage.sqlite.side_tables import SqliteAccounts, SqliteOffers, SqliteRefusals, SqliteServing
 from pacas.storage.state_file import StateFile
 
 SCHEMES = ("sqlite", "postgresql", "memory")
@@ -118,6 +119,14 @@ def open_refusals(url: str, folder: Path) -> Refusals:
         refusals: Refusals = _with_psycopg("pacas.storage.postgres.side_tables").PostgresRefusals(url)
         return refusals
     return SqliteRefusals(sqlite_path(url, folder))
+
+
+def open_offers(url: str, folder: Path) -> PrivateOffers:
+    """The private offers that are kept with the ledger that a URL names, which is no ledger in memory."""
+    if ledger_kind(url) == "postgresql":
+        offers: PrivateOffers = _with_psycopg("pacas.storage.postgres.side_tables").PostgresOffers(url)
+        return offers
+    return SqliteOffers(sqlite_path(url, folder))
 
 
 def open_serving(url: str, folder: Path) -> ServingTable:

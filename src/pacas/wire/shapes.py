@@ -114,6 +114,14 @@ class PurchasesBody(ClientShape):
     purchases: Annotated[list[PurchaseBody], FailFast()]
 
 
+class OfferBody(ClientShape):
+    """Terms that an account wishes for."""
+
+    rate: int = Field(ge=1, le=10_000, description="In hundredths of a per cent: 8000 is 80 % of the list.")
+    prepaid: Amount = 0
+    days: int = Field(ge=1, le=3660, description="How long they are to last.")
+
+
 def _one_or_many(given: Any) -> str:
     many = "purchases" in given if isinstance(given, dict) else isinstance(given, PurchasesBody)
     return "many" if many else "one"
@@ -387,6 +395,39 @@ def schedule_of(steps: Sequence[RateStep]) -> Schedule:
     return Schedule.of_pairs((step.above, step.rate) for step in steps) if steps else LIST
 
 
+class OfferDocument(ServerShape):
+    """A private offer, or what the account has asked for."""
+
+    id: str
+    state: Literal["asked", "answered", "made", "accepted", "withdrawn"]
+    stands: bool = Field(description="Whether it can be accepted.")
+    schedule: list[RateStep]
+    prepaid: Amount = Field(description="The least that is paid for purchases while the terms last, in nanocredits.")
+    days: int = Field(description="How long the terms last, once accepted.")
+    stands_until: int = Field(description="Until when it can be accepted: seconds since 1970, UTC.")
+
+
+class OfferAnswer(ServerShape):
+    """One offer, as it is now."""
+
+    offer: OfferDocument
+
+
+class OffersAnswer(ServerShape):
+    """The offers of an account, in the order in which they were made."""
+
+    offers: list[OfferDocument]
+
+
+class TermsDocument(ServerShape):
+    """Terms that an account has accepted, as long as they last."""
+
+    schedule: list[RateStep]
+    prepaid: Amount
+    unused: Amount = Field(description="What is prepaid and not used, in nanocredits.")
+    until: int | None = Field(description="When they end: seconds since 1970, UTC.")
+
+
 class Catalogue(ServerShape):
     """What is for sale, and on what terms."""
 
@@ -412,6 +453,7 @@ class AccountAnswer(ServerShape):
     remaining: Amount | None
     listed: Amount = Field(default=0, description="List credits: what all its purchases cost by the list.")
     schedule: list[RateStep] = Field(default=[], description="What list prices cost this account, as in the catalogue.")
+    terms: TermsDocument | None = Field(default=None, description="Its own terms, where it has accepted an offer.")
     purchases: list[PastPurchase]
     next: str | None = Field(description="`after` for the next page; null on the last.")
 
@@ -424,6 +466,8 @@ class AccountLine(ServerShape):
     credit: Amount | None
     spent: Amount
     purchases: int
+    listed: Amount = Field(default=0, description="List credits: what all its purchases cost by the list.")
+    terms: TermsDocument | None = Field(default=None, description="Its own terms, where it has accepted an offer.")
     revoked: bool
     quotes_per_minute: int | None = Field(default=None, description="A rate of its own; null: that of the service.")
 

@@ -29,6 +29,7 @@ from pacas.cli.clean.choices import (
 )
 from pacas.cli.clean.job import Job, Options, make_job
 from pacas.cli.clean.lineage import check_sink, told_lineage
+from pacas.cli.clean.offers import compared_offers, offers_as_json, print_offers
 from pacas.cli.clean.review import Review, make_review, print_review
 from pacas.cli.clean.run import Markets, continuable, credit_words, notes, run_clean, run_dry, unmatched
 from pacas.cli.clean.summary import as_json, print_plan, print_summary, print_unbought
@@ -50,6 +51,7 @@ from pacas.cli.options import (
     printable,
     progress,
 )
+from pacas.client.outcome.offered_terms import StandingOffers
 from pacas.core.money import credits_words, in_credits
 from pacas.engine.choosing import EngineChoice
 from pacas.engine.contract import Engine
@@ -128,7 +130,8 @@ def command(
     written), unrepaired (attribute, rows, reason; cheapest, where each answer was too expensive), credit (what the
     account at a URL could spend before; null without a limit), to_look_at (row, attribute, old, new, guess, look:
     why, sure: where it weighs), repair_error, score, hindsight (null without --truth; vote, true: spent, error, where
-    it weighs), explanation (null without --explain), dry_run; output, journal, report, changes (not in a dry run);
+    it weighs), explanation (null without --explain), dry_run, offers (in a dry run, where some stand: provider with
+    several, offer, prepaid, days, cost_now, cost, bill, pays); output, journal, report, changes (not in a dry run);
     providers (name, spent, purchases, reliability: by attribute, away: null or why; where there are several, and then
     provider in purchases); would_match (attribute, found, tried: those that find nobody, and would in another
     spelling; where there are any); where it weighs, weighing (careful, free, paid, vote, expected: spent, error,
@@ -170,7 +173,8 @@ def command(
         with progress() as tell:
             tell(f"reading {client.name}")
             job = make_job(options, asked)
-        with continuable(), _opened(reach, None if dry_run else receipts, asked) as (marketplace, name, credit, kept):
+        with continuable(), _opened(reach, None if dry_run else receipts, asked) as market:
+            marketplace, name, credit, kept, standing = market
             for note in notes(job, client.name, marketplace, resume and not dry_run):
                 print(f"pacas: {note}", file=sys.stderr)
             if credit is not None and (not json or credit < job.cleaner.budget):
@@ -184,15 +188,17 @@ def command(
                         cleaning, was_done = run_clean(job, marketplace, name, resume, asked, tell)
                         complete(cleaning)
                 others = unmatched(job, marketplace, cleaning, asked)
+                offers = compared_offers(cleaning, {who: ask() for who, ask in standing.items()} if dry_run else {})
         for who, why in {} if cleaning.panel is None else cleaning.panel.away.items():
             print(f"pacas: {printable(who)}: {why}", file=sys.stderr)
         review = Review() if dry_run else make_review(job, cleaning, asked, kept())
     if json:
         account = {"credit": None if credit is None else in_credits(credit)}
         told = as_json(cleaning, dry=dry_run) | account | review.as_json() | ({} if dry_run else _files(job))
-        print_json(told | would_match(others))
+        print_json(told | offers_as_json(offers) | would_match(others))
     elif dry_run:
         print_plan(cleaning)
+        print_offers(offers)
     else:
         print_summary(cleaning)
         print_review(review)
@@ -222,6 +228,8 @@ class _OpenedMarket(NamedTuple):
     buyer: str | Mapping[str, str]
     credit: int | None
     receipts: Callable[[], Mapping[str, str]]
+    standing: Mapping[str | None, Callable[[], StandingOffers]]
+    """By the provider's name, or None: how to ask for the offers that may be accepted there."""
 
 
 @contextmanager
@@ -232,11 +240,11 @@ def _opened(
         with opened_panel(reach, receipts, engine) as panel:
             for who, limit in panel.credits.items():
                 print(f"pacas: {printable(who)}: {credits_words(limit)} may be spent there", file=sys.stderr)
-            yield _OpenedMarket(panel.markets, panel.buyers, None, lambda: panel.receipts)
+            yield _OpenedMarket(panel.markets, panel.buyers, None, lambda: panel.receipts, dict(panel.standing.items()))
     else:
-        with opened_market(reach, receipts, engine) as (market, buyer, credit):
+        with opened_market(reach, receipts, engine) as (market, buyer, credit, standing):
             kept = market.kept if isinstance(market, KeepingReceipts) else {}
-            yield _OpenedMarket(market, buyer, credit, lambda: kept)
+            yield _OpenedMarket(market, buyer, credit, lambda: kept, {None: standing})
 
 
 def _budget(given: str | None, file: ClientFile, reach: NamedProvider | NamedPanel | None) -> str:

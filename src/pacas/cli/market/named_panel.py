@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from pacas.cli.market.named_provider import KeepingReceipts, NamedProvider, check_receipts, opened_market
 from pacas.cli.options import is_url, printable
+from pacas.client.outcome.offered_terms import StandingOffers
 from pacas.engine.contract import Engine
 from pacas.errors import FileError, InputError, RemoteError, StorageError
 from pacas.protocol.marketplace import Marketplace
@@ -37,6 +38,7 @@ class PanelMarket(NamedTuple):
     markets: Mapping[str, Marketplace]
     buyers: Mapping[str, str]
     credits: Mapping[str, int]
+    standing: Mapping[str, Callable[[], StandingOffers]]
 
     @property
     def receipts(self) -> dict[str, str]:
@@ -99,6 +101,7 @@ def opened_panel(panel: NamedPanel, receipts: Path | None, beside: Engine[Any] |
         markets: dict[str, Marketplace] = {}
         credits: dict[str, int] = {}
         buyers: dict[str, str] = {}
+        standing: dict[str, Callable[[], StandingOffers]] = {}
         for name, member in panel.members.items():
             try:
                 market = stack.enter_context(opened_market(member, _folder(receipts, name, member), beside))
@@ -106,12 +109,12 @@ def opened_panel(panel: NamedPanel, receipts: Path | None, beside: Engine[Any] |
                 print(f"pacas: {printable(name)} is left out: {error}", file=sys.stderr)
                 continue
             markets[name] = market.marketplace
-            buyers[name] = market.buyer
+            buyers[name], standing[name] = market.buyer, market.standing
             if market.credit is not None:
                 credits[name] = market.credit
         if not markets:
             raise RemoteError("none of the providers is there; try again, and nothing is lost")
-        yield PanelMarket(markets, buyers, credits)
+        yield PanelMarket(markets, buyers, credits, standing)
 
 
 def _folder(receipts: Path | None, name: str, member: NamedProvider) -> Path | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pacas
 from pacas.cli.options import certificate_of, is_url, progress
+from pacas.client.outcome.offered_terms import StandingOffers
+from pacas.core.schedule import LIST
 from pacas.engine.choosing import EngineChoice
 from pacas.engine.contract import Engine
 from pacas.errors import FileError, InputError, RemoteError
 from pacas.formats.replacing import replacing
 from pacas.protocol.marketplace import Forwarding, Marketplace, NobodySells
-from pacas.protocol.messages import Answer, Offer, Refusal, Request
+from pacas.protocol.messages import Answer, Offer, OfferedTerms, Refusal, Request
 from pacas.protocol.names import LOCAL, check_buyer
 from pacas.protocol.receipt import SignedReceipt
 from pacas.wire.connection_file import is_connection_file, read_connection_file
@@ -125,6 +127,8 @@ class Market(NamedTuple):
     marketplace: Marketplace
     buyer: str
     credit: int | None
+    standing: Callable[[], StandingOffers]
+    """Asks for its rates there, and for the offers that it may accept."""
 
 
 @contextmanager
@@ -133,16 +137,32 @@ def opened_market(
 ) -> Iterator[Market]:
     """A provider, wherever it is, as its buyer sees it; None is a market without one."""
     if reach is None:
-        yield Market(NobodySells(), LOCAL, None)
+        yield Market(NobodySells(), LOCAL, None, lambda: StandingOffers(LIST, 0))
     elif is_url(reach.provider):
         with opened_remote(reach) as remote:
             account = remote.balance()
             name = f"{account.account} at {remote.url}"
-            yield Market(keeping_receipts(remote, receipts), name, account.remaining)
+            yield Market(keeping_receipts(remote, receipts), name, account.remaining, lambda: _standing(remote))
     else:
         name = buyer_name(reach.buyer)
         with opened_file(reach, beside) as opened:
-            yield Market(OneCatalogue(opened.as_buyer(name)), name, None)
+            yield Market(
+                OneCatalogue(opened.as_buyer(name)), name, None, lambda: _standing_in_process(reach, opened, name)
+            )
+
+
+def _standing(remote: pacas.RemoteProvider) -> StandingOffers:
+    account = remote.balance()
+    offers: list[OfferedTerms] = []
+    with suppress(RemoteError, InputError):  # a server of an earlier release makes none
+        offers += (one for one in remote.offers() if one.stands)
+    return StandingOffers(account.schedule, account.listed, offers)
+
+
+def _standing_in_process(reach: NamedProvider, opened: Provider, buyer: str) -> StandingOffers:
+    tab = opened.tab(buyer)
+    offers = [one for one in _in_process().offers_to(reach.file, buyer) if one.stands]
+    return StandingOffers(tab.schedule(opened.schedule), tab.listed, offers)
 
 
 def _in_process() -> Any:

@@ -15,10 +15,13 @@ from pacas.cli.options import Json, ProviderArgument, out, print_json, printable
 from pacas.cli.plain_table import plain_table
 from pacas.cli.provider.profile import seconds, written_profile
 from pacas.core.money import in_credits, nanocredits, rounded_text
+from pacas.core.schedule import Schedule
+from pacas.core.tab import Tab
 from pacas.errors import ConfigError, InputError
 from pacas.formats.provider.provider_file import ProviderFile
 from pacas.provider.ledger.accounts import Account, Accounts, Role, check_credit, check_rate, new_token, token_hash
 from pacas.provider.ledger.chain import Total
+from pacas.provider.ledger.entry import NOTHING_BOUGHT
 from pacas.storage.url import ledger_kind, open_accounts, open_ledger
 from pacas.wire.connection_file import moment
 
@@ -77,7 +80,7 @@ def add(
     """
     amount = None if credit is None else _amount(credit, "--credit")
     ends = None if expires is None else int(time()) + seconds(expires)
-    file = _kept(provider)
+    file = kept_provider(provider)
     token = new_token()
     account = Account(name, role, amount, False, token_hash(token), rate, ends)
     with _accounts(file) as accounts, written_profile(profile, url, file, account, token, accounts):
@@ -104,23 +107,24 @@ def add(
 
 @app.command("list")
 def list_(provider: ProviderArgument, json: Json = False) -> None:
-    """List the accounts, what each may spend and has spent.
+    """List the accounts, what each may spend and has spent, and the terms that it has accepted.
 
-    JSON: accounts (account, role, credit or null for no limit, spent, purchases, revoked, quotes_per_minute or
-    null for that of the service; expires, if it does)
+    JSON: accounts (account, role, credit or null for no limit, spent, purchases, listed: list credits, terms: schedule
+    (above, per_cent), prepaid, unused, until, or null; revoked, quotes_per_minute or null for that of the service;
+    expires, if it does)
 
     Example: pacas account list provider.toml
     """
-    file = _kept(provider)
+    file = kept_provider(provider)
     with _accounts(file) as accounts:
         found = accounts.list()
     with closing(open_ledger(file.ledger_url, file.folder)) as ledger:
-        totals = ledger.totals()
-    bought = [(account, totals.get(account.name, Total())) for account in found]
+        totals, tabs = ledger.totals(), ledger.tabs()
+    bought = [(one, totals.get(one.name, Total()), tabs.get(one.name, NOTHING_BOUGHT)) for one in found]
     if json:
-        print_json({"accounts": [_as_json(account, total) for account, total in bought]})
+        print_json({"accounts": [_as_json(*one, file.schedule()) for one in bought]})
     elif bought:
-        _print(bought)
+        _print(bought, file.schedule())
     else:
         out.print("no accounts; pacas account add makes one")
 
@@ -133,7 +137,7 @@ def revoke(name: Name, provider: ProviderArgument, json: Json = False) -> None:
 
     Example: pacas account revoke ann provider.toml
     """
-    with _accounts(_kept(provider)) as accounts:
+    with _accounts(kept_provider(provider)) as accounts:
         accounts.revoke(name)
     if json:
         print_json({"account": name, "revoked": True})
@@ -157,7 +161,7 @@ def credit(
     Example: pacas account credit ann provider.toml 20
     """
     limit = None if amount.lower() == NO_LIMIT else _amount(amount, "CREDITS")
-    with _accounts(_kept(provider)) as accounts:
+    with _accounts(kept_provider(provider)) as accounts:
         accounts.set_credit(name, limit)
     if json:
         print_json({"account": name, "credit": _credit(limit)})
@@ -181,7 +185,7 @@ def rate(
     Example: pacas account rate ann provider.toml 1000
     """
     limit = None if tuples.lower() == NO_LIMIT else _tuples(tuples)
-    with _accounts(_kept(provider)) as accounts:
+    with _accounts(kept_provider(provider)) as accounts:
         accounts.set_rate(name, limit)
     if json:
         print_json({"account": name, "quotes_per_minute": limit})
@@ -189,7 +193,7 @@ def rate(
         out.print(f"{printable(name)}: {_rate_words(limit)}")
 
 
-def _kept(provider: str) -> ProviderFile:
+def kept_provider(provider: str) -> ProviderFile:
     """The provider's file, if it names a ledger that accounts can be kept with."""
     file = read_provider(provider)
     if ledger_kind(file.ledger_url) == "memory":
@@ -239,13 +243,28 @@ def _in_words(amount: int | None) -> str:
     return "may spend without a limit" if amount is None else f"may spend {rounded_text(amount)} credits in all"
 
 
-def _as_json(account: Account, total: Total) -> dict[str, Any]:
+def terms_as_json(tab: Tab, standing: Schedule) -> dict[str, Any] | None:
+    """The terms that an account has accepted, as long as they last; money in credits."""
+    agreed = tab.agreed
+    if agreed is None:
+        return None
+    return {
+        "schedule": [{"above": in_credits(s.above), "per_cent": s.rate / 100} for s in agreed.schedule.steps],
+        "prepaid": in_credits(agreed.prepaid),
+        "unused": in_credits(tab.unused(standing)),
+        "until": None if agreed.until is None else moment(agreed.until),
+    }
+
+
+def _as_json(account: Account, total: Total, tab: Tab, standing: Schedule) -> dict[str, Any]:
     return {
         "account": account.name,
         "role": account.role.value,
         "credit": _credit(account.credit),
         "spent": in_credits(total.spent),
         "purchases": total.purchases,
+        "listed": in_credits(tab.listed),
+        "terms": terms_as_json(tab, standing),
         "revoked": account.revoked,
         "quotes_per_minute": account.quotes_per_minute,
         **({} if account.expires is None else {"expires": moment(account.expires)}),
@@ -258,15 +277,29 @@ def _state(account: Account) -> str:
     return f"{'expired' if account.has_expired(time()) else 'until'} {moment(account.expires)[:10]}"
 
 
-def _print(bought: list[tuple[Account, Total]]) -> None:
-    has_rates = any(account.quotes_per_minute is not None for account, _ in bought)
-    numbers = ("credit", "spent", "purchases", *(["a minute"] if has_rates else ()))
-    table = plain_table("account", "role", *numbers, "", numbers=numbers)
-    for account, total in bought:
+def _terms_words(tab: Tab, standing: Schedule) -> str:
+    agreed = tab.agreed
+    if agreed is None:
+        return ""
+    until = "" if agreed.until is None else f" until {moment(agreed.until)[:10]}"
+    left = rounded_text(tab.unused(standing))
+    prepaid = f", {left} of {rounded_text(agreed.prepaid)} prepaid left" if agreed.prepaid else ""
+    return f"{agreed.schedule.words()}{prepaid}{until}"
+
+
+def _print(bought: list[tuple[Account, Total, Tab]], standing: Schedule) -> None:
+    has_rates = any(account.quotes_per_minute is not None for account, _, _ in bought)
+    has_lists = any(tab.listed != total.spent or tab.agreed is not None for _, total, tab in bought)
+    lists = ["list credits"] if has_lists else []
+    numbers = ("credit", "spent", *lists, "purchases", *(["a minute"] if has_rates else ()))
+    table = plain_table("account", "role", *numbers, *(["terms"] if has_lists else ()), "", numbers=numbers)
+    for account, total, tab in bought:
         limit = "no limit" if account.credit is None else rounded_text(account.credit)
         state = _state(account)
         spent = rounded_text(total.spent)
         rate = "" if account.quotes_per_minute is None else f"{account.quotes_per_minute:,}"
-        shown = (limit, spent, f"{total.purchases:,}", *([rate] if has_rates else ()))
-        table.add_row(printable(account.name), account.role.value, *shown, state)
+        listed = [rounded_text(tab.listed)] if has_lists else []
+        shown = (limit, spent, *listed, f"{total.purchases:,}", *([rate] if has_rates else ()))
+        terms = [_terms_words(tab, standing)] if has_lists else []
+        table.add_row(printable(account.name), account.role.value, *shown, *terms, state)
     out.print(table)

@@ -14,15 +14,17 @@ from pacas.cli.data_options import EngineOption, MasterOption, MemoryOption
 from pacas.cli.opened_provider import opened_with_engine, read_provider
 from pacas.cli.options import Json, ProviderArgument, out, print_json, printable
 from pacas.cli.plain_table import plain_table
+from pacas.cli.provider.account import terms_as_json
 from pacas.cli.provider.findings import COLOURS, finding_words, findings_of, leak_as_json, leak_warning, worst_leak
 from pacas.core.anonymity import Policy
 from pacas.core.criteria.distinct import DistinctValues
 from pacas.core.money import in_credits, nanocredits, rounded_text
+from pacas.core.schedule import Schedule
 from pacas.core.words import counted
 from pacas.engine.choosing import EngineChoice
 from pacas.errors import InputError
 from pacas.formats.provider.provider_file import ProviderFile
-from pacas.formats.report.audit_page import write_audit
+from pacas.formats.report.audit_page import terms_words, write_audit
 from pacas.formats.report.report import check_report
 from pacas.provider.audit import Audit, PolicyAudit, audit
 from pacas.provider.ledger.chain import Head, Verification, noted_head
@@ -58,8 +60,8 @@ def command(
     JSON: holds, rows, neighbours, total, policies (x, y, levels, k, criterion, asks, allow_linkage, groups,
     unlinked_rows, margins, holds; with sealed quotes also keep, scope, kept_back, safe_levels, open_rows), reserve
     (with sealed quotes), sales (buyer, attribute, level, purchases, spent), buyers (buyer, purchases, spent,
-    due, surviving, listed: list credits, paid_as_due), ledger (verified, entries, head, problem, first_bad_entry),
-    warnings, leak (as of
+    due, surviving, listed: list credits, paid_as_due, terms: as of pacas account list, up to the last entry),
+    ledger (verified, entries, head, problem, first_bad_entry), warnings, leak (as of
     pacas leak, of the attribute that free quotes tell most of; null where they are sealed, or the relation
     stays on the engine), findings (as of
     pacas lint)
@@ -79,7 +81,7 @@ def command(
         with opened_with_engine(file, choice, read_only=True) as (opened, asked):
             worst = worst_leak(file, opened, asked)
             document = {
-                **as_json(audit(opened, noted)),
+                **as_json(audit(opened, noted), opened.schedule),
                 "leak": None if worst is None else leak_as_json(worst),
                 "findings": [finding.as_json() for finding in findings_of(file, opened, asked)],
             }
@@ -96,7 +98,7 @@ def command(
     raise typer.Exit(0 if document["holds"] else 1)
 
 
-def as_json(found: Audit) -> dict[str, Any]:
+def as_json(found: Audit, standing: Schedule) -> dict[str, Any]:
     """The whole audit; money in credits."""
     return {
         "holds": found.holds,
@@ -123,6 +125,7 @@ def as_json(found: Audit) -> dict[str, Any]:
                 "due": in_credits(buyer.due),
                 "listed": in_credits(buyer.listed),
                 "paid_as_due": buyer.is_paid,
+                "terms": terms_as_json(buyer.tab, standing),
                 "surviving": buyer.surviving,
             }
             for name, buyer in found.buyers.items()
@@ -284,6 +287,7 @@ def _print_buyers(buyers: Sequence[Document], has_neighbours: bool) -> None:
     if not buyers:
         return
     has_rates = any(buyer["listed"] != buyer["spent"] for buyer in buyers)
+    has_terms = any(buyer["terms"] is not None for buyer in buyers)
     heads = (
         "purchases",
         *(["list credits"] if has_rates else ()),
@@ -291,12 +295,15 @@ def _print_buyers(buyers: Sequence[Document], has_neighbours: bool) -> None:
         "due",
         *(["neighbours left"] if has_neighbours else ()),
     )
-    table = plain_table("buyer", *heads, numbers=heads, title="buyers")
+    table = plain_table("buyer", *heads, *(["terms"] if has_terms else ()), numbers=heads, title="buyers")
     for buyer in buyers:
+        terms = [terms_words(buyer["terms"])] if has_terms else []
         due = Text(_money(buyer["due"]), style="" if buyer["paid_as_due"] else "bold red")
         listed = [_money(buyer["listed"])] if has_rates else []
         left = [f"{buyer['surviving']:,}"] if has_neighbours else []
-        table.add_row(printable(buyer["buyer"]), f"{buyer['purchases']:,}", *listed, _money(buyer["spent"]), due, *left)
+        table.add_row(
+            printable(buyer["buyer"]), f"{buyer['purchases']:,}", *listed, _money(buyer["spent"]), due, *left, *terms
+        )
     out.print()
     out.print(table)
 

@@ -37,7 +37,7 @@ from pacas.server.logs import make_log
 from pacas.server.presence import Presence
 from pacas.server.serving import ListeningAddress, Tls, most_connections, serve
 from pacas.server.signing_key import SigningKey
-from pacas.storage.url import open_accounts, open_serving, state_file
+from pacas.storage.url import open_accounts, open_offers, open_serving, state_file
 
 HOST, PORT = "127.0.0.1", 8321
 EXAMPLE = Path("pacas-example")
@@ -102,6 +102,7 @@ def command(
         closing(address.bind()) as listener,
         opened_with_engine(file, choice) as (opened, asked),
         closing(open_accounts(file.ledger_url, file.folder)) as accounts,
+        closing(open_offers(file.ledger_url, file.folder)) as offers,
         ExitStack() as stack,
     ):
         stack.enter_context(_noting_heads(file, opened))
@@ -112,7 +113,7 @@ def command(
             opened_console = import_module("pacas.cli.provider.console").opened_console
             beside = stack.enter_context(opened_console(file, opened, asked, (findings, leak)))
         presence = stack.enter_context(present(file, signing))
-        app = create_app(opened, accounts, settings, signing, log=log, beside=beside, presence=presence)
+        app = create_app(opened, accounts, settings, signing, log=log, beside=beside, presence=presence, offers=offers)
         url = address.listen(listener)
         if console:
             _say_where_the_console_is(address.url_here(listener.getsockname()[1]), file, accounts)

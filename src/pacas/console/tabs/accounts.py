@@ -12,6 +12,7 @@ from pacas.console.board import Board
 from pacas.console.refusal_counts import by_account
 from pacas.console.visits import Visit, Visits, redirect
 from pacas.core.money import credits_words, nanocredits
+from pacas.core.tab import Tab
 from pacas.errors import InputError
 from pacas.pages.pieces import Bar
 from pacas.pages.typed_number import typed_number
@@ -29,8 +30,8 @@ class AccountShown(NamedTuple):
     """Of its credit that is spent."""
     is_nearly_spent: bool
     refused: int
-    listed: int
-    """List credits: what its purchases cost by the list."""
+    tab: Tab
+    """What its purchases cost by the list, and its own terms."""
 
 
 class NewToken(NamedTuple):
@@ -99,9 +100,10 @@ def routes(board: Board, visits: Visits) -> list[Route]:
 
 async def _page(board: Board, visit: Visit, made: NewToken | None = None) -> Response:
     hour, provider = int(board.clock()) // HOUR, board.service.provider
-    found, totals, lately = await board.ask(
+    found, offers, totals, lately = await board.ask(
         lambda: (
             board.service.accounts.list(),
+            [one for one in board.service.offers.list() if one.is_open(board.clock())],
             provider.ledger.totals(),
             by_account(board.refusals.since(hour - 23)),
         )
@@ -111,7 +113,7 @@ async def _page(board: Board, visit: Visit, made: NewToken | None = None) -> Res
             account,
             totals.get(account.name, Total()),
             lately[account.name].total() if account.name in lately else 0,
-            provider.listed(account.name),
+            provider.tab(account.name),
         )
         for account in found
     ]
@@ -124,13 +126,15 @@ async def _page(board: Board, visit: Visit, made: NewToken | None = None) -> Res
         others=[(name, total) for name, total in totals.items() if name not in known],
         everybody=board.service.settings.quotes_per_minute,
         made=made,
+        offers=offers,
+        standing=provider.schedule,
         rates=None if provider.schedule.is_flat else provider.schedule.words(),
     )
 
 
-def _shown(account: Account, total: Total, refused: int, listed: int) -> AccountShown:
+def _shown(account: Account, total: Total, refused: int, tab: Tab) -> AccountShown:
     share = None if not account.credit else Bar(min(1.0, total.spent / account.credit))
-    return AccountShown(account, total, share, share is not None and share.share >= NEARLY, refused, listed)
+    return AccountShown(account, total, share, share is not None and share.share >= NEARLY, refused, tab)
 
 
 def _amount(text: str) -> int | None:

@@ -14,7 +14,7 @@ from pacas.console.visits import Visit, Visits, redirect
 from pacas.errors import FileError, InputError, LedgerBrokenError
 from pacas.protocol.receipt import SignedReceipt
 from pacas.provider.ledger.chain import noted_head
-from pacas.provider.ledger.entry import Entry, Purchase
+from pacas.provider.ledger.entry import AcceptedTerms, Entry, Purchase
 from pacas.provider.ledger.ledger import Ledger
 from pacas.wire.receipt_file import read_receipts
 from pacas.wire.signatures import verify
@@ -32,7 +32,8 @@ class Line(NamedTuple):
     time: int | None
     buyer: str
     attribute: str
-    level: int
+    """Empty, and no level: the account has accepted terms."""
+    level: int | None
     price: int
     hash: str
 
@@ -115,7 +116,9 @@ def _lines(ledger: Ledger, first: int, last: int) -> tuple[list[Line], str | Non
 
 
 def _line(entry: Entry) -> Line:
-    sold = entry.purchase
+    sold = entry.sold
+    if isinstance(sold, AcceptedTerms):
+        return Line(entry.sequence, sold.time, sold.buyer, "", None, 0, entry.hash)
     asked = sold.request
     return Line(entry.sequence, sold.time, sold.buyer, asked.attribute, asked.level, sold.price, entry.hash)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from pacas.core.money import nanocredits, rounded_text
+from pacas.core.schedule import Schedule
 from pacas.core.words import counted
 from pacas.formats.replacing import replacing
 from pacas.pages.environment import page_environment
@@ -79,6 +80,7 @@ def _sold(found: Document) -> Document:
             _money(b["spent"]),
             _money(b["due"]),
             "yes" if b["paid_as_due"] else "no",
+            terms_words(b["terms"]),
         )
         for b in found["buyers"]
     ]
@@ -86,6 +88,15 @@ def _sold(found: Document) -> Document:
         (f["rule"], f["severity"], f["attribute"], f["people"], f["says"], f["remedy"]) for f in found["findings"]
     ]
     return {"sales": sales, "buyers": buyers, "findings": findings}
+
+
+def terms_words(told: Document | None) -> str:
+    """The terms that a buyer has accepted: its rates, and what is prepaid."""
+    if told is None:
+        return ""
+    rates = Schedule.of((step["above"], step["per_cent"]) for step in told["schedule"]).words()
+    prepaid = f", {_money(told['prepaid'])} prepaid" if told["prepaid"] else ""
+    return f"{rates}{prepaid}" + (f", until {told['until'][:10]}" if told["until"] else "")
 
 
 def _money(credits: float) -> str:

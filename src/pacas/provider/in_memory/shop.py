@@ -19,7 +19,7 @@ from pacas.provider.in_memory.audit import count_sales
 from pacas.provider.in_memory.quote_cache import QuoteCache
 from pacas.provider.in_memory.sales import Sales
 from pacas.provider.in_memory.stock import Stock, stock_digests
-from pacas.provider.ledger.entry import Purchase
+from pacas.provider.ledger.entry import AcceptedTerms, Purchase
 from pacas.provider.matching import Matcher
 from pacas.provider.pricing.conflicts import ConflictSets, MatchedRequests
 from pacas.provider.shop.contract import CountedShop
@@ -130,9 +130,9 @@ class InMemoryShop:
         else:
             self.sales.add(purchase, sale.sets)
 
-    def recount(self, purchases: Sequence[Purchase]) -> None:
+    def recount(self, sold: Sequence[Purchase | AcceptedTerms]) -> None:
         sales = Sales(self.stock)
-        sales.replay(purchases)
+        sales.take_in(sold)
         self.sales = sales
 
     def quote_query(self, query: GeneralizedQuery, buyer: str) -> Quote | Refusal:

@@ -191,7 +191,7 @@ class _Walk:
                 self._compare_with_noted(self._noted)
             if record.buyer is not None and record.price is not None:
                 purchases, spent = self._totals.get(record.buyer, (0, 0))
-                self._totals[record.buyer] = (purchases + 1, spent + record.price)
+                self._totals[record.buyer] = (purchases + (not record.is_terms), spent + record.price)
 
     def end(self, store: Records) -> None:
         self._compare_with_head_record(head_record(store))

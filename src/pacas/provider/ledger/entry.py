@@ -11,7 +11,9 @@ white space, whole numbers only, and only `"`, `\\` and the characters below U+0
 - opening: `fingerprint` (name → lower-case hex), `kind` ("opening"), `seed` (hex), `time`, `version` (2);
 - purchase: `answer`, `attribute`, `kind` ("purchase"), `level`, `list` (its list price in nanocredits; only where a
   schedule of rates applies), `rows` (the first row number and then the gaps between them; null where equality finds
-  them again at once), `salt` (hex), `time`, `tuple` (column → text or null), `version` (2).
+  them again at once), `salt` (hex), `time`, `tuple` (column → text or null), `version` (2);
+- terms that a buyer has accepted, whose price is 0: `kind` ("terms"), `prepaid` (nanocredits), `schedule` (pairs of
+  list nanocredits and hundredths of a per cent), `time`, `until` (when they end, or null), `version` (2).
 
 `time` is when it was written: whole seconds since 1970, UTC. **Version 1** has neither it nor `version`, and its text
 begins with "pacas ledger entry 1"; a chain may go over from one to the other. A ledger without a clock writes it still.
@@ -34,6 +36,8 @@ from typing import Any, NamedTuple, cast
 
 from pydantic_core import PydanticSerializationError, to_json
 
+from pacas.core.schedule import Schedule
+from pacas.core.tab import AgreedTerms, Tab
 from pacas.errors import InputError
 from pacas.protocol.messages import LARGEST, Request
 from pacas.protocol.names import check_buyer, check_key, check_name
@@ -41,6 +45,7 @@ from pacas.protocol.names import check_buyer, check_key, check_name
 GENESIS = "0" * 64
 """The previous hash of entry 0."""
 
+NOTHING_BOUGHT = Tab()
 _DIGEST = re.compile(r"(?:[0-9a-f]{2})+")
 _ENTRY, _TIMED, _SALT = (sha256(b"pacas ledger %b\n" % what) for what in (b"entry 1", b"entry 2", b"salt"))
 """How the texts that are hashed begin: to go on from a copy takes a third of the time that a new hash would."""
@@ -101,6 +106,33 @@ class Purchase:
             _check_rows(self.rows)
 
 
+@dataclass(frozen=True, slots=True)
+class AcceptedTerms:
+    """A buyer has accepted an offer, and buys on its terms from then on; `key` is the offer's among the buyer's."""
+
+    buyer: str
+    key: str
+    agreed: AgreedTerms
+    time: int | None = field(default=None, compare=False)
+    """When it was written, in seconds since 1970; None where nobody tells the time."""
+
+    def __post_init__(self) -> None:
+        _check_time(self.time)
+        _check_time(self.agreed.until)
+        check_buyer(self.buyer)
+        check_key(self.key)
+        _check_number(self.agreed.prepaid, "what is prepaid, in nanocredits,")
+
+
+def put_on_tab(tabs: dict[str, Tab], sold: Purchase | AcceptedTerms) -> None:
+    """Put the next entry on its buyer's tab."""
+    tab = tabs.get(sold.buyer, NOTHING_BOUGHT)
+    if isinstance(sold, AcceptedTerms):
+        tabs[sold.buyer] = tab.agree(sold.agreed, sold.time)
+    else:
+        tabs[sold.buyer] = tab.bought(sold.list_price, sold.time)
+
+
 class Record(NamedTuple):
     """An entry as it is stored: the columns of its row."""
 
@@ -115,6 +147,11 @@ class Record(NamedTuple):
     def __repr__(self) -> str:
         return f"Record(sequence={self.sequence})"
 
+    @property
+    def is_terms(self) -> bool:
+        """Is it no purchase, but terms? `kind` is the first member of these alone."""
+        return self.details.startswith(_TERMS)
+
     def rehashed(self) -> str:
         """The hash of what the record says, which is its hash if it is as it was written."""
         buyer, key, price = (self.buyer, self.idempotency_key, self.price) if self.sequence else ("", "", "")
@@ -127,13 +164,20 @@ class Entry(NamedTuple):
     sequence: int
     previous: str
     hash: str
-    payload: Opening | Purchase
+    payload: Opening | Purchase | AcceptedTerms
 
     @property
     def purchase(self) -> Purchase:
-        """The purchase that it is; entry 0 is none."""
+        """The purchase that it is; entry 0 is none, and terms are none."""
         if not isinstance(self.payload, Purchase):
-            raise InputError(f"entry {self.sequence} is the opening, not a purchase")
+            raise InputError(f"entry {self.sequence} is no purchase")
+        return self.payload
+
+    @property
+    def sold(self) -> Purchase | AcceptedTerms:
+        """What it is about a buyer; entry 0 is about none."""
+        if isinstance(self.payload, Opening):
+            raise InputError(f"entry {self.sequence} is the opening, and about no buyer")
         return self.payload
 
 
@@ -167,11 +211,32 @@ def purchase_record(purchase: Purchase, sequence: int, previous: str, seed: byte
     return Record(sequence, previous, _hash(sequence, previous, *named, details), *named, details)
 
 
+def terms_record(agreement: AcceptedTerms, sequence: int, previous: str) -> Record:
+    """Terms as they are stored after the entry with the hash `previous`."""
+    agreed = agreement.agreed
+    details = _canonical(
+        {
+            "kind": "terms",
+            "prepaid": agreed.prepaid,
+            "schedule": agreed.schedule.pairs(),
+            **({} if agreement.time is None else {"time": agreement.time}),
+            "until": agreed.until,
+            **({} if agreement.time is None else {"version": 2}),
+        }
+    )
+    named = (agreement.buyer, agreement.key, 0)
+    return Record(sequence, previous, _hash(sequence, previous, *named, details), *named, details)
+
+
 def entry_of(record: Record) -> Entry:
     """The entry that a record keeps; a ValueError if it keeps none that is known here."""
     details = json.loads(record.details)
+    payload: Opening | Purchase | AcceptedTerms
     try:
-        payload = _purchase(record, details) if record.sequence else _opening(details)
+        if record.is_terms and record.sequence:
+            payload = _agreement(record, details)
+        else:
+            payload = _purchase(record, details) if record.sequence else _opening(details)
     except (InputError, KeyError, TypeError, AttributeError):
         raise ValueError("members that are missing or wrong") from None
     return Entry(record.sequence, record.previous, record.hash, payload)
@@ -185,7 +250,8 @@ def _hash(sequence: int, previous: str, buyer: object, key: object, price: objec
 
 
 _OF_VERSION_2 = ',"version":2}'
-"""How its details end: `version` is the last member, and of version 1 it is `tuple` or `seed`, which no number ends."""
+"""How its details end: `version` is the last member, and of version 1 it is `tuple`, `seed` or `until`."""
+_TERMS = '{"kind":"terms",'
 
 
 def _opening(details: dict[str, Any]) -> Opening:
@@ -200,6 +266,13 @@ def _purchase(record: Record, details: dict[str, Any]) -> Purchase:
     named = cast(tuple[str, str, int], (record.buyer, record.idempotency_key, record.price))
     time, listed = _time(details), details.get("list")
     return Purchase(named[0], named[1], request, named[2], details["answer"], rows, time, listed)
+
+
+def _agreement(record: Record, details: dict[str, Any]) -> AcceptedTerms:
+    _check_kind(details, "terms")
+    named = cast(tuple[str, str], (record.buyer, record.idempotency_key))
+    agreed = AgreedTerms(Schedule.of_pairs(details["schedule"]), details["prepaid"], details["until"])
+    return AcceptedTerms(*named, agreed, _time(details))
 
 
 def _time(details: dict[str, Any]) -> int | None:

@@ -27,6 +27,7 @@ from operator import attrgetter
 from threading import RLock
 from typing import Protocol
 
+from pacas.core.tab import Tab
 from pacas.core.words import counted
 from pacas.errors import InputError, KeyReusedError, LedgerBrokenError, LedgerChangedError, StorageError
 from pacas.protocol.messages import Request
@@ -48,12 +49,15 @@ from pacas.provider.ledger.chain import (
     verify_chain,
 )
 from pacas.provider.ledger.entry import (
+    AcceptedTerms,
     Entry,
     Opening,
     Purchase,
     Record,
     opening_record,
     purchase_record,
+    put_on_tab,
+    terms_record,
 )
 
 
@@ -86,7 +90,7 @@ class Store(Records, Protocol):
 
 
 class Ledger(ABC):
-    """An append-only chain of entries: an opening, and then the purchases.
+    """An append-only chain of entries: an opening, and then the purchases, and terms that buyers have accepted.
 
     It may be used from several threads, and appended to by several processes at a time, if its store can be shared.
     """
@@ -128,7 +132,7 @@ class Ledger(ABC):
 
         A LedgerChangedError names the parts that differ.
         """
-        now = Opening(fingerprint, seed, self._now())
+        now = Opening(fingerprint, seed, self.now())
         with self.transaction(), self._store() as store:
             head = last_head(store)
             stored = _opening(store)
@@ -148,7 +152,7 @@ class Ledger(ABC):
             if last_head(store).entries > 1:
                 raise StorageError("values were sold from the ledger; it cannot begin anew")
             store.remove_opening()
-            store.write(opening_record(now := Opening(fingerprint, seed, self._now())), None)
+            store.write(opening_record(now := Opening(fingerprint, seed, self.now())), None)
         self._seed, self._opened = now.seed, now
         return now
 
@@ -168,16 +172,49 @@ class Ledger(ABC):
             found = None if is_new else _bought(store, purchase.buyer, purchase.idempotency_key, purchase.request)
             if found is not None:
                 return found
-            head = last_head(store)
-            if not head.entries:
-                raise StorageError("the ledger has no opening yet; open it before selling")
-            if self._clock is not None:
-                purchase = replace(purchase, time=self._now())
-            if head.entries == 1:
-                self._check_opening(store, head.hash)
+            head = self._last_head(store)
+            if self._clock is not None and purchase.time is None:
+                purchase = replace(purchase, time=self.now())
             record = purchase_record(purchase, head.entries, head.hash, self._salt_seed(store))
             store.write(record, store.total(purchase.buyer).plus(purchase.price))
         return Entry(record.sequence, record.previous, record.hash, purchase)
+
+    def agree(self, agreement: AcceptedTerms) -> Entry:
+        """Add terms that a buyer has accepted; durable as a purchase is, and added once under their key."""
+        with self.transaction(), self._store() as store:
+            record = store.bought(agreement.buyer, agreement.key)
+            if record is not None:
+                entry = checked_entry(record)
+                if isinstance(entry.payload, Purchase):
+                    raise KeyReusedError.at(record.sequence)
+                return entry
+            head = self._last_head(store)
+            record = terms_record(agreement, head.entries, head.hash)
+            store.write(record, store.total(agreement.buyer))
+        return Entry(record.sequence, record.previous, record.hash, agreement)
+
+    def find_terms(self, buyer: str, key: str) -> Entry | None:
+        """The terms that a buyer has accepted under this key, or None."""
+        with self._store() as store:
+            record = store.bought(buyer, key)
+            entry = None if record is None else checked_entry(record)
+            return None if entry is None or isinstance(entry.payload, Purchase) else entry
+
+    def tabs(self) -> dict[str, Tab]:
+        """What every buyer has bought by the list, and on which terms it buys now."""
+        found: dict[str, Tab] = {}
+        for entry in self.entries(1):
+            put_on_tab(found, entry.sold)
+        return {buyer: tab.at(self.now()) for buyer, tab in found.items()}
+
+    def _last_head(self, store: Store) -> Head:
+        """The head that the next entry follows."""
+        head = last_head(store)
+        if not head.entries:
+            raise StorageError("the ledger has no opening yet; open it before selling")
+        if head.entries == 1:
+            self._check_opening(store, head.hash)
+        return head
 
     def find(self, buyer: str, idempotency_key: str, request: Request | None = None) -> Entry | None:
         """The buyer's purchase with this key, or None; a KeyReusedError if it was for another request."""
@@ -195,7 +232,14 @@ class Ledger(ABC):
         check_buyer(buyer)
         with self._store() as store:
             few = store.total(buyer).purchases ** 2 <= limit * head_record(store).entries
-            return [checked_entry(record) for record in store.bought_by(buyer, after, limit, few=few)]
+            found: list[Entry] = []
+            while (left := limit - len(found)) > 0:
+                page = store.bought_by(buyer, after, left, few=few)
+                found += [one for one in map(checked_entry, page) if isinstance(one.payload, Purchase)]
+                if len(page) < left:
+                    break
+                after = page[-1].sequence
+            return found
 
     def entries(self, start: int = 0) -> Iterator[Entry]:
         """The entries from a sequence number on, in order, the chain checked on the way; a page of them in memory.
@@ -292,9 +336,11 @@ class Ledger(ABC):
         found = self.verify()
         if found.problem is not None:
             raise LedgerBrokenError(found.problem, found.first_bad)
-        return [(entry.purchase.buyer, entry.purchase.request) for entry in self.entries(1)]
+        bought = (entry.payload for entry in self.entries(1))
+        return [(one.buyer, one.request) for one in bought if isinstance(one, Purchase)]
 
-    def _now(self) -> int | None:
+    def now(self) -> int | None:
+        """The time that an entry would have, in seconds since 1970; None where nobody tells it."""
         return None if self._clock is None else self._clock()
 
     def _salt_seed(self, store: Store) -> bytes:
@@ -339,9 +385,10 @@ def _bought(store: Store, buyer: str, idempotency_key: str, request: Request | N
     if record is None:
         return None
     entry = checked_entry(record)
-    if request is not None and not _same(entry.purchase.request, request):
+    is_purchase = isinstance(entry.payload, Purchase)
+    if request is not None and not (is_purchase and _same(entry.purchase.request, request)):
         raise KeyReusedError.at(entry.sequence)
-    return entry
+    return entry if is_purchase else None
 
 
 def _same(one: Request, other: Request) -> bool:
@@ -474,6 +521,6 @@ class _MemoryStore:
             if record.buyer is not None and record.idempotency_key is not None and record.price is not None:
                 del self._bought[record.buyer, record.idempotency_key]
                 purchases, spent = self._totals.pop(record.buyer)
-                if purchases > 1:
-                    self._totals[record.buyer] = Total(purchases - 1, spent - record.price)
+                if any(buyer == record.buyer for buyer, _ in self._bought):
+                    self._totals[record.buyer] = Total(purchases - (not record.is_terms), spent - record.price)
         del self.records[entries:]

@@ -20,7 +20,7 @@ from pacas.errors import InputError
 from pacas.protocol.marketplace import Columns, check_request, offer_of
 from pacas.protocol.messages import Ladders, Offer, Quote, Refusal, Request
 from pacas.protocol.order_of_checks import REASON_OF, not_below
-from pacas.provider.ledger.entry import Purchase
+from pacas.provider.ledger.entry import AcceptedTerms, Purchase
 from pacas.provider.matching.index_matcher import IndexMatcher
 from pacas.provider.matching.lookup_keys import Key, LookupKeys, by_likeness, distinct_keys, key_of
 from pacas.provider.matching.row_lookup import FoundRows, GroupIndex, RowLookup
@@ -148,9 +148,9 @@ class EngineShop:
         ladders = ladders_of(asked, prices, known, surviving, height, max_matches)
         return not_below(offer.floor, ladders), subset, asked
 
-    def recount(self, purchases: Sequence[Purchase]) -> None:
+    def recount(self, sold: Sequence[Purchase | AcceptedTerms]) -> None:
         sales = SparseSales(self.summary, self._rows)
-        sales.replay(purchases)
+        sales.take_in(sold)
         self.sales = sales
 
     def quote_query(self, query: GeneralizedQuery, buyer: str) -> Quote | Refusal:

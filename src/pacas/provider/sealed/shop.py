@@ -13,7 +13,7 @@ from pacas.errors import InputError
 from pacas.protocol.marketplace import Columns, check_request, offer_of
 from pacas.protocol.messages import Ladders, Offer, Quote, Refusal, Request
 from pacas.protocol.order_of_checks import REASON_OF, judged, judged_at
-from pacas.provider.ledger.entry import Purchase
+from pacas.provider.ledger.entry import AcceptedTerms, Purchase
 from pacas.provider.quoter.guard import Guard
 from pacas.provider.quoter.quoter import Quoter
 from pacas.provider.quoter.quoters import FoundUnit, Quoters
@@ -120,9 +120,9 @@ class SealedShop:
     def add(self, sale: SealedSale, purchase: Purchase) -> None:
         self.sales.add(purchase, sale.quoter, sale.unit)
 
-    def recount(self, purchases: Sequence[Purchase]) -> None:
+    def recount(self, sold: Sequence[Purchase | AcceptedTerms]) -> None:
         sales = SealedSales(self.quoters)
-        sales.replay(purchases)
+        sales.take_in(sold)
         self.sales = sales
 
     def quote_query(self, query: GeneralizedQuery, buyer: str) -> Quote | Refusal:

@@ -6,13 +6,15 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import NamedTuple, Protocol, TypeVar
 
 from pacas.core.query import GeneralizedQuery
+from pacas.core.tab import Tab
 from pacas.protocol.marketplace import Columns
 from pacas.protocol.messages import Ladders, Offer, Quote, Refusal, Request
 from pacas.provider.ledger.chain import Total
-from pacas.provider.ledger.entry import Purchase
+from pacas.provider.ledger.entry import NOTHING_BOUGHT, AcceptedTerms, Purchase, put_on_tab
 from pacas.provider.quoter.price_lists import PriceLists
 from pacas.provider.shop.x_groups import GroupsBehind
 from pacas.provider.terms import Terms
@@ -37,16 +39,16 @@ S = TypeVar("S", bound=Priced)
 
 
 class RecordedSales(ABC):
-    """The purchases that have been taken in: how many, and what each buyer has paid."""
+    """The ledger's entries that have been taken in: how many, and what each buyer has paid, on which terms."""
 
     def __init__(self) -> None:
         self.count = 0
         self._totals: dict[str, Total] = {}
-        self._listed: dict[str, int] = {}
+        self._tabs: dict[str, Tab] = {}
 
-    def listed(self, buyer: str) -> int:
-        """W: what a buyer's purchases cost together by the list, in nanocredits."""
-        return self._listed.get(buyer, 0)
+    def tab(self, buyer: str) -> Tab:
+        """What a buyer's purchases cost together by the list, and the terms that it has accepted."""
+        return self._tabs.get(buyer, NOTHING_BOUGHT)
 
     def totals(self) -> dict[str, Total]:
         """What every buyer has bought and paid, by name in order, from the purchases themselves."""
@@ -56,8 +58,22 @@ class RecordedSales(ABC):
     def replay(self, purchases: Iterable[Purchase]) -> None:
         """Take in many purchases at once: a restarted provider's, or those of another process."""
 
+    def take_in(self, sold: Iterable[Purchase | AcceptedTerms]) -> None:
+        """Take in purchases and terms in the order in which they are in the ledger."""
+        for _, some in groupby(sold, key=lambda one: isinstance(one, Purchase)):
+            taken = list(some)
+            for agreement in (one for one in taken if isinstance(one, AcceptedTerms)):
+                self.agree(agreement)
+            self.replay(one for one in taken if isinstance(one, Purchase))
+
+    def agree(self, agreement: AcceptedTerms) -> None:
+        """Take in terms that a buyer has accepted."""
+        put_on_tab(self._tabs, agreement)
+        self._totals.setdefault(agreement.buyer, Total())
+        self.count += 1
+
     def _count(self, purchase: Purchase) -> None:
-        self._listed[purchase.buyer] = self.listed(purchase.buyer) + purchase.list_price
+        put_on_tab(self._tabs, purchase)
         self._totals[purchase.buyer] = self._totals.get(purchase.buyer, Total()).plus(purchase.price)
         self.count += 1
 
@@ -174,8 +190,8 @@ class Shop(Protocol[S]):
         """Take in a purchase that was made here; whoever calls holds the lock of what was sold."""
         ...
 
-    def recount(self, purchases: Sequence[Purchase]) -> None:
-        """Know these purchases to be all that was sold; whoever calls holds the lock of what was sold."""
+    def recount(self, sold: Sequence[Purchase | AcceptedTerms]) -> None:
+        """Know these purchases and terms to be all that there are; whoever calls holds the lock of what was sold."""
         ...
 
     def quote_query(self, query: GeneralizedQuery, buyer: str) -> Quote | Refusal:
