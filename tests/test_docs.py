@@ -99,6 +99,8 @@ def test_every_example_of_the_reference_runs(
     for example in sorted(examples, key=lambda line: ("hierarchy build" not in line, "pacas init" in line)):
         if "pacas review" in example:  # which answers until somebody ends it, and has tests of its own
             continue
+        if re.search("pacas offer (ask|accept|withdraw)", example):  # of an offer, or at a URL, that is not there
+            continue
         if "pacas init" in example:  # which overwrites nothing
             table, made = shlex.split(example)[3], shlex.split(example)[2]
             shutil.copy("client.csv", table)

@@ -94,12 +94,12 @@ def make_(
         new_offer_id(), buyer, Schedule.parse(schedule), _amount(prepaid), days, OfferState.MADE, until
     )
     with closing(open_accounts(file.ledger_url, file.folder)) as accounts:
-        if not any(account.name == buyer and not account.revoked for account in accounts.list()):
-            line = f"pacas: there is no account {printable(buyer)} yet; it can accept the offer when there is"
-            typer.secho(line, fg="yellow", err=True)
+        has_account = any(account.name == buyer and not account.revoked for account in accounts.list())
     with closing(open_offers(file.ledger_url, file.folder)) as offers:
         make(offers, offer)
     _show(offered_terms(offer), json)
+    if not has_account and not json:
+        out.print(f"There is no account {printable(buyer)} yet; it can accept the offer when there is.")
 
 
 @app.command("ask")
