@@ -22,10 +22,10 @@ from pacas.server.authentication import LONGEST_TOKEN
 from pacas.server.limits import MEBIBYTE, ServiceSettings
 from pacas.server.logs import make_log
 from pacas.server.openapi import DOCUMENT
-from pacas.server.routes import LARGEST_PAGE, PAGE, PAGE_BYTES
+from pacas.server.routes import LARGEST_PAGE, PAGE, PAGE_BYTES, PROOFS
 from pacas.server.signing_key import SigningKey
 from pacas.wire import signatures
-from pacas.wire.shapes import LONGEST_NAME, LONGEST_TEXT, MOST_COLUMNS, ErrorCode
+from pacas.wire.shapes import LONGEST_NAME, LONGEST_TEXT, MOST_COLUMNS, MOST_PROOFS, ErrorCode
 
 FILE = Path(__file__).parents[1] / "docs" / "reference" / "http.md"
 TOKEN = "the-token-of-ann"
@@ -146,6 +146,12 @@ MORE = {
         more than `limit` of them and, unless it is a single one, {page_bytes} MiB: go on with `next` until it is
         null.""",
     "accounts": "No token is in it, and no hash of one.",
+    "log_head": """For clients and operators. Every entry of the ledger is a leaf of a Merkle tree (RFC 6962): SHA-256
+        of a byte 0 and the 32 bytes of its hash, which is salted. What is signed is described with
+        `pacas.wire.signatures`. A head that was seen once must be one that all later ones have grown out of.""",
+    "log_proofs": """For clients and operators. Proofs as RFC 6962 (2.1.1 and 2.1.2) has them, hashes in hex, for the
+        log as it was with `size` entries; at most {proofs} of each kind in a call, and {cost} of them count like a
+        tuple against `quotes_per_minute`.""",
     "key": "No token is needed. Note the key when you first buy: who can replace the server can replace the key.",
     "health": "No token is needed. For whoever restarts processes.",
     "ready": "No token is needed. 503 while it cannot. For load balancers.",
@@ -238,6 +244,7 @@ def _limits() -> list[str]:
 def _section(name: str, operation: Any, examples: tuple[str, ...]) -> list[str]:
     codes = ", ".join(f"{refused(reason)} `{reason.value}`" for reason in REASONS)
     more = _line(MORE[operation["operationId"]]).replace("{codes}", codes)
+    more = more.replace("{proofs}", f"{MOST_PROOFS:,}").replace("{cost}", str(PROOFS))
     more = more.replace("{page_bytes}", str(PAGE_BYTES // MEBIBYTE))
     parts = [f"## {name}\n", f"{operation['summary']} {more}\n"]
     if parameters := operation.get("parameters"):
@@ -327,7 +334,7 @@ def _examples(wire: Wire) -> dict[str, tuple[str, ...]]:
     asked = {"requests": [person | {"level": 1}, person, nobody]}
     bought = {"request": person | {"level": 1}, "ceiling": 700_000_000}
     sold = wire.call("POST", "/v1/purchases", bought, Idempotency_Key="order-17")
-    sold["purchase"]["receipt"] |= {name: "…" for name in ("hash", "key_id", "signature")}
+    sold["purchase"]["receipt"] |= {name: "…" for name in ("hash", "key_id", "signature", "log")}
     fresh = Wire().call("POST", "/v1/quotes", asked)
     return {"quotes": _shown(asked, fresh), "buy": _shown(bought, sold)}
 

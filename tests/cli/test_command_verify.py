@@ -53,9 +53,11 @@ def test_the_json_has_the_promised_shape(pacas: Any) -> None:
                 "sequence": 3,
                 "hash": "ab" * 32,
                 "key_id": KEY.key_id,
+                "logged": False,
             }
         ],
         "unreadable": [],
+        "problems": [],
     }
 
 

@@ -22,6 +22,8 @@ PATHS = {
     "/v1/offers/{id}/withdraw": ["post"],
     "/v1/account": ["get"],
     "/v1/accounts": ["get"],
+    "/v1/log": ["get"],
+    "/v1/log/proofs": ["post"],
     "/v1/key": ["get"],
     "/v1/health": ["get"],
     "/v1/ready": ["get"],

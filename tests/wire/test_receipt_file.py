@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 from pacas.errors import FileError
 from pacas.protocol.receipt import Receipt
+from pacas.protocol.tree_head import LoggedEntry, TreeHead
 from pacas.server.signing_key import SigningKey
 from pacas.wire.receipt_file import read_receipts
 from pacas.wire.shapes import ReceiptDocument
@@ -22,6 +23,11 @@ WHOLE, TIMED = (
     ReceiptDocument.of(SigningKey.generate().sign(replace(RECEIPT, time=time))).model_dump()
     for time in (None, 1_800_000_000)
 )
+HEAD = SigningKey.generate().sign_head(TreeHead(7, "ab" * 32, 1_800_000_000))
+LOGGED = ReceiptDocument.of(
+    replace(SigningKey.generate().sign(RECEIPT), logged=LoggedEntry(HEAD, ("cd" * 32, "ef" * 32)))
+).model_dump()
+DIGESTS: list[Any] = ["AB" * 32, "ab" * 31, "ab" * 32 + "\n", "é" * 64]
 TEXTS: list[Any] = ["", "x", "\ud800", "\x00é", None]
 NUMBERS: list[Any] = [True, 0, 1, 2, -1, 1.0, 2**70]
 TUPLES: list[Any] = [[], {}, {"A": "x", "B": None}, {"A": 1}, {"A": "\udfff"}, {"\ud800": None}, {"A": {}}]
@@ -39,6 +45,22 @@ def test_a_member_of_any_kind_is_read_or_refused_as_its_shape_says(
 @pytest.mark.parametrize("member", TIMED)
 def test_a_member_that_lacks_is_told_as_its_shape_says(member: str) -> None:
     _agree({name: value for name, value in TIMED.items() if name != member})
+
+
+@pytest.mark.parametrize("value", [*TEXTS, *NUMBERS, *TUPLES, []], ids=ascii)
+def test_a_log_of_any_kind_is_read_or_refused_as_its_shape_says(value: Any) -> None:
+    _agree(LOGGED | {"log": value})
+    for member in (*LOGGED["log"], "more"):
+        _agree(LOGGED | {"log": LOGGED["log"] | {member: value}})
+
+
+@pytest.mark.parametrize("value", [*TEXTS, *NUMBERS, *TUPLES, *DIGESTS], ids=ascii)
+def test_a_head_and_a_path_of_any_kind_are_read_or_refused_as_their_shapes_say(value: Any) -> None:
+    log = LOGGED["log"]
+    for member in (*log["head"], "more"):
+        _agree(LOGGED | {"log": log | {"head": log["head"] | {member: value}}})
+        _agree(LOGGED | {"log": log | {"head": {name: log["head"][name] for name in log["head"] if name != member}}})
+    _agree(LOGGED | {"log": log | {"path": [*log["path"], value]}})
 
 
 def _agree(document: dict[str, Any]) -> None:

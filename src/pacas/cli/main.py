@@ -82,6 +82,10 @@ COMMANDS = {
         "pacas.cli.market.verify",
         "Verify receipts: that the provider has sold just this, at this level, for this price, by its own ledger.",
     ),
+    "witness": (
+        "pacas.cli.market.witness",
+        "Cosign the head of a provider's log, if it has grown out of the last one that was seen.",
+    ),
     "init": (
         "pacas.cli.start.app",
         "Write a client.toml or a provider.toml to start from, each line with its reasons. Nothing is written over.",

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+from pacas.protocol.tree_head import LoggedEntry
+
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
@@ -47,3 +49,12 @@ class SignedReceipt:
     receipt: Receipt
     key_id: str
     signature: str = field(repr=False)
+    logged: LoggedEntry | None = field(default=None, repr=False)
+    """That its entry is in the provider's log, which has a signature of its own; None in one of an earlier release."""
+
+    @property
+    def is_in_log(self) -> bool:
+        """Whether the proof that it brings is one of its own entry, for the head that it brings."""
+        if self.logged is None:
+            return False
+        return self.logged.signed_head.head.has(self.receipt.sequence, self.receipt.hash, self.logged.path)

@@ -123,6 +123,8 @@ class RemoteProvider:
         self._lock = Lock()
         self._ceilings: dict[str, int] = {}
         """The most that was agreed to under each key; what was bought is told again, whatever is agreed to then."""
+        self._roots: dict[int, str] = {}
+        """The heads of the log that receipts have shown: of one size there is one."""
         self._labels: dict[tuple[str, int], AbstractSet[str]] = {}
         """What can be sold of an attribute at a level, where it is published."""
         self._offers: Mapping[str, Offer] | None = None
@@ -394,8 +396,15 @@ class RemoteProvider:
                 "there; ask the provider"
             )
         signatures = import_module("pacas.wire.signatures")  # and so cryptography, which takes a moment to load
-        if not signatures.verify(receipt.signed(), self._key()):
+        signed = receipt.signed()
+        if not signatures.verify(signed, self._key()):
             raise RemoteError(f"{self.url}: a receipt is not signed with the key that is known; ask the provider")
+        if signed.logged is not None:
+            head = signed.logged.signed_head
+            if not signed.is_in_log or not signatures.verify_head(head, self._key()):
+                raise RemoteError(f"{self.url}: a receipt does not prove that its sale is in the log; ask the provider")
+            if self._roots.setdefault(head.head.size, head.head.root) != head.head.root:
+                raise RemoteError(f"{self.url} has shown two logs of {head.head.size:,} entries; ask the provider")
 
     def _key(self) -> str:
         """The key that receipts are signed with: the one that was given, or what the provider publishes at first."""

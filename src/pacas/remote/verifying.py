@@ -11,23 +11,26 @@ from glob import glob
 from importlib import import_module
 from os import PathLike, fspath
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pacas.core.words import counted
-from pacas.errors import FileError
+from pacas.errors import FileError, InputError
 from pacas.protocol.receipt import SignedReceipt
+from pacas.protocol.tree_head import SignedTreeHead, TreeHead
 from pacas.wire.receipt_file import SHAPE, read_receipts
 
 if TYPE_CHECKING:
     from pacas.remote.connection import Certificate
 
+HEADS = "log-heads.jsonl"
+"""The file of heads that were seen, beside the receipts."""
 Receipts = str | PathLike[str] | SignedReceipt
 """A file, a folder, a pattern such as `receipts/*.json`, or the receipt that an answer has."""
 
 
 @dataclass(frozen=True, slots=True)
 class CheckedReceipt:
-    """A receipt, where it is, and whether it is what the owner of the key has signed."""
+    """A receipt, where it is, and whether it is what the owner of the key has signed, and in the log as it says."""
 
     file: str
     signed: SignedReceipt
@@ -42,11 +45,15 @@ class CheckedReceipts:
     receipts: tuple[CheckedReceipt, ...]
     unreadable: Mapping[str, str]
     """File → what is wrong with it."""
+    problems: tuple[str, ...] = ()
+    """What is wrong with the provider's log, by all the heads that were seen of it."""
+    log: TreeHead | None = None
+    """The log as it is now, where it was asked for."""
 
     @property
     def holds(self) -> bool:
-        """All of them are as the provider signed them."""
-        return not self.unreadable and all(one.holds for one in self.receipts)
+        """All of them are as the provider signed them, and its log has forgotten nothing."""
+        return not self.unreadable and not self.problems and all(one.holds for one in self.receipts)
 
     @property
     def failing(self) -> tuple[CheckedReceipt, ...]:
@@ -65,30 +72,109 @@ def verify(
     receipts: Receipts | Iterable[Receipts],
     key: str | PathLike[str],
     *,
+    log: str | None = None,
+    token: str | None = None,
+    heads: str | PathLike[str] | None = None,
+    witnessed: str | PathLike[str] | None = None,
+    witness_key: str | PathLike[str] | None = None,
     ca: Path | None = None,
     client_certificate: Certificate | None = None,
+    insecure: bool = False,
     progress: Callable[[str], None] = lambda what: None,
 ) -> CheckedReceipts:
     """Verify receipts with a provider's public key: a file in PEM, or where its server publishes it (https://…/v1/key).
 
-    `receipts` are files, folders or patterns, or what answers have as their `receipt`.
+    `receipts` are files, folders or patterns, or what answers have as their `receipt`. With a `log`, the provider's URL
+    and an account's `token`, its log must hold every receipt, and have grown out of every head that was seen of it: in
+    the receipts, in the file of `heads` (by default beside them), to which the present one is added, and in the file
+    `witnessed` of a witness, whose public key is `witness_key`.
     """
     given = [receipts] if isinstance(receipts, str | PathLike | SignedReceipt) else list(receipts)
     files = [file for one in given if not isinstance(one, SignedReceipt) for file in _files(fspath(one))]
     signatures = import_module("pacas.wire.signatures")  # and so cryptography, which takes a moment to load
     pem = _public_key(fspath(key), ca, client_certificate)
-    found = [CheckedReceipt("", one, signatures.verify(one, pem)) for one in given if isinstance(one, SignedReceipt)]
+    check = _Check(signatures, pem)
+    found = [check.checked("", one) for one in given if isinstance(one, SignedReceipt)]
     unreadable: dict[str, str] = {}
     for number, file in enumerate(files):
         if number % 50 == 0:
             progress(f"{number:,} of {counted(len(files), 'file')}")
         try:
-            found += [CheckedReceipt(str(file), one, signatures.verify(one, pem)) for one in _read(file)]
+            found += [check.checked(str(file), one) for one in _read(file)]
         except FileError as error:
             if len(files) == 1:
                 raise
             unreadable[str(file)] = str(error)
-    return CheckedReceipts(signatures.key_id(pem), tuple(found), unreadable)
+    name = signatures.key_id(pem)
+    if log is None:
+        return CheckedReceipts(name, tuple(found), unreadable, tuple(dict.fromkeys(check.forks())))
+    progress("asking for the log")
+    file_of_heads = Path(heads) if heads is not None else _beside(files)
+    asked = import_module("pacas.remote.provider_log").ProviderLog(
+        log, token, pem, ca=ca, client_certificate=client_certificate, insecure=insecure
+    )
+    with asked:
+        seen = import_module("pacas.remote.heads_file").HeadsFile(file_of_heads)
+        known = [*check.heads, *(one.head for one in _signed(seen.read(), signatures, pem, seen.path))]
+        if witnessed is not None:
+            known += _witnessed(Path(witnessed), witness_key, signatures)
+        signed = asked.head()
+        unlogged = [one.signed.receipt for one in found if one.holds and one.signed.logged is None]
+        problems = tuple(dict.fromkeys(asked.problems(signed.head, known, unlogged)))
+        if not problems:
+            seen.add(signed)
+    return CheckedReceipts(name, tuple(found), unreadable, problems, signed.head)
+
+
+class _Check:
+    """Receipts checked with one key, and the heads that those that hold have brought."""
+
+    def __init__(self, signatures: Any, key: str) -> None:
+        self._signatures, self._key = signatures, key
+        self._signed: dict[SignedTreeHead, bool] = {}
+        """Whether a head is signed: sales that shared a commit may share one."""
+
+    def checked(self, file: str, one: SignedReceipt) -> CheckedReceipt:
+        holds = self._signatures.verify(one, self._key)
+        if holds and one.logged is not None:
+            head = one.logged.signed_head
+            if head not in self._signed:
+                self._signed[head] = self._signatures.verify_head(head, self._key)
+            holds = self._signed[head] and one.is_in_log
+        return CheckedReceipt(file, one, holds)
+
+    @property
+    def heads(self) -> list[TreeHead]:
+        return [signed.head for signed, holds in self._signed.items() if holds]
+
+    def forks(self) -> Iterator[str]:
+        """Heads of one size that are not one."""
+        roots: dict[int, str] = {}
+        for head in self.heads:
+            if roots.setdefault(head.size, head.root) != head.root:
+                yield import_module("pacas.remote.provider_log").forked(head.size)
+
+
+def _signed(heads: list[SignedTreeHead], signatures: Any, key: str, path: Path, *, is_witness: bool = False) -> Any:
+    """Heads of a file, if all of them are signed with the key."""
+    if not all(signatures.verify_head(one, key, is_witness=is_witness) for one in heads):
+        raise FileError(f"{path} has a head that is not signed with the key that is known")
+    return heads
+
+
+def _witnessed(path: Path, key: str | PathLike[str] | None, signatures: Any) -> list[TreeHead]:
+    if key is None:
+        raise InputError("heads of a witness are believed by its public key: give witness_key (--witness-key)")
+    found = import_module("pacas.remote.heads_file").HeadsFile(path).read()
+    pem = signatures.read_key_file(fspath(key))
+    return [one.head for one in _signed(found, signatures, pem, path, is_witness=True)]
+
+
+def _beside(files: list[Path]) -> Path:
+    """Where heads are kept, unless somewhere is named: in the folder of the receipts."""
+    if not files:
+        raise InputError("name the file for the heads that were seen of the log: heads (--heads)")
+    return files[0].parent / HEADS
 
 
 def _files(named: str) -> Iterator[Path]:

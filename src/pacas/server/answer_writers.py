@@ -7,7 +7,7 @@ sees only the sizes of encrypted answers learns what was asked from them, and no
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any
 
@@ -18,8 +18,10 @@ from pydantic_core import to_json
 
 from pacas.protocol.messages import ABSENT, LARGEST, REASONS, Offer, Quote, Reason, Refusal, Request, refused
 from pacas.protocol.receipt import Receipt, SignedReceipt
+from pacas.protocol.tree_head import LoggedEntry, SignedTreeHead, TreeHead
 from pacas.provider.ledger.entry import GENESIS, Entry, Purchase
 from pacas.server.signing_key import SigningKey
+from pacas.server.tree_log import TreeLog
 from pacas.wire.shapes import ReceiptDocument
 
 Prices = NDArray[np.int64]
@@ -73,8 +75,8 @@ class QuoteWriter:
 class PurchaseWriter:
     """Ledger entries as a buyer gets them, with a signed receipt; and refusals, as long as they where that is asked."""
 
-    def __init__(self, signing: SigningKey, quotes: QuoteWriter, widest: Widest | None = None) -> None:
-        self._signing, self._quotes, self._widest = signing, quotes, widest
+    def __init__(self, signing: SigningKey, log: TreeLog, quotes: QuoteWriter, widest: Widest | None = None) -> None:
+        self._signing, self._log, self._quotes, self._widest = signing, log, quotes, widest
         self._signed = LRUCache[str, SignedReceipt](KEPT)
         """Receipts by the hash of their entries: to tell one again costs a lookup."""
         self._lock = Lock()
@@ -83,7 +85,7 @@ class PurchaseWriter:
         with self._lock:
             signed = self._signed.get(entry.hash)
         if signed is None:
-            signed = self._signing.sign(_receipt(entry))
+            signed = replace(self._signing.sign(_receipt(entry)), logged=self._log.logged(entry))
             with self._lock:
                 self._signed[entry.hash] = signed
         return padded(_document(entry.purchase, signed), self._length(entry.purchase))
@@ -102,7 +104,9 @@ class PurchaseWriter:
         named = (asked.buyer, asked.idempotency_key)
         widest = Purchase(*named, asked.request, self._widest.price, label, time=LATEST)
         receipt = _receipt(Entry(LARGEST, GENESIS, GENESIS, widest))
-        return len(_document(widest, SignedReceipt(receipt, self._signing.key_id, UNSIGNED)))
+        named = (self._signing.key_id, UNSIGNED)
+        logged = LoggedEntry(SignedTreeHead(TreeHead(LARGEST, GENESIS, LATEST), *named), (GENESIS,) * self._log.longest)
+        return len(_document(widest, SignedReceipt(receipt, *named, logged)))
 
 
 LATEST = 9_999_999_999

@@ -32,6 +32,8 @@ from pacas.wire.shapes import (
     OfferBody,
     OffersAnswer,
     PastPurchase,
+    ProofsAnswer,
+    ProofsBody,
     PurchaseAnswer,
     PurchaseBody,
     PurchasesAnswer,
@@ -39,12 +41,13 @@ from pacas.wire.shapes import (
     QuotesAnswer,
     QuotesBody,
     Status,
+    TreeHeadDocument,
 )
 
 Endpoint = Callable[[HttpCall], Coroutine[Any, Any, Response]]
 DOCUMENT = "/v1/openapi.json"
 REFERENCE = "#/components/schemas/{model}"
-BODIES = (QuotesBody, PurchaseBody, PurchasesBody, OfferBody)
+BODIES = (QuotesBody, PurchaseBody, PurchasesBody, OfferBody, ProofsBody)
 DESCRIPTION = """\
 A provider of curated values: ask what a value costs, and buy it. All money is whole nanocredits (10⁻⁹ credit). Every
 error has the one shape {"error": {"code", "message"}}."""
@@ -254,6 +257,18 @@ OPERATIONS = (
         (_AFTER, _LIMIT),
     ),
     Operation("GET", "/v1/accounts", "accounts", "All accounts; for operators.", list[AccountLine], _FOR_A_ROLE),
+    Operation(
+        "GET", "/v1/log", "log_head", "The head of the log of all entries, signed.", TreeHeadDocument, _FOR_A_ROLE
+    ),
+    Operation(
+        "POST",
+        "/v1/log/proofs",
+        "log_proofs",
+        "Proofs that the log has forgotten nothing, and that entries are in it.",
+        ProofsAnswer,
+        (*_WITH_BODY, ErrorCode.RATE_LIMITED),
+        _reference(ProofsBody),
+    ),
     Operation("GET", "/v1/key", "key", "The key that receipts are verified with.", KeyAnswer),
     Operation("GET", "/v1/health", "health", "The service runs.", Status),
     Operation("GET", "/v1/ready", "ready", "The ledger can be reached.", Status, (ErrorCode.UNAVAILABLE,)),

@@ -23,11 +23,22 @@ from pacas.server.metrics import MEDIA_TYPE as METRICS
 from pacas.server.offering import terms_document
 from pacas.server.service import Service
 from pacas.server.thread_pools import Parts, all_parts
-from pacas.wire.shapes import ARROW, JSON, LONGEST_NAME, ErrorCode, KeyAnswer, Status
+from pacas.wire.shapes import (
+    ARROW,
+    JSON,
+    LONGEST_NAME,
+    ErrorCode,
+    KeyAnswer,
+    ProofsBody,
+    Status,
+    TreeHeadDocument,
+)
 
 PAGE, LARGEST_PAGE = 100, 1000
 PAGE_BYTES = 4 * MEBIBYTE
 """A page of purchases ends before it is larger than this, unless it has but one."""
+PROOFS = 100
+"""Proofs of the log that count like a tuple that is asked about."""
 DOTS = (".", "..")
 """What stands in a path for something else, so that no purchase could be asked about under such a key."""
 FOR_EVER = "private, max-age=31536000, immutable"
@@ -134,6 +145,16 @@ class Routes:
         await self._service.authentication.account(call, Role.OPERATOR)
         return _json(await self._service.pools.store.run(self._accounts))
 
+    async def log_head(self, call: HttpCall) -> Response:
+        await self._service.authentication.account(call)
+        signed = await self._service.pools.store.run(self._service.tree_log.head)
+        return _json(TreeHeadDocument.of(signed).model_dump_json().encode())
+
+    async def log_proofs(self, call: HttpCall) -> Response:
+        account = await self._service.authentication.account(call)
+        body = await self._body(call, JSON)
+        return _json(await self._service.pools.store.run(self._proofs, body, account))
+
     async def key(self, call: HttpCall) -> Response:
         return _json(self._key)
 
@@ -176,6 +197,16 @@ class Routes:
         if entry is None:
             raise Failure(ErrorCode.NOT_FOUND, "this account has no purchase with this id")
         return self._service.purchases.with_request(entry)
+
+    def _proofs(self, body: bytes, account: Account) -> bytes:
+        try:
+            asked = ProofsBody.model_validate_json(body)
+        except ValidationError as error:
+            raise Failure.of(error) from None
+        cost = 1 + (len(asked.heads) + len(asked.entries)) // PROOFS
+        self._service.limit.take(account, min(cost, self._service.limit.of(account)))
+        consistency, inclusion = self._service.tree_log.proofs(asked.size, asked.heads, asked.entries)
+        return to_json({"consistency": consistency, "inclusion": inclusion})
 
     def _account(self, account: Account, after: int, limit: int) -> bytes:
         ledger = self._service.provider.ledger

@@ -28,6 +28,7 @@ from pacas.server.quoting import Quoting
 from pacas.server.selling import Selling
 from pacas.server.signing_key import SigningKey
 from pacas.server.thread_pools import ThreadPools
+from pacas.server.tree_log import TreeLog
 from pacas.server.watch import Watch
 from pacas.wire.shapes import Catalogue, Limits, OfferedAttribute, PublishedHierarchy, RateStep
 
@@ -60,7 +61,8 @@ class Service:
         self.reasons = is_sealed if settings.reasons is None else settings.reasons
         self.widest = Widest.of(provider.shop.total, provider.catalogue()) if is_sealed else None
         quotes = QuoteWriter(self.reasons, self.widest)
-        self.purchases = PurchaseWriter(signing, quotes, self.widest)
+        self.tree_log = TreeLog(provider.ledger, signing)
+        self.purchases = PurchaseWriter(signing, self.tree_log, quotes, self.widest)
         self.price_lists = PublishedLists(provider, settings.publish_prices)
         self.limit = QuoteLimit(settings.quotes_per_minute)
         self.quoting = Quoting(provider, settings, quotes, self.metrics, self.limit, watch)

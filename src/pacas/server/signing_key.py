@@ -20,8 +20,9 @@ from cryptography.hazmat.primitives.serialization import (
 
 from pacas.errors import FileError
 from pacas.protocol.receipt import Receipt, SignedReceipt
+from pacas.protocol.tree_head import SignedTreeHead, TreeHead
 from pacas.storage.new_file import made_once
-from pacas.wire.signatures import id_of, signed_bytes
+from pacas.wire.signatures import head_bytes, id_of, signed_bytes
 
 
 class SigningKey:
@@ -61,6 +62,11 @@ class SigningKey:
     def sign(self, receipt: Receipt) -> SignedReceipt:
         signature = self._key.sign(signed_bytes(receipt, self.key_id))
         return SignedReceipt(receipt, self.key_id, b64encode(signature).decode("ascii"))
+
+    def sign_head(self, head: TreeHead, *, is_witness: bool = False) -> SignedTreeHead:
+        """Sign a tree head as its provider, or cosign another's as a witness."""
+        signature = self._key.sign(head_bytes(head, self.key_id, is_witness=is_witness))
+        return SignedTreeHead(head, self.key_id, b64encode(signature).decode("ascii"))
 
     def derived(self, purpose: bytes, length: int) -> bytes:
         """Another secret, for one purpose, the same wherever this key is."""

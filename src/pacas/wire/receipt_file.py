@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from importlib import import_module
 from typing import Any
 
 from pacas.errors import FileError
+from pacas.protocol.messages import LARGEST
 from pacas.protocol.receipt import Receipt, SignedReceipt
+from pacas.protocol.tree_head import LoggedEntry, SignedTreeHead, TreeHead
 
 SHAPE = "give a receipt, or a purchase or list of purchases that have them, as a provider answers"
 
@@ -19,6 +22,8 @@ _RECEIPT = {
 }
 _MEMBERS = {"version": int, **_RECEIPT, "key_id": str, "signature": str}
 """The members of a `ReceiptDocument`, and what JSON has them as."""
+_OF_HEAD = {"size": int, "root": str, "time": int, "key_id": str, "signature": str}
+_DIGEST = re.compile(r"[0-9a-f]{64}", re.ASCII)
 
 
 def read_receipts(content: bytes, name: str) -> list[SignedReceipt]:
@@ -56,12 +61,24 @@ def _receipt(document: Any, number: int, name: str) -> SignedReceipt:
     if not _is_whole(document):
         return _validated(document, number, name)
     receipt = Receipt(**{member: document[member] for member in _RECEIPT}, time=document.get("time"))
-    return SignedReceipt(receipt, document["key_id"], document["signature"])
+    return SignedReceipt(receipt, document["key_id"], document["signature"], _logged(document.get("log")))
+
+
+def _logged(log: Mapping[str, Any] | None) -> LoggedEntry | None:
+    if log is None:
+        return None
+    head = log["head"]
+    signed = SignedTreeHead(TreeHead(head["size"], head["root"], head["time"]), head["key_id"], head["signature"])
+    return LoggedEntry(signed, tuple(log["path"]))
 
 
 def _is_whole(document: Mapping[str, Any]) -> bool:
     """Whether a document is surely a `ReceiptDocument`: to load pydantic takes longer than all else in verifying it."""
     members = {member: type(value) for member, value in document.items()}
+    if members.pop("log", None) is dict and not _is_whole_log(document["log"]):
+        return False
+    if not isinstance(document.get("log"), dict | None):
+        return False
     if members != (_MEMBERS if "time" not in document else _MEMBERS | {"time": int}):
         return False
     if document["version"] != (2 if "time" in document else 1) or document.get("time", 0) < 0:
@@ -77,6 +94,19 @@ def _is_whole(document: Mapping[str, Any]) -> bool:
     except UnicodeEncodeError:  # half a surrogate pair
         return False
     return True
+
+
+def _is_whole_log(log: Mapping[str, Any]) -> bool:
+    head, path = log.get("head"), log.get("path")
+    if len(log) != 2 or not isinstance(head, dict) or not isinstance(path, list):
+        return False
+    if {member: type(value) for member, value in head.items()} != _OF_HEAD:
+        return False
+    if not all(0 <= head[member] <= LARGEST for member in ("size", "time")):
+        return False
+    if not all(isinstance(one, str) and _DIGEST.fullmatch(one) for one in (head["root"], *path)):
+        return False
+    return bool(head["key_id"].isascii() and head["signature"].isascii())
 
 
 def _validated(document: Any, number: int, name: str) -> SignedReceipt:

@@ -29,6 +29,7 @@ from pydantic import create_model as model_of
 from pacas.core.schedule import LIST, Schedule
 from pacas.protocol.messages import LARGEST, ListedLadder, ListedPrices, Request
 from pacas.protocol.receipt import Receipt, SignedReceipt
+from pacas.protocol.tree_head import LoggedEntry, SignedTreeHead, TreeHead
 
 if TYPE_CHECKING:
     from pacas.core.hierarchy import Hierarchy
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
 LONGEST_NAME = 1000
 LONGEST_TEXT = 10_000
 MOST_COLUMNS = 1000
+MOST_PROOFS = 1000
+"""Proofs of each kind that are asked for in one call."""
 MOST_LINKED, MOST_VECTORS = 32, 10**7
 """The attributes of a price list, and the level vectors that they have together: more are not read."""
 
@@ -46,6 +49,8 @@ Name = Annotated[str, StringConstraints(max_length=LONGEST_NAME)]
 Text = Annotated[str, StringConstraints(max_length=LONGEST_TEXT)]
 Amount = Annotated[int, Field(ge=0, le=LARGEST, description="In nanocredits.")]
 Level = Annotated[int, Field(ge=0, le=LARGEST, description="0 is ground.")]
+Sizes = Annotated[list[Annotated[int, Field(ge=1, le=LARGEST)]], FailFast(), Field(max_length=MOST_PROOFS)]
+Digest = Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")]
 Tuple = Annotated[
     dict[Name, Text | None], Field(max_length=MOST_COLUMNS, description="The client's tuple: just the match columns.")
 ]
@@ -120,6 +125,14 @@ class OfferBody(ClientShape):
     rate: int = Field(ge=1, le=10_000, description="In hundredths of a per cent: 8000 is 80 % of the list.")
     prepaid: Amount = 0
     days: int = Field(ge=1, le=3660, description="How long they are to last.")
+
+
+class ProofsBody(ClientShape):
+    """Which proofs are asked for."""
+
+    size: Annotated[int, Field(ge=1, le=LARGEST, description="How many entries the log had in the head to prove for.")]
+    heads: Sizes = Field([], description="The sizes of earlier heads.")
+    entries: Sizes = Field([], description="The sequence numbers of entries.")
 
 
 def _one_or_many(given: Any) -> str:
@@ -203,6 +216,48 @@ class QuotesAnswer(ServerShape):
     quotes: list[Price | Refused | Ladder]
 
 
+class TreeHeadDocument(BaseModel):
+    """A signed head of the provider's log. What is signed is described with `pacas.wire.signatures`."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, hide_input_in_errors=True)
+
+    size: int = Field(ge=0, le=LARGEST, description="How many entries the log has; 0 until something was sold.")
+    root: Digest = Field(description="The root of their Merkle tree (RFC 6962), in hex.")
+    time: int = Field(ge=0, le=LARGEST, description="When it was signed: seconds since 1970, UTC.")
+    key_id: str = Field(description="Which key has signed: 16 hex digits.")
+    signature: str = Field(description="The Ed25519 signature, in base64.", repr=False)
+
+    @classmethod
+    def of(cls, signed: SignedTreeHead) -> TreeHeadDocument:
+        return cls(**signed.head.members(), key_id=signed.key_id, signature=signed.signature)
+
+    def signed(self) -> SignedTreeHead:
+        return SignedTreeHead(TreeHead(self.size, self.root, self.time), self.key_id, self.signature)
+
+
+class LoggedEntryDocument(BaseModel):
+    """That an entry is in the provider's log."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, hide_input_in_errors=True)
+
+    head: TreeHeadDocument
+    path: list[Digest] = Field(description="The inclusion proof: hashes in hex, from the leaf to the root.", repr=False)
+
+    @classmethod
+    def of(cls, logged: LoggedEntry) -> LoggedEntryDocument:
+        return cls(head=TreeHeadDocument.of(logged.signed_head), path=list(logged.path))
+
+    def logged(self) -> LoggedEntry:
+        return LoggedEntry(self.head.signed(), tuple(self.path))
+
+
+class ProofsAnswer(ServerShape):
+    """Proofs for the log as it was with so many entries."""
+
+    consistency: list[list[Digest]] = Field(description="Of each earlier head, in order: that nothing was forgotten.")
+    inclusion: list[list[Digest]] = Field(description="Of each entry, in order: that it is in the log.")
+
+
 class ReceiptDocument(BaseModel):
     """A signed receipt. What is signed is described with `pacas.wire.signatures`."""
 
@@ -229,11 +284,18 @@ class ReceiptDocument(BaseModel):
     )
     key_id: str = Field(description="Which of the provider's keys has signed: 16 hex digits.")
     signature: str = Field(description="The Ed25519 signature, in base64.", repr=False)
+    log: LoggedEntryDocument | None = Field(
+        None,
+        exclude_if=lambda log: log is None,
+        description="That the entry is in the provider's log; it is signed by itself. Earlier receipts have none.",
+    )
 
     @classmethod
     def of(cls, signed: SignedReceipt) -> ReceiptDocument:
         receipt = signed.receipt
-        return cls(version=receipt.version, **receipt.members(), key_id=signed.key_id, signature=signed.signature)
+        log = None if signed.logged is None else LoggedEntryDocument.of(signed.logged)
+        members = receipt.members() | {"key_id": signed.key_id, "signature": signed.signature, "log": log}
+        return cls(version=receipt.version, **members)
 
     @field_validator("time")
     @classmethod
@@ -243,8 +305,8 @@ class ReceiptDocument(BaseModel):
         return time
 
     def signed(self) -> SignedReceipt:
-        receipt = Receipt(**self.model_dump(exclude={"version", "key_id", "signature"}))
-        return SignedReceipt(receipt, self.key_id, self.signature)
+        receipt = Receipt(**self.model_dump(exclude={"version", "key_id", "signature", "log"}))
+        return SignedReceipt(receipt, self.key_id, self.signature, None if self.log is None else self.log.logged())
 
 
 class Bought(ServerShape):

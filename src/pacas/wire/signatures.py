@@ -1,10 +1,13 @@
-"""Receipts that anybody can check: their Ed25519 signatures. Only `server.signing_key` can make one.
+"""Receipts and tree heads that anybody can check: their Ed25519 signatures. Only `server.signing_key` can make one.
 
 **What is signed, version 2.** The bytes of the line `pacas receipt 2`, a line feed, and one JSON object in UTF-8:
 members sorted by code point, no white space, whole numbers only, and only `"`, `\\` and the characters below U+0020
 escaped. Its members are those of the receipt (`account`, `answer`, `attribute`, `hash`, `idempotency_key`, `level`,
 `price`, `sequence`, `time`, `tuple`) and `key_id`: the first 16 hex digits of the SHA-256 of the 32 bytes of the public
 key. Version 1, of a sale whose entry has no time, has no `time`, and the line `pacas receipt 1`.
+
+A tree head is signed in the same way, behind the line `pacas tree head 1`: `key_id`, `root` (hex), `size`, `time`. So
+is a witness's cosignature of it, behind `pacas cosignature 1`, with the witness's own `key_id`.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ from __future__ import annotations
 import json
 from base64 import b64decode, b64encode
 from binascii import Error as NotBase64
+from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 
@@ -21,6 +25,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat,
 
 from pacas.errors import FileError, InputError
 from pacas.protocol.receipt import Receipt, SignedReceipt
+from pacas.protocol.tree_head import SignedTreeHead, TreeHead
 
 KEY_PATH = "/v1/key"
 """Where a provider's server publishes its public key."""
@@ -29,20 +34,42 @@ _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, sort_keys=True,
 
 def verify(signed: SignedReceipt, public_key: str) -> bool:
     """Whether a receipt is, in every detail, what the owner of the key (PEM) has signed."""
-    key = read_public_key(public_key)
+    key, name = _known_key(public_key)
     try:
-        signature = b64decode(signed.signature, validate=True)
-        if b64encode(signature).decode("ascii") != signed.signature:  # bits that nobody reads could be altered
-            return False
-        key.verify(signature, signed_bytes(signed.receipt, signed.key_id))
-    except (InvalidSignature, NotBase64, ValueError):  # ValueError: text that is no Unicode, or not ASCII
+        content = signed_bytes(signed.receipt, signed.key_id)
+    except ValueError:  # text that is no Unicode
         return False
-    return signed.key_id == id_of(key)
+    return signed.key_id == name and _is_signed(content, signed.signature, key)
+
+
+def verify_head(signed: SignedTreeHead, public_key: str, *, is_witness: bool = False) -> bool:
+    """Whether a tree head is what the owner of the key (PEM) has signed, or, as a witness, cosigned."""
+    key, name = _known_key(public_key)
+    content = head_bytes(signed.head, signed.key_id, is_witness=is_witness)
+    return signed.key_id == name and _is_signed(content, signed.signature, key)
+
+
+def _is_signed(content: bytes, signature: str, key: Ed25519PublicKey) -> bool:
+    try:
+        raw = b64decode(signature, validate=True)
+        if b64encode(raw).decode("ascii") != signature:  # bits that nobody reads could be altered
+            return False
+        key.verify(raw, content)
+    except (InvalidSignature, NotBase64, ValueError):  # ValueError: not ASCII
+        return False
+    return True
 
 
 def key_id(public_key: str) -> str:
     """The name of a public key (PEM)."""
-    return id_of(read_public_key(public_key))
+    return _known_key(public_key)[1]
+
+
+@lru_cache(maxsize=16)
+def _known_key(public_key: str) -> tuple[Ed25519PublicKey, str]:
+    """A key and its name: to read them takes longer than to verify a signature."""
+    key = read_public_key(public_key)
+    return key, id_of(key)
 
 
 def read_public_key(public_key: str) -> Ed25519PublicKey:
@@ -81,6 +108,12 @@ def signed_bytes(receipt: Receipt, key_id: str) -> bytes:
     """The one text of a receipt that is signed."""
     members = receipt.members() | {"key_id": key_id}
     return f"pacas receipt {receipt.version}\n{_ENCODER.encode(members)}".encode()
+
+
+def head_bytes(head: TreeHead, key_id: str, *, is_witness: bool = False) -> bytes:
+    """The one text of a tree head that is signed, or cosigned."""
+    what = "cosignature" if is_witness else "tree head"
+    return f"pacas {what} 1\n{_ENCODER.encode(head.members() | {'key_id': key_id})}".encode()
 
 
 def id_of(key: Ed25519PublicKey) -> str:

@@ -8,7 +8,18 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from pacas.cli.options import CertKeyOption, CertOption, Json, certificate_of, out, print_json, printable, progress
+from pacas.cli.options import (
+    CertKeyOption,
+    CertOption,
+    InsecureOption,
+    Json,
+    TokenOption,
+    certificate_of,
+    out,
+    print_json,
+    printable,
+    progress,
+)
 from pacas.cli.plain_table import plain_table
 from pacas.core.money import in_credits, rounded_text
 from pacas.core.words import counted
@@ -29,30 +40,64 @@ def command(
     key: Annotated[
         str, typer.Option("--key", metavar="KEY", help="The provider's public key: a PEM file, or https://…/v1/key.")
     ],
+    log: Annotated[
+        str | None,
+        typer.Option(
+            "--log", metavar="URL", help="The provider's URL: its log must hold all, and have forgotten nothing."
+        ),
+    ] = None,
+    heads: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="With --log: the heads seen so far; log-heads.jsonl beside the receipts."),
+    ] = None,
+    witnessed: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="With --log: heads that a witness has cosigned (pacas witness).")
+    ] = None,
+    witness_key: Annotated[
+        Path | None, typer.Option("--witness-key", metavar="FILE", help="With --witnessed: the witness's public key.")
+    ] = None,
+    token: TokenOption = None,
     ca: Annotated[
         Path | None, typer.Option("--ca", metavar="FILE", help="The certificates of a private authority, in PEM.")
     ] = None,
     cert: CertOption = None,
     cert_key: CertKeyOption = None,
+    insecure: InsecureOption = False,
     json: Json = False,
 ) -> None:
     """Verify receipts: that the provider has sold just this, at this level, for this price, by its own ledger.
 
     A receipt that was altered in any detail, or signed with another key, does not hold. Of several files, one that
-    cannot be read as a receipt does not hold either.
+    cannot be read as a receipt does not hold either. A receipt that brings a head of the provider's log must be in
+    it. With --log, the provider proves that its log has grown out of every head that was seen, here, in the receipts
+    and by a witness: a provider that forgets a sale, or shows different logs, is found out.
 
-    Exit code 0: all receipts hold; 1: some do not.
+    Exit code 0: all receipts hold, and the log; 1: some do not.
 
     JSON: holds, receipts (holds, file, account, attribute, tuple, level, answer, price, idempotency_key, sequence,
-    hash), unreadable (file, problem)
+    hash, logged), unreadable (file, problem), problems (of the log), log (size, root, time: with --log)
 
     Example: pacas verify receipts/ --key provider.pem
     """
     with progress() as tell:
-        found = verify(receipts, key, ca=ca, client_certificate=certificate_of(cert, cert_key), progress=tell)
+        found = verify(
+            receipts,
+            key,
+            log=log,
+            token=token,
+            heads=heads,
+            witnessed=witnessed,
+            witness_key=witness_key,
+            ca=ca,
+            client_certificate=certificate_of(cert, cert_key),
+            insecure=insecure,
+            progress=tell,
+        )
     if json:
         unreadable = [{"file": file, "problem": problem} for file, problem in found.unreadable.items()]
-        print_json({"holds": found.holds, "receipts": list(map(_as_json, found.receipts)), "unreadable": unreadable})
+        more = {"unreadable": unreadable, "problems": list(found.problems)}
+        asked = {} if found.log is None else {"log": found.log.members()}
+        print_json({"holds": found.holds, "receipts": list(map(_as_json, found.receipts)), **more, **asked})
     else:
         _print(found)
     if not found.holds:
@@ -62,6 +107,7 @@ def command(
 def _as_json(one: CheckedReceipt) -> dict[str, Any]:
     sold = one.signed.receipt
     told = sold.members() | {"price": in_credits(sold.price), "key_id": one.signed.key_id}
+    told |= {"logged": one.signed.logged is not None}
     return {"holds": one.holds, "file": one.file, **told}
 
 
@@ -74,7 +120,13 @@ def _print(found: CheckedReceipts) -> None:
     bad = [printable(name) for name in dict.fromkeys([*_named(found), *found.unreadable])]
     if bad:
         out.print(Text(f"not what the provider signed: {', '.join(bad)}", style="red"))
+    for problem in found.problems:
+        out.print(Text(problem, style="bold red"))
+    if found.log is not None and not found.problems:
+        out.print(f"the log, of {counted(found.log.size, 'entry', 'entries')} now, has all of them and forgot nothing")
     told = counted(len(found), "receipt")
+    if found.problems:
+        return
     if found.holds:
         out.print(f"{told}: all as the provider signed them, with the key {found.key_id}")
     elif len(found) > SHOWN or found.unreadable:

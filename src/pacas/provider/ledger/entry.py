@@ -12,8 +12,9 @@ white space, whole numbers only, and only `"`, `\\` and the characters below U+0
 - purchase: `answer`, `attribute`, `kind` ("purchase"), `level`, `list` (its list price in nanocredits; only where a
   schedule of rates applies), `rows` (the first row number and then the gaps between them; null where equality finds
   them again at once), `salt` (hex), `time`, `tuple` (column → text or null), `version` (2);
-- terms that a buyer has accepted, whose price is 0: `kind` ("terms"), `prepaid` (nanocredits), `schedule` (pairs of
-  list nanocredits and hundredths of a per cent), `time`, `until` (when they end, or null), `version` (2).
+- terms that a buyer has accepted, whose price is 0: `kind` ("terms"), `prepaid` (nanocredits), `salt` (hex),
+  `schedule` (pairs of list nanocredits and hundredths of a per cent), `time`, `until` (when they end, or null),
+  `version` (2).
 
 `time` is when it was written: whole seconds since 1970, UTC. **Version 1** has neither it nor `version`, and its text
 begins with "pacas ledger entry 1"; a chain may go over from one to the other. A ledger without a clock writes it still.
@@ -211,13 +212,14 @@ def purchase_record(purchase: Purchase, sequence: int, previous: str, seed: byte
     return Record(sequence, previous, _hash(sequence, previous, *named, details), *named, details)
 
 
-def terms_record(agreement: AcceptedTerms, sequence: int, previous: str) -> Record:
+def terms_record(agreement: AcceptedTerms, sequence: int, previous: str, seed: bytes) -> Record:
     """Terms as they are stored after the entry with the hash `previous`."""
     agreed = agreement.agreed
     details = _canonical(
         {
             "kind": "terms",
             "prepaid": agreed.prepaid,
+            "salt": _salt(seed, sequence),
             "schedule": agreed.schedule.pairs(),
             **({} if agreement.time is None else {"time": agreement.time}),
             "until": agreed.until,

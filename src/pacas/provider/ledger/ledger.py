@@ -189,7 +189,7 @@ class Ledger(ABC):
                     raise KeyReusedError.at(record.sequence)
                 return entry
             head = self._last_head(store)
-            record = terms_record(agreement, head.entries, head.hash)
+            record = terms_record(agreement, head.entries, head.hash, self._salt_seed(store))
             store.write(record, store.total(agreement.buyer))
         return Entry(record.sequence, record.previous, record.hash, agreement)
 
@@ -281,6 +281,20 @@ class Ledger(ABC):
             with self._store() as store:
                 page = store.page(before.entries, PAGE)
         return entries
+
+    def hashes_after(self, known: Head) -> Iterator[str]:
+        """The hashes of the entries after a head that was known, in order, each linked to the one before."""
+        before = known
+        while True:
+            with self._store() as store:
+                page = store.page(before.entries, PAGE)
+            for record in page:
+                if (record.sequence, record.previous) != before:
+                    raise LedgerBrokenError(f"entry {before.entries} does not follow the one before it", before.entries)
+                yield record.hash
+                before = Head(record.sequence + 1, record.hash)
+            if len(page) < PAGE:
+                return
 
     def look_ahead(self, purchases: Iterable[tuple[str, str]]) -> None:
         """Buyers and keys that are asked for in the transaction that goes on: a store may read all of it at once."""
