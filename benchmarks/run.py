@@ -13,6 +13,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import budget
+import circle
 import clean
 import commits
 import core
@@ -38,6 +39,7 @@ CHAPTERS = {
     "budget": budget.chapter,
     "service": service.chapter,
     "commits": commits.chapter,
+    "circle": circle.chapter,
     "timing": timing.chapter,
     "experiments": experiments.chapter,
     "scale": scale.chapter,

@@ -12,6 +12,7 @@
     ├── StorageError            a ledger that cannot be opened, read or written where it is kept
     │   ├── LedgerChangedError  a provider whose data or rules are not those its ledger was opened with
     │   ├── LedgerModeError     a ledger that was kept with the other kind of quotes
+    │   ├── HouseError          a clearing house that cannot be asked: nothing is sold
     │   ├── LedgerBrokenError   a ledger with an entry that is missing, altered or moved
     │   └── LedgerWentBackError a ledger that no longer holds what it was seen to hold
     └── RemoteError             a provider at a URL that is away, lets nobody in, or is none
@@ -96,6 +97,10 @@ class ReplayError(InputError):
 
 class StorageError(PacasError):
     """A ledger that cannot be opened, read or written where it is kept."""
+
+
+class HouseError(StorageError):
+    """A clearing house that cannot be asked what other providers have sold: nothing is sold."""
 
 
 class LedgerChangedError(StorageError):

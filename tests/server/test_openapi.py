@@ -17,6 +17,7 @@ PATHS = {
     "/v1/prices/{attribute}": ["get"],
     "/v1/purchases": ["post"],
     "/v1/purchases/{id}": ["get"],
+    "/v1/circle/{key}": ["get", "put"],
     "/v1/offers": ["get", "post"],
     "/v1/offers/{id}/accept": ["post"],
     "/v1/offers/{id}/withdraw": ["post"],

@@ -17,6 +17,7 @@ from pacas.errors import InputError
 from pacas.formats.provider.make_provider import make_provider
 from pacas.formats.provider.provider_file import ProviderFile, read_provider_file
 from pacas.opening.described_provider import open_described
+from pacas.opening.open_circle import open_circle
 from pacas.opening.open_provider import anew_words
 from pacas.protocol.messages import OfferedTerms
 from pacas.provider.ledger.ledger import MemoryLedger
@@ -73,7 +74,7 @@ def opened_unsold(file: ProviderFile, given: EngineChoice) -> Iterator[tuple[Pro
     with opened_engine(given.over(file.engine_choice)) as engine:
         with progress() as tell:
             tell(f"reading {file.path.name}")
-            provider = make_provider(file, engine, MemoryLedger, [], tell)
+            provider = make_provider(file, engine, MemoryLedger, [], tell, open_circle(file, is_asked=False))
         yield provider, engine
 
 

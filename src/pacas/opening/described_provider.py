@@ -12,6 +12,7 @@ from pacas.errors import ConfigError, InputError
 from pacas.formats.provider.make_provider import make_provider
 from pacas.formats.provider.provider_file import ProviderFile
 from pacas.formats.provider.sections import RegistrySection
+from pacas.opening.open_circle import open_circle
 from pacas.provider.ledger.ledger import Ledger, MemoryLedger
 from pacas.provider.provider import Provider
 from pacas.provider.quoter.declared import EarlierSales
@@ -41,7 +42,8 @@ def open_described(
         return opened[0]
 
     try:
-        return make_provider(file, engine, open_file, _sold_before(file), tell)
+        circle = open_circle(file, is_asked=not read_only)
+        return make_provider(file, engine, open_file, _sold_before(file), tell, circle)
     except BaseException as error:
         for unused in opened:
             for_nothing = isinstance(error, InputError) and makes_a_file and unused.opening() is None
@@ -63,6 +65,7 @@ def files_of(file: ProviderFile) -> Iterator[Path]:
     if isinstance(file.pricing.members, RegistrySection):
         yield file.folder / file.pricing.members.registry
     yield from (file.folder / section.dictionary for section in file.dependency if section.dictionary is not None)
+    yield from (file.folder / name for name in (file.circle.secret, file.circle.token, file.circle.ca) if name)
     yield file.signing_key
     yield from _ledger_files(file)
     if (state := state_file(file.ledger_url, file.folder)) is not None:

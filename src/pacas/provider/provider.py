@@ -22,6 +22,7 @@ from pacas.engine.contract import Engine, Source
 from pacas.engine.hierarchy_files import GivenHierarchies, as_hierarchies
 from pacas.engine.questions import Data, as_source, engine_for
 from pacas.errors import (
+    HouseError,
     InputError,
     LedgerBrokenError,
     LedgerChangedError,
@@ -33,6 +34,7 @@ from pacas.protocol.marketplace import Columns
 from pacas.protocol.messages import Answer, Ladders, Offer, Quote, Reason, Refusal, Request
 from pacas.protocol.names import LOCAL, check_buyer
 from pacas.protocol.order_of_checks import at_rates
+from pacas.provider.circle import ELSEWHERE, TRIES, Circle
 from pacas.provider.in_memory.shop import InMemoryShop
 from pacas.provider.in_memory.stock import Stock, take_stock
 from pacas.provider.ledger.chain import Head
@@ -71,7 +73,8 @@ class Provider:
     `match` says what is sold and how a client's tuple finds it; `policies` what must stay hidden; `hierarchies` may be
     given as the files they are in. Without a `ledger` purchases are remembered as long as the process runs. `published`
     are dependencies that hold exactly, and that buyers are told of. `floor` is by attribute the finest level that
-    anybody may buy; `common_trees` are the digests of the hierarchies that it shares with other providers.
+    anybody may buy; `common_trees` are the digests of the hierarchies that it shares with other providers, and `circle`
+    is its place at a clearing house, by which policies over several attributes are kept together with them.
     `schedule` are pairs, above so many list credits and per cent: who buys more pays less for what comes on top.
 
     Its quotes are sealed: what is free follows from public columns alone. With a `support` set, price `points`, a
@@ -96,6 +99,7 @@ class Provider:
         max_matches: int = 1000,
         floor: Mapping[str, int] | None = None,
         common_trees: Mapping[str, str] | None = None,
+        circle: Circle | None = None,
         sealing: Sealing | None = None,
         published: Iterable[str | FunctionalDependency] = (),
         ledger: Ledger | None = None,
@@ -125,12 +129,13 @@ class Provider:
             max_matches=max_matches,
             floor=dict(floor or {}),
             common_trees=dict(common_trees or {}),
+            circle=None if circle is None else circle.digest,
             sealing=sealing or Sealing() if mode is QuoteMode.SEALED else None,
             published=FunctionalDependency.parse_all(published),
         )
         sources = {MAIN: as_source(relation)} | {name: as_source(data) for name, data in (relations or {}).items()}
         terms.check_names(sources[MAIN].columns, sources[MAIN].name)
-        self._start(sources, terms, ledger or MemoryLedger(), seed, engine, tell)
+        self._start(sources, terms, ledger or MemoryLedger(), seed, engine, tell, circle)
 
     @classmethod
     def on_terms(
@@ -142,10 +147,11 @@ class Provider:
         seed: int | None = None,
         engine: Engine[Any] | None = None,
         tell: Tell = lambda what: None,
+        circle: Circle | None = None,
     ) -> Provider:
         """A provider on terms whose names have been checked; `sources` are its relations, the main one among them."""
         provider = cls.__new__(cls)
-        provider._start(sources, terms, ledger, seed, engine, tell)
+        provider._start(sources, terms, ledger, seed, engine, tell, circle)
         return provider
 
     def _start(
@@ -156,8 +162,11 @@ class Provider:
         seed: int | None,
         engine: Engine[Any] | None,
         tell: Tell,
+        circle: Circle | None,
     ) -> None:
-        self._ledger = ledger
+        self._ledger, self._circle = ledger, circle
+        if circle is not None:
+            circle.join(terms)
         self.seed_is_given = seed is not None
         """Whether the support set's secret can be guessed."""
         self.began_anew: tuple[str, ...] = ()
@@ -273,8 +282,10 @@ class Provider:
             return self._known
 
     def close(self) -> None:
-        """Let go of the ledger: nothing can be sold any more."""
+        """Let go of the ledger, and of the circle: nothing can be sold any more."""
         self._ledger.close()
+        if self._circle is not None:
+            self._circle.house.close()
 
     def __enter__(self) -> Provider:
         return self
@@ -329,6 +340,8 @@ class Provider:
     ) -> Entry | Refusal:
         """Pay, with the ledger's entry for an answer: what a receipt is made from. Sales of several threads share a
         commit."""
+        if self._circle is not None and buyer == ELSEWHERE:
+            raise InputError(f"no buyer may be called {ELSEWHERE!r}; take another name")
         return self._commits.make(SaleOrder(self._needed(request), ceiling, key, buyer, credit))
 
     def _sell_together(self, orders: Sequence[SaleOrder]) -> None:
@@ -368,20 +381,12 @@ class Provider:
             most = order.credit() if callable(order.credit) else order.credit
             if sales:
                 self._take_in(sales[-1])
-            sale = self._shop.judge(order.request, order.buyer)
-            if isinstance(sale, Refusal):
-                return sale
-            tab = self.tab(order.buyer, now := self._ledger.now())
-            price = tab.charge(self.schedule, sale.price)
-            if price > order.ceiling:
-                return Refusal(Reason.CEILING)
-            if most is not None and self._is_beyond(most, order.buyer, tab, tab.bought(sale.price, None)):
-                return Refusal(Reason.CREDIT)
-            purchase = self._shop.purchase(sale, order.request, order.buyer, order.key)
-            if not tab.schedule(self.schedule).is_flat:
-                purchase = replace(purchase, price=price, listed=sale.price)
-            if tab.has_terms:  # the entry's own time says whether they had ended
-                purchase = replace(purchase, time=now)
+            made = self._judged(order, most) if self._circle is None else self._cleared(self._circle, order, most)
+            if isinstance(made, Refusal):
+                return made
+            sale, purchase = made
+        except HouseError as error:
+            return error
         except StorageError:
             raise
         except Exception as error:
@@ -392,6 +397,45 @@ class Provider:
             return error
         sales.append(_Sold(sale, purchase, entry))
         return entry
+
+    def _judged(self, order: SaleOrder, most: int | None) -> tuple[Any, Purchase] | Refusal:
+        """What an order comes to, on all that is known here to be sold."""
+        sale = self._shop.judge(order.request, order.buyer)
+        if isinstance(sale, Refusal):
+            return sale
+        tab = self.tab(order.buyer, now := self._ledger.now())
+        price = tab.charge(self.schedule, sale.price)
+        if price > order.ceiling:
+            return Refusal(Reason.CEILING)
+        if most is not None and self._is_beyond(most, order.buyer, tab, tab.bought(sale.price, None)):
+            return Refusal(Reason.CREDIT)
+        purchase = self._shop.purchase(sale, order.request, order.buyer, order.key)
+        if not tab.schedule(self.schedule).is_flat:
+            purchase = replace(purchase, price=price, listed=sale.price)
+        if tab.has_terms:  # the entry's own time says whether they had ended
+            purchase = replace(purchase, time=now)
+        return sale, purchase
+
+    def _cleared(self, circle: Circle, order: SaleOrder, most: int | None) -> tuple[Any, Purchase] | Refusal:
+        """The same with all that other members have sold of the same person, reserved before anybody is told."""
+        made = self._judged(order, most)
+        for _ in range(TRIES):
+            if isinstance(made, Refusal):
+                return made
+            found = circle.read(order.request)
+            if isinstance(found, Refusal):
+                return found
+            lines, news = found
+            with self._state:
+                sold = [Purchase(ELSEWHERE, "-", request, 0, "") for request in news]
+                if not all([self._sales.learn_elsewhere(one) for one in sold]):
+                    circle.forget()
+                    return Refusal(Reason.UNSAFE)
+            if news:
+                made = self._judged(order, most)
+            if isinstance(made, Refusal) or circle.reserve(order.request, lines):
+                return made
+        raise circle.too_busy()
 
     def _take_in(self, sold: _Sold) -> None:
         """Know of a sale that was made here. While its commit is shared, quotes may know of it shortly before."""
@@ -404,6 +448,8 @@ class Provider:
         entries = self._ledger.after(self._ledger.opened_head)
         with self._state:
             self._shop.recount([entry.sold for entry in entries])
+            if self._circle is not None:
+                self._circle.forget()
             self._sales, self._overcounts = self._shop.sales, False
 
     @property

@@ -67,6 +67,8 @@ class Terms:
     """By attribute the finest level that anybody may buy; what is not named is sold from the ground up."""
     common_trees: Mapping[str, str] = field(default_factory=dict)
     """By attribute the digest of the hierarchy that all members of a circle of providers have."""
+    circle: str | None = None
+    """By what a ledger knows the clearing house that all sales are made through; None where there is none."""
     published: Sequence[FunctionalDependency] = ()
     """Dependencies that hold exactly in the relation, and that everybody may know."""
     about: Literal["people", "things"] = "people"
@@ -163,8 +165,8 @@ class Terms:
         for number, policy in enumerate(self.policies, start=1):
             if attribute in policy.y and policy.allow_linkage:
                 return f"policy {number} has allow_linkage, so nodes with fewer than k values are sold; leave it out"
-            if attribute in policy.y and len(policy.y) > 1:
-                return f"policy {number} is over several attributes, and trees do not keep those; write one for each"
+            if attribute in policy.y and len(policy.y) > 1 and self.circle is None:
+                return f"policy {number} is over several attributes: that takes a clearing house; write one for each"
         return None
 
     def _check_floor(self, attribute: str, level: int) -> None:

@@ -16,6 +16,7 @@ from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from structlog.typing import FilteringBoundLogger
 
+from pacas.protocol.circle import House
 from pacas.provider.ledger.accounts import Accounts
 from pacas.provider.ledger.offers import PrivateOffers
 from pacas.provider.provider import Provider
@@ -61,11 +62,12 @@ def create_app(
     beside: Beside | None = None,
     presence: Presence | None = None,
     offers: PrivateOffers | None = None,
+    house: House | None = None,
 ) -> Starlette:
-    """A provider behind HTTP. Its ledger, accounts and offers stay the caller's, to close when the app has ended."""
+    """A provider behind HTTP. Its ledger, accounts, offers and house stay the caller's, to close when it has ended."""
     log = log or make_log()
     watch = None if beside is None else beside.watch
-    service = Service(provider, accounts, settings, signing, log, watch, presence, offers)
+    service = Service(provider, accounts, settings, signing, log, watch, presence, offers, house)
     routes = routes_of(Routes(service), version("pacas"))
 
     @asynccontextmanager

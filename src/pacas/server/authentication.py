@@ -71,6 +71,8 @@ def _admitted(account: Account, call: HttpCall, role: Role | None) -> Account:
         raise Failure(ErrorCode.FORBIDDEN, f"this needs an account of the role {role.value!r}")
     if role is None and account.role is Role.RECONCILE:
         raise Failure(ErrorCode.FORBIDDEN, "this token opens /reconcile/TOKEN, and nothing else")
+    if role is None and account.role is Role.MEMBER:
+        raise Failure(ErrorCode.FORBIDDEN, "this token opens /v1/circle, and nothing else")
     return account
 
 

@@ -25,6 +25,8 @@ from pacas.wire.shapes import (
     AccountAnswer,
     AccountLine,
     Catalogue,
+    CircleAnswer,
+    CircleBody,
     ErrorBody,
     ErrorCode,
     KeyAnswer,
@@ -47,7 +49,7 @@ from pacas.wire.shapes import (
 Endpoint = Callable[[HttpCall], Coroutine[Any, Any, Response]]
 DOCUMENT = "/v1/openapi.json"
 REFERENCE = "#/components/schemas/{model}"
-BODIES = (QuotesBody, PurchaseBody, PurchasesBody, OfferBody, ProofsBody)
+BODIES = (QuotesBody, PurchaseBody, PurchasesBody, OfferBody, ProofsBody, CircleBody)
 DESCRIPTION = """\
 A provider of curated values: ask what a value costs, and buy it. All money is whole nanocredits (10⁻⁹ credit). Every
 error has the one shape {"error": {"code", "message"}}."""
@@ -150,6 +152,7 @@ def _parameter(name: str, where: str, what: str, required: bool = True, **schema
 _ATTRIBUTE = _parameter("attribute", "path", "What is asked about.")
 _VERSION = _parameter("version", "query", "As the catalogue names it: such a list never changes.", False)
 _ID = _parameter("id", "path", "The idempotency key of the purchase.", minLength=1)
+_KEY = _parameter("key", "path", "Whom lines are about: an HMAC, in hex.", pattern="^[0-9a-f]{64}$")
 _OFFER = _parameter("id", "path", "The offer's name.", minLength=1)
 _IDEMPOTENCY = _parameter(
     "Idempotency-Key",
@@ -245,6 +248,26 @@ OPERATIONS = (
         (*_FOR_A_ROLE, ErrorCode.NOT_FOUND, ErrorCode.CONFLICT),
         None,
         (_OFFER,),
+    ),
+    Operation(
+        "GET",
+        "/v1/circle/{key}",
+        "circle_lines",
+        "What members of a circle have sold of somebody; for members.",
+        CircleAnswer,
+        (*_FOR_A_ROLE, ErrorCode.NOT_FOUND, ErrorCode.UNPROCESSABLE),
+        None,
+        (_KEY,),
+    ),
+    Operation(
+        "PUT",
+        "/v1/circle/{key}",
+        "circle_reserve",
+        "Say that you are about to sell; for members.",
+        CircleAnswer,
+        (*_WITH_BODY, ErrorCode.NOT_FOUND, ErrorCode.CONFLICT),
+        _reference(CircleBody),
+        (_KEY,),
     ),
     Operation(
         "GET",

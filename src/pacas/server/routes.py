@@ -136,6 +136,18 @@ class Routes:
         account, id = await self._client(call), call.parameter("id")
         return _json(await self._service.pools.store.run(self._service.offering.withdraw, id, account))
 
+    async def circle_lines(self, call: HttpCall) -> Response:
+        await self._service.authentication.account(call, Role.MEMBER)
+        return _json(await self._service.pools.store.run(self._service.circle.read, call.parameter("key")))
+
+    async def circle_reserve(self, call: HttpCall) -> Response:
+        account = await self._service.authentication.account(call, Role.MEMBER)
+        body, key = await self._body(call, JSON), call.parameter("key")
+        try:
+            return _json(await self._service.pools.store.run(self._service.circle.reserve, key, body, account))
+        except ValidationError as error:
+            raise Failure.of(error) from None
+
     async def account(self, call: HttpCall) -> Response:
         account = await self._service.authentication.account(call)
         after, limit = _page(call)

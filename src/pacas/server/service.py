@@ -12,12 +12,14 @@ from structlog.typing import FilteringBoundLogger
 
 from pacas.core.tab import Tab
 from pacas.errors import StorageError
+from pacas.protocol.circle import House
 from pacas.provider.ledger.accounts import Account, Accounts
 from pacas.provider.ledger.entry import NOTHING_BOUGHT
 from pacas.provider.ledger.offers import MemoryOffers, PrivateOffers
 from pacas.provider.provider import Provider
 from pacas.server.answer_writers import PurchaseWriter, QuoteWriter, Widest
 from pacas.server.authentication import Authentication
+from pacas.server.circle import CircleDesk
 from pacas.server.limits import QuoteLimit, ServiceSettings
 from pacas.server.logs import place
 from pacas.server.metrics import Metrics
@@ -51,9 +53,11 @@ class Service:
         watch: Watch | None = None,
         presence: Presence | None = None,
         offers: PrivateOffers | None = None,
+        house: House | None = None,
     ) -> None:
         self._presence = presence
         self.offers = MemoryOffers() if offers is None else offers
+        self.circle = CircleDesk(house)
         self.provider, self.accounts, self.settings, self.signing, self.log = provider, accounts, settings, signing, log
         self.metrics, self.pools = Metrics(), ThreadPools()
         self.authentication = Authentication(accounts, self.pools.store)

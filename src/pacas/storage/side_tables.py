@@ -8,12 +8,16 @@ it is opened.
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, ClassVar
 
 from pacas.core.schedule import Schedule
+from pacas.errors import HouseError, StorageError
+from pacas.protocol.circle import CircleLine, CircleLines
 from pacas.provider.ledger.accounts import Account, Role, name_taken, no_such_account
 from pacas.provider.ledger.offers import OfferState, PrivateOffer
 from pacas.provider.ledger.refusals import RefusalCount
@@ -21,6 +25,8 @@ from pacas.provider.ledger.refusals import RefusalCount
 Rows = list[tuple[Any, ...]]
 MANY = 100
 """Rows that are written at once."""
+MOST_LINES = 1000
+"""Of one key: far more than attributes have levels."""
 
 
 class SideTable(ABC):
@@ -147,6 +153,48 @@ class OfferTable(SideTable):
 def _offer(row: tuple[Any, ...]) -> PrivateOffer:
     id, buyer, schedule, prepaid, days, state, stands_until = row
     return PrivateOffer(id, buyer, Schedule.parse(schedule), prepaid, days, OfferState(state), stands_until)
+
+
+class CircleTable(SideTable):
+    """The lines of a clearing house: a row for each key, whose version says how often a line was added."""
+
+    NAME = "circle"
+    CREATE = """CREATE TABLE IF NOT EXISTS circle (
+        key TEXT PRIMARY KEY,
+        version BIGINT NOT NULL,
+        lines TEXT NOT NULL
+    )"""
+
+    def read(self, key: str) -> CircleLines:
+        with _house_faults():
+            rows = self._read("SELECT version, lines FROM circle WHERE key = ?", key)
+        if not rows:
+            return CircleLines()
+        return CircleLines(rows[0][0], tuple(CircleLine(*line) for line in json.loads(rows[0][1])))
+
+    def reserve(self, key: str, if_version: int, line: CircleLine) -> bool:
+        found = self.read(key)
+        if found.version != if_version:
+            return False
+        if line in found.lines:
+            return True
+        if len(found.lines) >= MOST_LINES:
+            raise HouseError("the house has too many lines of one key; the circle's members sell at too many levels")
+        lines = json.dumps([*found.lines, line], separators=(",", ":"))
+        with _house_faults():
+            if if_version == 0:
+                statement = "INSERT INTO circle VALUES (?, 1, ?) ON CONFLICT (key) DO NOTHING RETURNING key"
+                return bool(self._write(statement, key, lines))
+            statement = "UPDATE circle SET version = ?, lines = ? WHERE key = ? AND version = ? RETURNING key"
+            return bool(self._write(statement, if_version + 1, lines, key, if_version))
+
+
+@contextmanager
+def _house_faults() -> Iterator[None]:
+    try:
+        yield
+    except StorageError as error:
+        raise HouseError(f"the clearing house cannot be asked, so nothing is sold: {error}") from None
 
 
 class RefusalTable(SideTable):

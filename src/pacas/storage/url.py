@@ -7,6 +7,7 @@ from pathlib import Path
 from types import ModuleType
 
 from pacas.errors import ConfigError, LedgerWentBackError, StorageError, did_you_mean
+from pacas.protocol.circle import House
 from pacas.provider.ledger.accounts import Accounts, MemoryAccounts
 from pacas.provider.ledger.chain import EMPTY, Head
 from pacas.provider.ledger.ledger import Ledger, MemoryLedger
@@ -14,7 +15,7 @@ from pacas.provider.ledger.offers import PrivateOffers
 from pacas.provider.ledger.refusals import Refusals
 from pacas.storage.side_tables import ServingTable
 from pacas.storage.sqlite.ledger import SqliteLedger
-from pacas.storage.sqlite.side_tables import SqliteAccounts, SqliteOffers, SqliteRefusals, SqliteServing
+from pacas.storage.sqlite.side_tables import SqliteAccounts, SqliteCircle, SqliteOffers, SqliteRefusals, SqliteServing
 from pacas.storage.state_file import StateFile
 
 SCHEMES = ("sqlite", "postgresql", "memory")
@@ -127,6 +128,24 @@ def open_offers(url: str, folder: Path) -> PrivateOffers:
         offers: PrivateOffers = _with_psycopg("pacas.storage.postgres.side_tables").PostgresOffers(url)
         return offers
     return SqliteOffers(sqlite_path(url, folder))
+
+
+def open_house(url: str) -> House:
+    """The clearing house in PostgreSQL that a URL names: a schema of its own, as a ledger has."""
+    house: House = _with_psycopg("pacas.storage.postgres.side_tables").PostgresCircle(url)
+    return house
+
+
+def open_kept_house(url: str, folder: Path) -> House:
+    """The clearing house that a service keeps beside the ledger that a URL names, which is no ledger in memory.
+
+    It is no part of the ledger's own file or schema: a member that sells from it holds off writers there meanwhile.
+    """
+    if ledger_kind(url) == "postgresql":
+        address = _with_psycopg("pacas.storage.postgres.address").PostgresAddress
+        return open_house(address.beside(url, "circle"))
+    path = sqlite_path(url, folder)
+    return SqliteCircle(path.with_name(f"{path.name}.circle"))
 
 
 def open_serving(url: str, folder: Path) -> ServingTable:

@@ -27,6 +27,7 @@ from pydantic import (
 from pydantic import create_model as model_of
 
 from pacas.core.schedule import LIST, Schedule
+from pacas.protocol.circle import CircleLine, CircleLines
 from pacas.protocol.messages import LARGEST, ListedLadder, ListedPrices, Request
 from pacas.protocol.receipt import Receipt, SignedReceipt
 from pacas.protocol.tree_head import LoggedEntry, SignedTreeHead, TreeHead
@@ -133,6 +134,14 @@ class ProofsBody(ClientShape):
     size: Annotated[int, Field(ge=1, le=LARGEST, description="How many entries the log had in the head to prove for.")]
     heads: Sizes = Field([], description="The sizes of earlier heads.")
     entries: Sizes = Field([], description="The sequence numbers of entries.")
+
+
+class CircleBody(ClientShape):
+    """A line that a member of a circle adds: what it is about to sell of whom the key is about."""
+
+    if_version: int = Field(ge=0, le=LARGEST, description="The key's version as it was read; 0: it had no lines.")
+    attribute: Name
+    level: Level
 
 
 def _one_or_many(given: Any) -> str:
@@ -457,6 +466,30 @@ def schedule_of(steps: Sequence[RateStep]) -> Schedule:
     return Schedule.of_pairs((step.above, step.rate) for step in steps) if steps else LIST
 
 
+class CircleLineDocument(ServerShape):
+    """What a member has sold, or was about to sell."""
+
+    attribute: str
+    level: Level
+    member: str
+
+
+class CircleAnswer(ServerShape):
+    """All that members have sold of whom a key is about."""
+
+    version: int = Field(ge=0, description="How often a line was added: 0, if there is none.")
+    lines: list[CircleLineDocument]
+
+    @classmethod
+    def of(cls, found: CircleLines) -> CircleAnswer:
+        lines = [CircleLineDocument(attribute=a, level=level, member=member) for a, level, member in found.lines]
+        return cls(version=found.version, lines=lines)
+
+    def told(self) -> CircleLines:
+        lines = (CircleLine(one.attribute, one.level, one.member) for one in self.lines)
+        return CircleLines(self.version, tuple(lines))
+
+
 class OfferDocument(ServerShape):
     """A private offer, or what the account has asked for."""
 
@@ -524,7 +557,7 @@ class AccountLine(ServerShape):
     """An account, as an operator sees it."""
 
     account: str
-    role: Literal["client", "operator", "reconcile"]
+    role: Literal["client", "operator", "reconcile", "member"]
     credit: Amount | None
     spent: Amount
     purchases: int

@@ -49,7 +49,10 @@ def add(
     ] = None,
     role: Annotated[
         Role,
-        typer.Option(help="A client buys; an operator sees accounts and metrics; reconcile is for OpenRefine."),
+        typer.Option(
+            help="A client buys; an operator sees accounts and metrics; reconcile is for OpenRefine, member for other "
+            "providers of a circle."
+        ),
     ] = Role.CLIENT,
     rate: Annotated[
         int | None,
@@ -228,6 +231,8 @@ def _rate_words(tuples: int | None) -> str:
 
 def _use(role: Role, token: str, reconcile: bool | str) -> str:
     """What a token is for; `reconcile` is the provider's setting."""
+    if role is Role.MEMBER:
+        return "a member keeps it in the file that token in [circle] names."
     if role is not Role.RECONCILE:
         return "a client gives it with --token or PACAS_TOKEN."
     address = reconcile if isinstance(reconcile, str) else "https://HOST:PORT"

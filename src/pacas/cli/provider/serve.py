@@ -37,7 +37,7 @@ from pacas.server.logs import make_log
 from pacas.server.presence import Presence
 from pacas.server.serving import ListeningAddress, Tls, most_connections, serve
 from pacas.server.signing_key import SigningKey
-from pacas.storage.url import open_accounts, open_offers, open_serving, state_file
+from pacas.storage.url import open_accounts, open_kept_house, open_offers, open_serving, state_file
 
 HOST, PORT = "127.0.0.1", 8321
 EXAMPLE = Path("pacas-example")
@@ -113,7 +113,12 @@ def command(
             opened_console = import_module("pacas.cli.provider.console").opened_console
             beside = stack.enter_context(opened_console(file, opened, asked, (findings, leak)))
         presence = stack.enter_context(present(file, signing))
-        app = create_app(opened, accounts, settings, signing, log=log, beside=beside, presence=presence, offers=offers)
+        house = open_kept_house(file.ledger_url, file.folder) if file.service.clearing_house else None
+        if house is not None:
+            stack.callback(house.close)
+        app = create_app(
+            opened, accounts, settings, signing, log=log, beside=beside, presence=presence, offers=offers, house=house
+        )
         url = address.listen(listener)
         if console:
             _say_where_the_console_is(address.url_here(listener.getsockname()[1]), file, accounts)

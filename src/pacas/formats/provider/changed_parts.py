@@ -16,6 +16,7 @@ _KEYS = {
     "dependencies": "[[dependency]], pricing.prior or members",
     "prices": "pricing.total, sensitivity or spread, or max_matches",
     "schedule": "pricing.schedule",
+    "circle": "circle",
     "draw": "this version of PACAS keeps others back of the rows that a [[dependency]] ties",
     "registry": "pricing.members",
     "reserve": "pricing.reserve, or keep or scope of a [[policy]]",

@@ -15,6 +15,7 @@ from pacas.formats.provider.provider_file import ProviderFile
 from pacas.formats.provider.sealing import sealing_of
 from pacas.formats.provider.support_file import read_support
 from pacas.formats.toml_sections import named
+from pacas.provider.circle import Circle
 from pacas.provider.ledger.ledger import Ledger
 from pacas.provider.provider import Provider
 from pacas.provider.quoter.declared import EarlierSales
@@ -29,6 +30,7 @@ def make_provider(
     ledger: Callable[[], Ledger],
     sold_before: Sequence[EarlierSales],
     tell: Tell,
+    circle: Circle | None = None,
 ) -> Provider:
     """The provider that a file describes. The ledger is asked for when everything that the file says has been checked.
 
@@ -37,10 +39,10 @@ def make_provider(
     """
     tell("reading the hierarchies")
     relations = file.scan_relations(engine)
-    terms = _terms(file, relations, engine, sold_before)
+    terms = _terms(file, relations, engine, sold_before, circle)
     _check(file, terms, relations)
     try:
-        return Provider.on_terms(relations, terms, ledger(), seed=file.seed(), engine=engine, tell=tell)
+        return Provider.on_terms(relations, terms, ledger(), seed=file.seed(), engine=engine, tell=tell, circle=circle)
     except LedgerChangedError as error:
         raise named_in(file, error) from None
 
@@ -50,6 +52,7 @@ def _terms(
     relations: Mapping[str, Source],
     engine: Engine[Any],
     sold_before: Sequence[EarlierSales],
+    circle: Circle | None,
 ) -> Terms:
     return Terms(
         hierarchies=file.read_hierarchies(relations[MAIN], engine),
@@ -64,6 +67,7 @@ def _terms(
         max_matches=file.max_matches,
         floor=file.floor,
         common_trees={a: digest.removeprefix("sha256:") for a, digest in file.circle.trees.items()},
+        circle=None if circle is None else circle.digest,
         sealing=sealing_of(file, engine, sold_before),
         published=file.published(),
         about=file.relation.about,

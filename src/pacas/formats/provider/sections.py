@@ -160,6 +160,15 @@ class CircleSection(Section):
     """What a provider has in common with others, so that they are safe together: by attribute a hierarchy's digest."""
 
     trees: dict[str, Annotated[str, Field(pattern="^(sha256:)?[0-9a-f]{64}$")]] = Field(default_factory=dict)
+    house: str | None = Field(default=None, min_length=1)
+    """The clearing house: a PACAS service's URL, or postgresql://…"""
+    secret: str | None = Field(default=None, min_length=1)
+    """The file with the secret that members share, and the house does not have."""
+    member: str | None = Field(default=None, min_length=1)
+    """How this provider is called there; at a service, by its account."""
+    token: str | None = Field(default=None, min_length=1)
+    """The file with the token of that account."""
+    ca: str | None = Field(default=None, min_length=1)
 
 
 class ServiceSection(Section):
@@ -178,6 +187,8 @@ class ServiceSection(Section):
     """Whether sealed prices are published as lists."""
     publish_dependencies: list[str] = Field(default_factory=list)
     """Dependencies that hold exactly in the relation, and that clients are told of."""
+    clearing_house: bool = False
+    """Whether accounts of the role member may keep lines here, of what providers have sold."""
     reconcile: Annotated[bool | str, PlainValidator(_reconcile)] = False
     """Whether OpenRefine and its like may ask and buy; a text is the address at which they find the service."""
 

@@ -32,6 +32,8 @@ class Role(StrEnum):
     """Asks for quotes, buys, and sees its own purchases."""
     OPERATOR = "operator"
     """Sees all accounts and the metrics; it may not buy."""
+    MEMBER = "member"
+    """A provider that keeps lines in the clearing house of this service; it may do nothing else."""
     RECONCILE = "reconcile"
     """Asks and buys by the reconciliation API alone. Its token stands in addresses, which get around: so its credit has
     an end."""

@@ -43,6 +43,12 @@ class SealedSales(RecordedSales):
         self._bought.setdefault(buyer, BoughtLevels()).learn(sold.priced, sold.place, unit, level)
         self.opened.learn(quoter.watched, sold, unit, level)
 
+    def learn_elsewhere(self, purchase: Purchase) -> bool:
+        ((quoter, unit, _, _),) = self._quoters.find_all([purchase.request])
+        if unit >= 0:
+            self._learn(purchase.buyer, quoter, purchase.request.attribute, unit, purchase.request.level)
+        return unit >= 0
+
     def replay(self, purchases: Iterable[Purchase]) -> None:
         taken = list(purchases)
         found = self._quoters.find_all([purchase.request for purchase in taken])

@@ -72,6 +72,16 @@ class RecordedSales(ABC):
         self._totals.setdefault(agreement.buyer, Total())
         self.count += 1
 
+    def learn_elsewhere(self, purchase: Purchase) -> bool:
+        """Know of what another provider has sold of the same people: it counts like a sale, and is none.
+
+        False, where it is about nobody that can be judged here.
+        """
+        self.replay([purchase])
+        self.count -= 1
+        del self._totals[purchase.buyer], self._tabs[purchase.buyer]
+        return True
+
     def _count(self, purchase: Purchase) -> None:
         put_on_tab(self._tabs, purchase)
         self._totals[purchase.buyer] = self._totals.get(purchase.buyer, Total()).plus(purchase.price)

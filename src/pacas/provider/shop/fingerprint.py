@@ -39,6 +39,7 @@ def terms_digests(terms: Terms) -> dict[str, str]:
         "match": text_digest({a: str(dependency) for a, dependency in terms.match.items()}),
         "policies": text_digest(_policies(terms)),
         **({} if terms.schedule.is_flat else {"schedule": text_digest(terms.schedule.pairs())}),
+        **({} if terms.circle is None else {"circle": terms.circle}),
     }
 
 

@@ -43,6 +43,13 @@ class PostgresAddress:
             raise ConfigError(f"ledger.url: PostgreSQL can't read this URL; it is written {WRITTEN}") from None
         return cls(names[0], parameters)
 
+    @classmethod
+    def beside(cls, url: str, what: str) -> str:
+        """The URL of another schema of the same database, named after a ledger's own."""
+        address, _, options = url.partition("?")
+        kept = [part for part in options.split("&") if part and not part.startswith("ledger=")]
+        return f"{address}?{'&'.join([*kept, f'ledger={cls.parse(url).ledger}_{what}'])}"
+
     def __str__(self) -> str:
         host = self.parameters.get("host") or self.parameters.get("hostaddr") or "the default host"
         return f"{self.ledger} in the database {self.parameters.get('dbname') or '(default)'} at {host}"

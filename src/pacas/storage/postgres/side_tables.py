@@ -11,7 +11,7 @@ from pacas.storage.database import PATIENCE
 from pacas.storage.postgres.address import PostgresAddress
 from pacas.storage.postgres.faults import LOST, fault, problem
 from pacas.storage.postgres.session import BoundedConnection, Session, close_soon, what_failed
-from pacas.storage.side_tables import AccountTable, OfferTable, RefusalTable, Rows, ServingTable, SideTable
+from pacas.storage.side_tables import AccountTable, CircleTable, OfferTable, RefusalTable, Rows, ServingTable, SideTable
 
 _COLUMNS = "SELECT column_name FROM information_schema.columns WHERE table_schema = current_schema() AND table_name = ?"
 
@@ -67,6 +67,13 @@ def _rows(connection: BoundedConnection, statement: str, *values: object) -> Row
 
 class PostgresAccounts(PostgresSideTable, AccountTable):
     """Accounts in a ledger's schema."""
+
+
+class PostgresCircle(PostgresSideTable, CircleTable):
+    """A clearing house in a schema of its own, where nobody waits for the writer of a ledger."""
+
+    def _write(self, statement: str, *values: object) -> Rows:
+        return self._run(statement, *values) if self._has_table else super()._write(statement, *values)
 
 
 class PostgresOffers(PostgresSideTable, OfferTable):

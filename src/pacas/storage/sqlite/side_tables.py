@@ -9,7 +9,7 @@ from pathlib import Path
 from threading import Lock
 
 from pacas.storage.database import FORKED
-from pacas.storage.side_tables import AccountTable, OfferTable, RefusalTable, Rows, ServingTable, SideTable
+from pacas.storage.side_tables import AccountTable, CircleTable, OfferTable, RefusalTable, Rows, ServingTable, SideTable
 from pacas.storage.sqlite.faults import fault, faults_as_storage_errors
 from pacas.storage.sqlite.ledger import connect_again, open_file
 
@@ -74,6 +74,10 @@ class SqliteSideTable(SideTable):
 
 class SqliteAccounts(SqliteSideTable, AccountTable):
     """Accounts in a ledger's file. One from before there were accounts gets their table with the first of them."""
+
+
+class SqliteCircle(SqliteSideTable, CircleTable):
+    """A clearing house in a file of its own."""
 
 
 class SqliteOffers(SqliteSideTable, OfferTable):
