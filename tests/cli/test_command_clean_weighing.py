@@ -76,7 +76,7 @@ def test_the_json_tells_what_was_weighed(pacas: Any) -> None:
     assert weighing["careful"] == 0.9 and weighing["free"] >= 0 and weighing["paid"] > 0
     assert weighing["vote"] > 0
     assert [rate["fd"] for rate in weighing["rates"]] == ["H -> B"]
-    assert all(list(rate) == ["fd", "wrong", "overwritten", "misplaced"] for rate in weighing["rates"])
+    assert all(list(rate) == ["fd", "wrong", "overwritten", "misplaced", "mixed"] for rate in weighing["rates"])
     assert all(0 < rate["wrong"] < 1 and 0 < rate["overwritten"] < 1 for rate in weighing["rates"])
     assert all(list(point) == ["spent", "error"] for point in weighing["expected"])
     assert weighing["expected"][0]["spent"] == 0 and weighing["expected"][-1]["spent"] == found["spent"]

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import pacas
@@ -14,7 +15,10 @@ from pacas.client.outcome.cleaning import Cleaning
 from pacas.client.outcome.judgement import DoubtfulCell, Judgement
 from pacas.client.outcome.steps import Why
 from pacas.client.safe_clean import SafeClean
+from pacas.client.weighing.model import Model
+from pacas.core.dependency import FunctionalDependency
 from pacas.core.hierarchy import Hierarchy
+from pacas.engine.codes import coded_texts
 from pacas.engine.duck.engine import DuckEngine
 from pacas.errors import InputError
 from pacas.protocol.marketplace import Columns
@@ -397,3 +401,38 @@ def test_what_is_not_sure_enough_to_be_free_is_bought_for_unless_that_may_be_wor
     assert not any(cell.written for cell in judgement(free).doubtful)
     assert any(cell.written for cell in judgement(paid).doubtful) == (at_most < 1)
     assert paid.score(truth).repair_error <= at_most * free.score(truth).repair_error
+
+
+# ---- what is bought of one side ------------------------------------------------------------------------------------
+
+
+def test_a_left_value_that_was_bought_says_nothing_of_another_left_side() -> None:
+    """K's city is what was bought, though the row shows another: it still is K's."""
+    brewery = [f"b{n}" for n in range(12) for _ in range(4)]
+    city = [f"c{n}" for n in range(12) for _ in range(4)]
+    city[5] = "c1 OR"
+    data = {"A": brewery, "C": city, "S": [f"s{n % 3}" for n in range(12) for _ in range(4)]}
+    cities = Hierarchy.flat([f"c{n}" for n in range(12)])
+    shop = Shop({"C": {f"b{n}": f"c{n}" for n in range(12)}}, by="A", trees={"C": cities})
+    columns = {name: coded_texts(pa.chunked_array([pa.array(values, pa.string())])) for name, values in data.items()}
+    model = Model(FunctionalDependency.parse_all(["A -> C", "C -> S"]), columns, {}, {"C": ("A",)})
+    tree = model.columns["C"].tree
+    model.tell("C", 5, tree.code("c1"))
+    model.fit_again()
+    by_brewery, by_city = (belief.side for belief in model.beliefs)
+    assert model.misplaced.stays[by_brewery][5] == 1
+    assert model.misplaced.stays[by_city][5] < 0.01
+    assert column(clean(data, shop, ["A -> C", "C -> S"], budget=10, hierarchies={}), "C")[5] == "c1"
+
+
+def test_a_dependency_that_does_not_hold_is_told_and_changes_nothing() -> None:
+    """Most groups are mixed, and of the same two values: each is what it is. Nothing is asked, or in doubt."""
+    data = table(*((f"g{n}", ["x0"] * (17 + n % 5) + ["y1"] * (13 - n % 5)) for n in range(20)))
+    shop = Shop({"B": {str(key): "x0" for key in data["K"]}})
+    cleaned = clean(data, shop, budget=100)
+    weighing = judgement(cleaned)
+    assert not cleaned.repairs and not shop.asked and not weighing.doubtful
+    assert [rates.holds for rates in weighing.rates] == [False]
+    (first, *_) = weighing.explain(25, "B")
+    assert first.says.endswith("which is what it is: most are mixed") and first.weight > 0.99
+    assert sum(one.weight for one in weighing.explain(25, "B")) <= 1 + 1e-9

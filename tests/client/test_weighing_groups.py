@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from math import factorial
+from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
-from pacas.client.weighed_rows import row_options
+from pacas.client.weighed_groups.rates import chance_of_mixtures
+from pacas.client.weighed_rows import calibration, misplaced, row_options
 from pacas.client.weighing.model import Model
 from pacas.core.dependency import FunctionalDependency
 from pacas.core.hierarchy import Hierarchy
@@ -33,3 +38,90 @@ def test_a_rows_own_group_is_none_of_those_it_may_belong_to(monkeypatch: pytest.
     values = [found.finder.columns["A"].tree.label(value) for value in found.options.value.tolist()]
     options = sorted(zip(found.suspects[found.options.of].tolist(), values, strict=True))
     assert options == [(0, "b"), (1, "b"), (2, "c"), (3, "c")]
+
+
+# ---- is a mixture an accident, or the rule? -------------------------------------------------------------------------
+
+
+def test_where_groups_are_mixed_as_a_rule_each_is_what_it_is() -> None:
+    """A town does not tell a gender, whoever has declared it."""
+    towns = [f"t{n}" for n in range(20) for _ in range(30)]
+    genders = [gender for n in range(20) for gender in "F" * (17 + n % 5) + "M" * (13 - n % 5)]
+    (belief,) = model({"A": towns, "B": genders}, "A -> B").beliefs
+    assert not belief.rates.holds and belief.agreement < 0.1
+    assert belief.one_value.max() < 0.01
+
+
+def test_a_block_in_a_third_of_the_groups_is_an_accident() -> None:
+    towns = [f"t{n}" for n in range(21) for _ in range(30)]
+    states = [v for n in range(21) for v in (["s0"] * 12 if n % 3 == 0 else [f"s{n % 7}"] * 12) + [f"s{n % 7}"] * 18]
+    (belief,) = model({"A": towns, "B": states}, "A -> B").beliefs
+    assert belief.rates.overwritten > 0.1 and belief.rates.mixed < 1e-4
+
+
+def test_sources_that_contradict_each_other_about_nearly_everything_still_tell() -> None:
+    """All groups are mixed, but hardly of what others hold."""
+    flights = [f"f{n}" for n in range(30) for _ in range(12)]
+    times = [t for n in range(30) for t in [f"{n}:15"] * 7 + [f"{n}:40"] * 5]
+    (belief,) = model({"A": flights, "B": times}, "A -> B").beliefs
+    assert belief.rates.overwritten > 0.5 and belief.agreement > 0.4
+    assert belief.rates.holds and belief.one_value.min() == 1
+
+
+def test_as_many_mixed_groups_as_others_say_nothing() -> None:
+    assert chance_of_mixtures(15.0, 30) == pytest.approx(0.01)
+    for mixed, groups in [(0, 0), (3, 10), (9, 10), (10, 10)]:
+        holds, holds_not = (Fraction(factorial(mixed + a) * factorial(groups - mixed + b)) for a, b in ((0, 9), (9, 0)))
+        expected = holds_not / (holds_not + 99 * holds)
+        assert chance_of_mixtures(float(mixed), groups) == pytest.approx(float(expected))
+
+
+# ---- what other groups of a part hold -------------------------------------------------------------------------------
+
+
+def test_a_part_whose_groups_differ_does_not_rule_out_what_none_of_them_has() -> None:
+    """C tells that somebody is paid, and mostly nothing else: a wage of one's own is no less likely than the next."""
+    rows = [(f"a{n}", "not", "0") for n in range(40) for _ in range(3)]
+    rows += [(f"a{n}", "paid", "9" if n < 34 else f"w{n}") for n in range(40) for _ in range(3)]
+    rows += [("b", "paid", "w35"), ("b", "paid", "w77")]
+    (belief,) = model(dict(zip("ACB", map(list, zip(*rows, strict=True)), strict=True)), "A, C -> B").beliefs
+    assert belief.prior.part == ("C",)
+    seen, unseen = belief.prior(belief.side.group[-2:], belief.column.codes[-2:])
+    assert seen < 15 * unseen
+
+
+# ---- rows in conflict -----------------------------------------------------------------------------------------------
+
+
+def scores_by_side(monkeypatch: pytest.MonkeyPatch, *of: Any) -> list[tuple[list[float], list[float]]]:
+    """Per left side: the scores and weights by which it was last asked how many errors are left ones."""
+    given: list[tuple[list[float], list[float]]] = []
+    as_it_is = calibration.side_evidence
+
+    def watched(tried: Any, scores: Any, weight: Any) -> Any:
+        given.append((scores.tolist(), weight.tolist()))
+        return as_it_is(tried, scores, weight)
+
+    monkeypatch.setattr(misplaced, "side_evidence", watched)
+    found = model(*of)
+    return given[-len(found.misplaced.finder.sides) :]
+
+
+def test_what_one_left_side_explains_is_no_evidence_about_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The last row may belong to A = b; D, by which it clashes, too, has no group that agrees with it."""
+    data = {"A": [*"aaaabbbba"], "B": [*"xxxxyyyyy"], "D": [*"dddddddde"], "E": [*"mmmmmmmmn"]}
+    data = {name: [*values, *tail] for (name, values), tail in zip(data.items(), ("c", "z", "e", "k"), strict=True)}
+    left, other = scores_by_side(monkeypatch, data, "A -> B", "D -> E")
+    assert max(left[0]) > row_options.HOPELESS
+    assert other[0] and max(other[0]) == row_options.HOPELESS
+
+
+def test_a_row_that_is_alone_does_not_say_how_many_left_sides_are_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its value is unlikely by what other groups have; but it contradicts nobody, as errors do that are tried out."""
+    rows = [(f"a{n}", c, b) for n in range(20) for c, b in (("not", "0"), ("paid", "9")) for _ in range(3)]
+    rows += [(f"a{n}", "not", "9") for n in range(12)]
+    data = dict(zip("ACB", map(list, zip(*rows, ("z", "not", "9"), strict=True)), strict=True))
+    found = model(data, "A, C -> B")
+    assert found.misplaced.fits[found.beliefs[0]][-1] < 0.6
+    ((_, weight),) = scores_by_side(monkeypatch, data, "A, C -> B")
+    assert np.flatnonzero(weight).tolist() == [*range(12)], "the errors weigh, and the last row does not"

@@ -21,6 +21,7 @@ ONE = Fraction(1)
 NONE = Fraction(0)
 MOST_CANDIDATES = 8
 MARGIN = Fraction(0.3)
+PAID_MARGIN = Fraction(0.1)
 SURE = Fraction(9, 10)
 CERTAIN = Fraction(0.995)
 TIE = Fraction(1e-9)
@@ -41,6 +42,8 @@ class Rates(NamedTuple):
     overwritten: Fraction
     confusion: Mapping[Value, Fraction]
     lean: Fraction
+    mixed: Fraction = NONE
+    """How likely groups are mixed as a rule, and each is what it is."""
 
     def confused(self, value: Value) -> Fraction:
         """How often a wrong cell shows a value."""
@@ -189,7 +192,12 @@ class Groups:
             near: list[Value] = [
                 v for k, v in told.items() if k != key and v is not None and all(k[at] == key[at] for at in places)
             ]
-            chance = (near.count(value) + chance) / (len(near) + 1)
+            pairs = Counter((tuple(k[at] for at in places), v) for k, v in told.items() if v is not None)
+            once, twice = (list(pairs.values()).count(n) for n in (1, 2))
+            taken = Fraction(once + 1, once + 2 * twice + 2)
+            if near:
+                seen = max(near.count(value) - taken, NONE)
+                chance = (seen + taken * len(set(near)) * chance) / len(near)
         return max(chance, Fraction(1e-9)) * (ONE if column.is_known(value) else Fraction(1e-6))
 
     def part_scores(self, order: Mapping[Value, int]) -> dict[tuple[str, ...], float]:
@@ -316,6 +324,11 @@ class Posterior:
         all_ = total([s.weight for s in self.stories if s.truth == truth])
         return total([s.weight for s in self.stories if s.truth == truth and s.block == value]) / all_
 
+    def one_value(self, likeliest: Value) -> Fraction:
+        """How likely the group should have one value, and is no mixture: that is what a block of it may be instead."""
+        blocks = total([self.block(likeliest, v) for v in self.candidates if v != likeliest])
+        return 1 - self.rates.mixed * min(blocks, ONE)
+
     def chance(self, value: Value) -> Fraction:
         """How likely a value is the truth."""
         listed = value in self.candidates
@@ -379,10 +392,10 @@ class Posterior:
 
     # ---- what an answer is worth ----------------------------------------------------------------------------------
 
-    def now(self, careful: Fraction, least: Least | None) -> Fraction:
+    def now(self, careful: Fraction, least: Least | None, one: Fraction) -> Fraction:
         """A cell's expected δ as it would be decided without an answer."""
         kept = total([self.expected(self.column.cells[row]) for row in self.rows]) / len(self.rows)
-        sure = least is not None and least.sure >= careful and not self.overrules(least)
+        sure = least is not None and one * least.sure >= careful and not self.overrules(least)
         writes = least is not None and (bool(self.answers) or sure)
         return min(kept, least.risk) if writes and least is not None else kept
 
@@ -407,12 +420,14 @@ class Posterior:
             expected += min([*guesses, itself])
         return expected + max(other - covered, NONE) * column.level_penalty(level)
 
-    def worth(self, level: int, careful: Fraction, stays: Mapping[int, Fraction], least: Least | None) -> Fraction:
+    def worth(
+        self, level: int, careful: Fraction, stays: Mapping[int, Fraction], least: Least | None, one: Fraction
+    ) -> Fraction:
         """The δ that an answer at a level is expected to remove, in all cells that belong here; none at the root."""
         if level >= self.column.tree.height:
             return NONE
         size = total([stays[row] for row in self.rows])
-        return max(self.now(careful, least) - self.after(level), NONE) * size
+        return max(self.now(careful, least, one) - self.after(level), NONE) * size * one
 
 
 class Least(NamedTuple):
@@ -442,31 +457,33 @@ def decide(
     fits: Fraction,
     stays: Fraction,
     careful: float,
+    one: Fraction,
     firm: bool | None = None,
 ) -> Decision:
     """A cell of a group that is violated, or was asked about.
 
     What a wrong left side explains is right as it is: `stays` is how likely the left side is right, `fits` how likely
-    the cell's value is its group's. What was paid for must help, and be firm; where no errors could be tried (None),
-    if the row hardly is from elsewhere.
+    the cell's value is its group's. So is every cell of a group that is what it is: `one` is how likely it is not.
+    What was paid for must help, and be firm; where no errors could be tried (None), the row hardly be from elsewhere.
     """
     column = posterior.column
     shown = column.cells[row]
     astray, miss = 1 - stays, max(1 - fits, Fraction(1e-9))
     here = clip(1 - astray / miss, NONE, ONE)
-    keep = here * posterior.expected(shown)
+    keep = one * here * posterior.expected(shown)
     gain = NONE
     if least is not None and least.node != shown and not posterior.overrules(least):
-        gain = keep - here * least.risk - astray * column.distance(least.node, shown)
-    sure = NONE if least is None else least.sure * (1 - astray)
+        gain = keep - one * here * least.risk - (one * astray + 1 - one) * column.distance(least.node, shown)
+    sure = NONE if least is None else one * least.sure * (1 - astray)
     paid = bool(posterior.answers)
-    least_gain = max(MARGIN * keep, TIE)
-    is_firm = astray < Fraction(0.2) if firm is None else firm
+    least_gain = max((PAID_MARGIN if paid else MARGIN) * keep, TIE)
+    is_firm = astray < Fraction(0.2) and one >= Fraction(1, 2) if firm is None else firm
     written = gain > least_gain and (sure >= Fraction(careful) or (paid and is_firm))
     doubted = Fraction(min(1 - careful, 0.5))
-    in_doubt = not written and miss > doubted
+    in_doubt = not written and one * miss > doubted
     certain = ONE if least is None else least.sure - CERTAIN
-    thresholds = [gain - least_gain, sure - Fraction(careful), miss - doubted, astray - Fraction(0.2), certain]
+    thresholds = [gain - least_gain, sure - Fraction(careful), one * miss - doubted, astray - Fraction(0.2), certain]
+    thresholds += [one - Fraction(1, 2)]
     return Decision(keep, gain, sure, written, in_doubt, min(map(abs, thresholds)))
 
 

@@ -157,6 +157,7 @@ class Case:
             Fraction(belief.rates.overwritten),
             {label(code): Fraction(q) for code, q in enumerate(belief.rates.confusion.tolist())},
             Fraction(belief.rates.lean),
+            Fraction(belief.rates.mixed),
         )
         came = self.given[id(belief)][1]
         elsewhere = {
@@ -284,6 +285,13 @@ def test_the_expected_error_of_writing_and_of_leaving(case: Case, data: st.DataO
             _least_of(risks, belief, group, posterior)
 
 
+def _one_value(belief: Belief, group: int, posterior: Posterior) -> Fraction:
+    """How likely a group should have one value: the same by both."""
+    one = posterior.one_value(belief.column.tree.label(int(belief.likeliest[group])))
+    assert near(belief.one_value[group], one)
+    return one
+
+
 def _least_of(risks: Risks, belief: Belief, group: int, posterior: Posterior) -> Least | None:
     """The literal client's value of least risk that is the fast one's; there must be one."""
     (place,) = risks.place(np.array([group])).tolist()
@@ -326,13 +334,13 @@ def test_right_hand_cells_are_decided_alike(case: Case, careful: float, data: st
         assert set(places) - answered == {row for g in looked for row in posteriors[g].rows} - answered
         for group in looked:
             posterior = posteriors[group]
-            least = _least_of(risks, belief, group, posterior)
+            least, one = _least_of(risks, belief, group, posterior), _one_value(belief, group, posterior)
             for row in set(posterior.rows) - answered:
                 fits = Fraction(float(model.misplaced.fits[belief][row]))
                 stays = Fraction(float(model.misplaced.stays[belief.side][row]))
                 at = places[row]
                 firm = bool(found.firm[at]) if model.misplaced.has_tried(belief.side) else None
-                literal = decide(posterior, row, least, fits, stays, careful, firm)
+                literal = decide(posterior, row, least, fits, stays, careful, one, firm)
                 assert near(found.keep[at], literal.keep)
                 assert least is None or near(found.sure[at], literal.sure)
                 if literal.nearest > NEAR:
@@ -347,7 +355,7 @@ def test_no_cell_is_written_that_the_rest_of_its_row_speaks_for(
     case: Case, careful: float, data: st.DataObject
 ) -> None:
     told(data.draw, case)
-    assume(len(case.model.beliefs) == 2)
+    assume(len(case.model.beliefs) == 2 and case.model.beliefs[1].rates.holds)
     label = case.model.columns["C"].tree.label
     found, by_key = decision.decide(case.model, careful)["C"], {p.key: p for p in case.posteriors(1).values()}
     answered = {row for row, attribute in case.model.answered if attribute == "C"}
@@ -395,7 +403,7 @@ def test_nothing_is_written_that_is_expected_to_be_worse(case: Case, careful: fl
 @given(cases([[Dependency(("A", "B"), "C")], [Dependency(("A",), "C")]]), st.data())
 def test_options_are_scored_by_what_they_explain(case: Case, data: st.DataObject) -> None:
     told(data.draw, case)
-    assume(case.model.beliefs)
+    assume(case.model.beliefs and case.model.beliefs[0].rates.holds)
     belief, groups, posteriors = case.model.beliefs[0], case.groups[0], case.posteriors(0)
     finder, column = case.model.misplaced.finder, belief.column
     rows = np.flatnonzero((belief.side.group >= 0) & column.known[column.codes])
@@ -451,11 +459,16 @@ def test_an_answer_is_worth_what_it_may_be(case: Case, careful: float, data: st.
         posteriors, stays = case.posteriors(number), case.stays(number)
         for group, worths in zip(found.groups.tolist(), found.worth.tolist(), strict=True):
             least = _least_of(risks, belief, group, posteriors[group])
-            if least is not None and min(abs(float(least.sure) - at) for at in (careful, 0.995)) <= NEAR:
+            one = _one_value(belief, group, posteriors[group])
+            if least is not None and _is_near_a_threshold(least, one, careful):
                 continue
             assert len(worths) == posteriors[group].column.tree.height + 1
             for level, worth in enumerate(worths):
-                assert near(worth, posteriors[group].worth(level, Fraction(careful), stays, least))
+                assert near(worth, posteriors[group].worth(level, Fraction(careful), stays, least, one))
+
+
+def _is_near_a_threshold(least: Least, one: Fraction, careful: float) -> bool:
+    return min(abs(float(one * least.sure) - careful), abs(float(least.sure) - 0.995)) <= NEAR
 
 
 class Counter:
@@ -498,12 +511,12 @@ def test_what_is_worth_most_a_credit_is_bought_first(case: Case, seed: int, mone
     for group, posterior in case.posteriors(0).items():
         if not belief.violated.any() or len(posterior.rows) < 2 or len(posterior.answers) >= 4:
             continue
-        least = _least_of(risks, belief, group, posterior)
-        assume(least is None or min(abs(float(least.sure) - at) for at in (careful, 0.995)) > NEAR)
+        least, one = _least_of(risks, belief, group, posterior), _one_value(belief, group, posterior)
+        assume(least is None or not _is_near_a_threshold(least, one, careful))
         row = posterior.rows[-1]
         ladder = market.ladder(*(texts[a][row] for a in case.fds[0].lhs))
         for level in levels:
-            worth = float(posterior.worth(level, Fraction(careful), case.stays(0), least))
+            worth = float(posterior.worth(level, Fraction(careful), case.stays(0), least, one))
             assume(abs(worth - 0.01) > NEAR)
             known = bool(posterior.answers)  # and so is what costs nothing more
             if worth > 0.01 and known <= ladder[level] <= money:

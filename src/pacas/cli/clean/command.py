@@ -135,8 +135,8 @@ def command(
     providers (name, spent, purchases, reliability: by attribute, away: null or why; where there are several, and then
     provider in purchases); would_match (attribute, found, tried: those that find nobody, and would in another
     spelling; where there are any); where it weighs, weighing (careful, free, paid, vote, expected: spent, error,
-    knee: null or spent, error, rates: fd, wrong, overwritten, misplaced, doubtful: row, attribute, value, guess,
-    sure, written)
+    knee: null or spent, error, rates: fd, wrong, overwritten, misplaced, mixed, doubtful: row, attribute, value,
+    guess, sure, written)
 
     Exit code 0: done; 3: done and written, but more than a tenth of the written cells are doubtful.
 

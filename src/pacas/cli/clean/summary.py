@@ -73,7 +73,13 @@ def _weighing(weighing: Judgement) -> dict[str, Any]:
         "expected": [{"spent": in_credits(spent), "error": error} for spent, error in weighing.expected],
         "knee": None if knee is None else {"spent": in_credits(knee[0]), "error": knee[1]},
         "rates": [
-            {"fd": str(r.fd), "wrong": r.wrong, "overwritten": r.overwritten, "misplaced": r.misplaced}
+            {
+                "fd": str(r.fd),
+                "wrong": r.wrong,
+                "overwritten": r.overwritten,
+                "misplaced": r.misplaced,
+                "mixed": r.mixed,
+            }
             for r in weighing.rates
         ],
         "doubtful": [asdict(cell) for cell in weighing.doubtful],
@@ -158,6 +164,8 @@ def _add_weighed(table: Table, weighing: Judgement) -> None:
     if weighing.expected:
         before, after = weighing.expected[0][1], weighing.expected[-1][1]
         table.add_row("expected error", f"{before:,.1f} bits with no money, {after:,.1f} now")
+    if mixed := [printable(str(rates.fd)) for rates in weighing.rates if not rates.holds]:
+        table.add_row("does not hold", f"{'; '.join(mixed)}: most groups are mixed, and are taken as they are")
     if weighing.doubtful:
         written = weighing.doubtful_written
         left = len(weighing.doubtful) - written

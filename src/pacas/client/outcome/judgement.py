@@ -29,6 +29,12 @@ class LearntRates:
     """Groups of which a block was overwritten."""
     misplaced: float
     """Of the errors: those whose left side is wrong."""
+    mixed: float
+    """How likely the dependency does not hold: groups are mixed as a rule, and each is what it is."""
+
+    @property
+    def holds(self) -> bool:
+        return self.mixed <= 0.5
 
 
 @dataclass(frozen=True, slots=True)

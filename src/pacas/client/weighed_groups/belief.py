@@ -14,7 +14,7 @@ from pacas.client.weighed_groups.block_lean import Camps
 from pacas.client.weighed_groups.group_likelihood import NEVER, Cells, LogFactorials, Weights, weigh_groups
 from pacas.client.weighed_groups.group_prior import GroupPrior
 from pacas.client.weighed_groups.left_side import LeftSide
-from pacas.client.weighed_groups.rates import Rates
+from pacas.client.weighed_groups.rates import Rates, chance_of_mixtures
 from pacas.client.weighed_groups.source_trust import GroupAnswer, SourceTrust
 from pacas.client.weighed_groups.weighed_column import WeighedColumn
 from pacas.core.dependency import FunctionalDependency
@@ -31,6 +31,12 @@ SEED = 11
 
 SURE = 0.9
 """A group whose likeliest value is as likely as this is taken to have it when others are judged by it."""
+
+TOLD_APART = 5
+"""In groups of so many rows a mixture is told from single errors."""
+
+TELLS = 0.25
+"""A left side that makes rows agree by more than this tells their value, however mixed its groups are."""
 
 WIDTHS = (1, 2, 4, MOST)
 """Groups are weighed together with those that have about as many candidates."""
@@ -58,6 +64,8 @@ class Belief:
         self._pair_offsets = np.searchsorted(self.pair_group, np.arange(side.count + 1))
         self.violated = self._violated()
         """Per group: do some of its values exclude each other?"""
+        self.agreement = self._agreement()
+        """How much oftener two rows of a group agree than any two do: 0 if no more often, 1 if always."""
         self._factorials = LogFactorials(2 * int(side.size.max(initial=0)) + 2)
         self._slots(side.count)
 
@@ -74,6 +82,18 @@ class Belief:
         violated = np.zeros(self.side.count, dtype=np.bool_)
         violated[group[clash]] = True
         return violated
+
+    def _agreement(self) -> float:
+        of_known = self.column.known[self.pair_value]
+        group, count = self.pair_group[of_known], self.pair_count[of_known]
+        size = np.bincount(group, weights=count, minlength=self.side.count)[group]
+        several = size > 1
+        value, count, size = self.pair_value[of_known][several], count[several], size[several]
+        if not len(count):
+            return 1.0
+        share = np.bincount(value, weights=count) / count.sum()
+        alike, by_chance = float((count * (count - 1) / (size - 1)).sum() / count.sum()), float(share @ share)
+        return (alike - by_chance) / max(1 - by_chance, 1e-9)
 
     def _slots(self, groups: int) -> None:
         """Each group's candidates: its known values first, then by how often they stand there."""
@@ -241,6 +261,11 @@ class Belief:
         block[self._pair_of[listed]] = self.block[listed]
         return block
 
+    @property
+    def one_value(self) -> Floats:
+        """Per group: how likely it should have one value, and is not a mixture, as most are where it does not hold."""
+        return np.asarray(1 - self.rates.mixed * np.minimum(self.block.sum(axis=1), 1))
+
     def count(self, group: int) -> Floats:
         """How often a group's candidates stand in it."""
         pair = self._pair_of[group]
@@ -294,10 +319,13 @@ class Belief:
         rate = (errors + 1) / (float(self.pair_stays[use].sum()) + 50)
         shown = (self.pair_count * wrong * alone)[use]  # whoever made them
         own = (self.pair_stays * wrong * alone)[use]
-        overwritten = self.rates.overwritten
+        overwritten, mixed = self.rates.overwritten, self.rates.mixed
         if blocks:
-            found = self.block.sum(axis=1)[several & (self.sure > 0.5)]
+            blocked = self.block.sum(axis=1)
+            found = blocked[several & (self.sure > 0.5)]
             overwritten = float(np.clip((found.sum() + 0.2) / (len(found) + 20), 1e-4, 0.6))
+            large = blocked[(self.side.size >= TOLD_APART) & (self.sure > 0.5)]
+            mixed = 0.0 if self.agreement > TELLS else chance_of_mixtures(float(large.sum()), len(large))
         unlike = (float(shown.sum()) + 1) / (float(self.pair_count[use].sum()) + 50)
         self.rates = Rates(
             float(np.clip(rate, 1e-4, 0.5)),
@@ -306,6 +334,7 @@ class Belief:
             self._confusion(use, shown),
             self._confusion(use, own),
             self.rates.lean,
+            mixed,
         )
 
     def _confusion(self, use: Mask, weight: Floats) -> Floats:

@@ -58,6 +58,8 @@ class GroupPrior:
         self._distinct, self._free = float(held.sum()), float((self._occurs & ~held).sum())
         if self._part is not None:
             self._pairs, self._number, self._others = _part_counts(self._part, told, self.told, len(self._column))
+            self._part_discount = discount(self._number.astype(np.float64))
+            self._different = np.bincount(self._pairs // len(self._column), minlength=len(self._others))
 
     def _best_part(self, told: Ints) -> tuple[str, ...]:
         side = self._side
@@ -89,8 +91,13 @@ class GroupPrior:
             wanted = here * len(self._column) + code
             at = np.minimum(np.searchsorted(self._pairs, wanted), len(self._pairs) - 1)
             seen = np.where(self._pairs[at] == wanted, self._number[at], 0) - own
-            others = np.maximum(self._others[here] - (self.told[group] >= 0), 0)
-            chance = (np.maximum(seen, 0) + chance) / (others + 1)
+            told = self.told[group] >= 0
+            others = np.maximum(self._others[here] - told, 0)
+            mine = np.searchsorted(self._pairs, here * len(self._column) + np.maximum(self.told[group], 0))
+            alone = told & (self._number[np.minimum(mine, len(self._number) - 1)] == 1)
+            taken = self._part_discount * (self._different[here] - alone) * chance
+            near = np.maximum(seen - self._part_discount, 0) + taken
+            chance = np.where(others > 0, near / np.maximum(others, 1), chance)
         likely = np.where(self._column.known[code], 1.0, 1e-6)
         return np.where(value >= 0, np.maximum(chance, 1e-9) * likely, 0.0)
 

@@ -12,6 +12,11 @@ from pacas.core.distance import Floats
 COMMON = 0.05
 """The share of groups with a block from which on blocks are common."""
 
+HOLDS = np.log(0.99 / 0.01)
+"""The log odds, before anything is seen, that a dependency that was given holds."""
+BALANCE = 9
+"""As many groups say, before any is seen, that few are mixed where it holds, and few are not where it does not."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rates:
@@ -29,6 +34,8 @@ class Rates:
     """Per code: how often a right-hand cell that is itself wrong shows it."""
     lean: float = mean_lean(AT_FIRST)
     """How much blocks lean to the smaller part of their group (λ)."""
+    mixed: float = 0.0
+    """How likely the dependency does not hold: its groups are mixed as a rule, and each is what it is (κ)."""
 
     @classmethod
     def at_first(cls, values: int) -> Rates:
@@ -41,5 +48,23 @@ class Rates:
         return self.overwritten < COMMON
 
     @property
+    def holds(self) -> bool:
+        """Else the dependency says nothing about a row."""
+        return self.mixed <= 0.5
+
+    @property
     def log_confusion(self) -> Floats:
         return np.log(np.maximum(self.confusion, 1e-12))
+
+
+def chance_of_mixtures(mixed: float, groups: int) -> float:
+    """How likely a dependency does not hold, of whose groups so many look mixed.
+
+    Where it holds, the share of mixed groups is Beta(1, 1 + b): accidents are rare; where not, it is Beta(1 + b, 1).
+
+    >>> [round(chance_of_mixtures(n, 30), 3) for n in (10, 20, 30)]
+    [0.0, 0.683, 1.0]
+    """
+    each = np.arange(1, BALANCE + 1)
+    odds = float(np.log(mixed + each).sum() - np.log(groups - mixed + each).sum()) - HOLDS
+    return float(1 / (1 + np.exp(-odds)))

@@ -103,7 +103,9 @@ class Misplaced:
         def weighed(side: LeftSide) -> tuple[Ints, SideEvidence]:
             beliefs = [belief for belief in finder.beliefs if belief.side is side]
             these = np.unique(np.concatenate([NO_ROWS, *(conflicts[belief] for belief in beliefs)]))
-            return these, self._evidence(side, beliefs, these, best[these], conflicts, before)
+            inside = np.array([a in side.attributes for a in finder.attributes])[options.attribute]
+            scores = np.maximum(options[np.flatnonzero(inside)].best(count), HOPELESS)
+            return these, self._evidence(side, beliefs, these, scores[these], conflicts, before)
 
         evidence = side_by_side(weighed, finder.sides, self._rows)
         together = np.sum([one.log_likelihood for _, one in evidence], axis=0)
@@ -156,7 +158,8 @@ class Misplaced:
         misses = 1 - fits[rows]
         alike = np.max([_alike(belief, rows) for belief in beliefs], axis=0)  # rows that look alike are one witness
         told = np.array([row in self.told for row in rows.tolist()], dtype=np.bool_)
-        weight = np.where((misses > 0.4) & ~told, misses, 0) / alike
+        met = side.size[side.group[rows]] > 1  # errors that are tried out meet others, as these rows do
+        weight = np.where((misses > 0.4) & ~told & met, misses, 0) / alike
         left = sum(self.told[row] for row in rows[told].tolist())
         if self._trying or side not in self._tried:
             self._tried[side] = try_errors(self.finder, side, fits, shown)
@@ -186,7 +189,7 @@ class Misplaced:
         for row, is_left in self.told.items():
             if (at := self._place(row)) is not None:
                 wrong[at] = 0.98 if is_left else 0.01
-        self._take_bought(options, wrong, hit)
+        astray = self._take_bought(options, wrong, hit)
         self.options, self.wrong, self.hit = options, wrong, hit
         self.chance = wrong[options.of] * hit
         has = np.zeros(len(suspects), dtype=np.bool_)
@@ -194,12 +197,16 @@ class Misplaced:
         for side in finder.sides:
             inside = np.array([a in side.attributes for a in finder.attributes])[options.attribute]
             part = np.bincount(options.of, weights=np.where(inside, share, 0), minlength=len(suspects))
+            part = np.where(has, part, 1.0)
+            for at, names in astray.items():
+                part[at] = float(not names.isdisjoint(side.attributes))
             stays = np.ones(self._rows)
-            stays[suspects] = np.clip(1 - wrong * np.clip(np.where(has, part, 1.0), 0, 1), 0.001, 1)
+            stays[suspects] = np.clip(1 - wrong * np.clip(part, 0, 1), 0.001, 1)
             self.stays[side] = stays
 
-    def _take_bought(self, options: LeftOptions, wrong: Floats, hit: Floats) -> None:
-        """Left values that were bought leave no doubt."""
+    def _take_bought(self, options: LeftOptions, wrong: Floats, hit: Floats) -> dict[int, set[str]]:
+        """Left values that were bought leave no doubt. Per suspect of whom some are others than it shows: of what."""
+        found: dict[int, set[str]] = {}
         by_row: dict[int, dict[str, int]] = {}
         for (row, name), node in self.bought.items():
             by_row.setdefault(row, {})[name] = node
@@ -208,7 +215,7 @@ class Misplaced:
             assert at is not None, "rows with a bought left value are suspects"
             astray = {a for a, node in got.items() if node != self.finder.columns[a].codes[row]}
             if astray:
-                wrong[at] = 0.999
+                wrong[at], found[at] = 0.999, astray
             elif all(a in got for a in self.finder.attributes):
                 wrong[at] = 0.01
             for k in range(*np.searchsorted(options.of, [at, at + 1]).tolist()):
@@ -217,6 +224,7 @@ class Misplaced:
                     hit[k] = 0.999 if name in astray and int(options.value[k]) == got[name] else 0
                 elif astray:
                     hit[k] = min(hit[k], 0.02)
+        return found
 
     def likeliest(self, row: int, attribute: str, otherwise: int) -> int:
         """What a row's left value should be, if its best option is likelier than not."""

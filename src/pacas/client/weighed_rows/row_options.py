@@ -186,6 +186,8 @@ class OptionFinder:
 def agreement(belief: Belief, shown: Ints, here: Ints, there: Ints) -> Floats:
     """How well what a row shows fits the group it may belong to, against an error of its own where it is: log odds."""
     rates = belief.rates
+    if not rates.holds:
+        return np.zeros(len(shown))
     as_error = rates.wrong * rates.own_confusion[shown]
     fits = belief.chance(there, shown)
     odds = np.log(fits * (1 - rates.wrong) + (1 - fits) * as_error)

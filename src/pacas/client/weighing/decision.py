@@ -21,7 +21,10 @@ from pacas.core.hierarchy import Mask
 from pacas.core.histogram import NO_ROWS, Ints
 
 MARGIN = 0.3
-"""A repair must lower the expected δ of its cell by this share."""
+"""A repair must lower the expected δ of its cell by this share, if nothing was bought."""
+
+PAID_MARGIN = 0.1
+"""And by this one, if something was."""
 
 MOST_ASTRAY = 0.2
 """Where no errors could be tried out, it is not known how well strays are told from others: so likely a stray stays."""
@@ -67,7 +70,8 @@ class Weighed:
 
     def withheld(self, careful: float) -> Weighed:
         """The cells that would be written if something were bought for them: that helps, and is not sure enough."""
-        return self[_helps(self.keep, self.gain) & ~self.written & ~self.paid & self.firm & (self.sure < careful)]
+        helps = _helps(self.keep, self.gain, self.paid)
+        return self[helps & ~self.written & ~self.paid & self.firm & (self.sure < careful)]
 
     @property
     def expected(self) -> float:
@@ -124,16 +128,18 @@ def _right_cells(model: Model, belief: Belief, careful: float) -> Weighed:
     astray = 1 - model.misplaced.stays[belief.side][rows]
     miss = np.maximum(1 - model.misplaced.fits[belief][rows], 1e-9)
     here = np.clip(1 - astray / miss, 0, 1)  # what the left side explains is right as it is
-    keep = here * risks.keep[slot[pair]]
+    one = belief.one_value[group]  # and so is a group that is what it is
+    keep = one * here * risks.keep[slot[pair]]
     apart = belief.column.distance(np.maximum(node, 0), shown)
-    write = here * np.where(node >= 0, risks.risk[place], 0) + np.clip(astray, 0, 1) * apart
+    risk = here * np.where(node >= 0, risks.risk[place], 0) + np.clip(astray, 0, 1) * apart
+    write = one * risk + (1 - one) * apart
     gain = np.where((node >= 0) & (node != shown) & ~risks.overrules[place], keep - write, 0)
-    sure = risks.sure[place] * (1 - astray)
+    sure = one * risks.sure[place] * (1 - astray)
     if model.misplaced.has_tried(belief.side):
-        firm = risks.sure[place] * (1 - astray * model.misplaced.most[rows]) >= 0.5
+        firm = one * risks.sure[place] * (1 - astray * model.misplaced.most[rows]) >= 0.5
     else:
-        firm = astray < MOST_ASTRAY
-    return _decided(rows, node, sure, belief.asked[group], firm, keep, gain, miss, careful)
+        firm = (astray < MOST_ASTRAY) & (one >= 0.5)
+    return _decided(rows, node, sure, belief.asked[group], firm, keep, gain, one * miss, careful)
 
 
 def _decided(
@@ -148,13 +154,13 @@ def _decided(
     careful: float,
 ) -> Weighed:
     """What is written must help. If it is free, it must be as sure as `careful` says; if it is paid for, firm."""
-    written = _helps(keep, gain) & ((sure >= careful) | (paid & firm))
+    written = _helps(keep, gain, paid) & ((sure >= careful) | (paid & firm))
     in_doubt = ~written & (doubt > min(1 - careful, 0.5))
     return Weighed(rows, node, sure, paid, firm, keep, gain, written, doubt, in_doubt)
 
 
-def _helps(keep: Floats, gain: Floats) -> Mask:
-    return np.asarray(gain > np.maximum(MARGIN * keep, 1e-9))
+def _helps(keep: Floats, gain: Floats, paid: Mask) -> Mask:
+    return np.asarray(gain > np.maximum(np.where(paid, PAID_MARGIN, MARGIN) * keep, 1e-9))
 
 
 def _left_cells(model: Model, number: int, name: str, careful: float) -> Weighed:
@@ -242,7 +248,7 @@ def _agreed(model: Model, name: str, found: list[Weighed]) -> Weighed:
     veto = np.zeros(len(best.rows), dtype=np.bool_)
     codes = model.columns[name].codes[best.rows]
     for belief in model.beliefs:
-        if belief.fd.rhs != name:
+        if belief.fd.rhs != name or not belief.rates.holds:
             continue
         group = belief.side.group[best.rows]
         there = (group >= 0) & (belief.side.size[np.maximum(group, 0)] > 1)

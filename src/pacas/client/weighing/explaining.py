@@ -30,13 +30,15 @@ def _of_group(model: Model, belief: Belief, row: int) -> Iterator[WeighedExplana
     group, column = int(belief.side.group[row]), belief.column
     shown = int(column.codes[row])
     here = f"in its group of {int(belief.side.size[group]):,} by {', '.join(belief.fd.lhs)}"
-    fits = float(belief.chance(np.array([group]), np.array([shown]))[0])
-    astray = min(float(1 - model.misplaced.stays[belief.side][row]), 1 - fits)
+    one = float(belief.one_value[group])
+    yield WeighedExplanation(f"it is right, and so are others {here}, which is what it is: most are mixed", 1 - one)
+    fits = one * float(belief.chance(np.array([group]), np.array([shown]))[0])
+    astray = min(one * float(1 - model.misplaced.stays[belief.side][row]), one - fits)
     count = belief.count(group)
     yield WeighedExplanation(f"{column.tree.label(shown)!r} is right {here}", fits)
     if astray > 0:
         yield WeighedExplanation(f"it is right, and the row's left side is wrong: it does not belong {here}", astray)
-    scale = max(1 - fits - astray, 0) / max(1 - fits, 1e-12)
+    scale = one * max(one - fits - astray, 0) / max(one - fits, 1e-12)
     block = float(belief.block[group][belief.candidate[group] == shown].sum())
     for place in np.argsort(-belief.weight[group], kind="stable").tolist():
         code = int(belief.candidate[group, place])

@@ -197,7 +197,7 @@ class _Outcome:
         written = sum(len(repair.written) for repair in repairs)
         misplaced = self._model.misplaced
         rates = tuple(
-            LearntRates(b.fd, b.rates.wrong, b.rates.overwritten, misplaced.share.get(b.side, 0.0))
+            LearntRates(b.fd, b.rates.wrong, b.rates.overwritten, misplaced.share.get(b.side, 0.0), b.rates.mixed)
             for b in self._model.beliefs
         )
         return Judgement(

@@ -39,7 +39,8 @@ def worth_of_groups(belief: Belief, groups: Ints, careful: float) -> GroupWorth:
     if not len(risks.groups):
         return GroupWorth(NO_ROWS, np.empty((0, belief.column.height + 1)))
     after = np.concatenate([_after_an_answer(belief, part) for part in risks.parts])
-    worth = np.maximum(_now(belief, risks, careful)[:, None] - after, 0) * belief.size[risks.groups, None]
+    of_all = belief.size * belief.one_value  # a mixture has nothing to ask
+    worth = np.maximum(_now(belief, risks, careful)[:, None] - after, 0) * of_all[risks.groups, None]
     worth[:, -1] = 0.0
     return GroupWorth(risks.groups, worth)
 
@@ -49,9 +50,8 @@ def _now(belief: Belief, risks: Risks, careful: float) -> Floats:
     place = risks.place(belief.pair_group[risks.pairs])
     whole = np.bincount(place, weights=risks.keep * belief.pair_count[risks.pairs], minlength=len(risks.groups))
     kept = whole / np.maximum(belief.side.size[risks.groups], 1)
-    return np.where(
-        belief.asked[risks.groups] | ((risks.sure >= careful) & ~risks.overrules), np.minimum(risks.risk, kept), kept
-    )
+    sure = belief.one_value[risks.groups] * risks.sure >= careful
+    return np.where(belief.asked[risks.groups] | (sure & ~risks.overrules), np.minimum(risks.risk, kept), kept)
 
 
 def _after_an_answer(belief: Belief, part: WidthRisks) -> Floats:

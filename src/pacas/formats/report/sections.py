@@ -151,7 +151,10 @@ def _weighed(judgement: Judgement, hindsight: Hindsight | None) -> dict[str, obj
         (c.row, c.attribute, c.value, c.guess, f"{c.sure:.0%}", "yes" if c.written else "no")
         for c in judgement.doubtful[:MOST_DOUBTFUL]
     ]
-    rates = [(str(r.fd), f"{r.wrong:.1%}", f"{r.overwritten:.1%}", f"{r.misplaced:.0%}") for r in judgement.rates]
+    rates = [
+        (str(r.fd), f"{r.wrong:.1%}", f"{r.overwritten:.1%}", f"{r.misplaced:.0%}", f"{1 - r.mixed:.0%}")
+        for r in judgement.rates
+    ]
     more = len(judgement.doubtful) - len(doubtful)
     return {"told": f"{told}.", "rates": rates, "doubtful": doubtful, "more": more}
 
