@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from pacas.experiments.claims import Judged, judge_all
+from pacas.experiments.markets.lines import read_lines
 from pacas.experiments.plots.labels import column_words, value_words
 from pacas.experiments.plots.means import Means, Point, means, means_tables
 from pacas.experiments.runs.figures import FIGURES, GROUPS, REAL_DATA, SCALES, Drawn, Figure
@@ -14,12 +15,13 @@ from pacas.experiments.verdicts import number
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGE = DOCS / "evaluation.md"
-RESULTS = DOCS / "evaluation" / "results.parquet"
-WEIGHING = DOCS / "evaluation" / "weighing.parquet"
+EVALUATION = DOCS / "evaluation"
+RESULTS = EVALUATION / "results.parquet"
+WEIGHING = EVALUATION / "weighing.parquet"
 """Of the figures of `weighing`, which are run at the small scale."""
-SEALED = DOCS / "evaluation" / "sealed.parquet"
+SEALED = EVALUATION / "sealed.parquet"
 """Of the figure `sealed`, at the small scale, too."""
-SEVERAL = DOCS / "evaluation" / "several.parquet"
+SEVERAL = EVALUATION / "several.parquet"
 """Of those with several providers, at the small scale, too."""
 
 INTRODUCTION = """\
@@ -104,8 +106,93 @@ def render() -> str:
         "## Claims\n",
         *_summary(claims),
         *(part for name, figure in FIGURES.items() for part in _figure(figure, of[name], claims)),
+        *_markets(),
     ]
     return "\n".join(parts).rstrip() + "\n"
+
+
+MARKETS = """\
+## composition
+
+Two providers that are each safe alone (`pacas experiment composition`, {rows} rows at most of each table). *Different
+trees*: each answers with the finest node that has k = 3 values below it; of so many of the values that both trees
+have, what the two answers have in common is fewer than three, or one. Nothing but [one tree](decisions/0018-safe-
+together.md) mends it. Trees that were cut alike leave enough: few categories, or intervals.
+"""
+
+PAIRS = """\
+*Two attributes*: a policy asks for three possible pairs of each person; one provider sells the first attribute, at
+the ground, the other the second. With a [clearing house](decisions/0018-safe-together.md#a-clearing-house) the second
+sale is refused.
+"""
+
+SURPLUS = """\
+## surplus
+
+Prices in simulated markets (`pacas experiment surplus`): 120 accounts of three sizes, with wishes that are worth a
+share of the list price to them. A provider knows one quarter and is judged on the next. It posts the one rate that
+brings most; or one schedule of two steps for all, that leaves buyers no less; or agrees with each account on a
+schedule of its own, one that makes most of what both gain. Valuations are made up, and nobody pretends: the figures
+say what terms can bring, not what they will.
+"""
+
+
+def _markets() -> Iterator[str]:
+    """What several providers tell together, and what several buyers pay."""
+    yield MARKETS.format(rows="8,000")
+    yield from _market_table(
+        ("data set", "attribute", "the second tree", "values", "left with fewer than k", "pinned to one"),
+        (
+            (
+                one["dataset"],
+                one["attribute"],
+                one["second"],
+                one["values"],
+                *map(_share, (one["fewer"], one["pinned"])),
+            )
+            for one in read_lines(EVALUATION / "composition.csv")
+        ),
+    )
+    yield PAIRS
+    yield from _market_table(
+        ("data set", "sold by two providers", "clearing house", "sold", "people broken"),
+        (
+            (
+                one["dataset"],
+                one["attributes"],
+                "yes" if one["house"] == "True" else "no",
+                f"{int(one['sold']):,}",
+                f"{int(one['broken']):,} of {int(one['people']):,}",
+            )
+            for one in read_lines(EVALUATION / "pairs.csv")
+        ),
+    )
+    yield SURPLUS
+    yield from _market_table(
+        ("market", "prices", "revenue", "over the posted rate", "buyers' surplus", "over the posted rate"),
+        (
+            (
+                one["seed"],
+                one["way"],
+                f"{float(one['revenue']):,.0f}",
+                f"{float(one['revenue_gain']):+.1%}",
+                f"{float(one['surplus']):,.0f}",
+                f"{float(one['surplus_gain']):+.1%}",
+            )
+            for one in read_lines(EVALUATION / "surplus.csv")
+        ),
+    )
+
+
+def _market_table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    yield f"| {' | '.join(heads)} |"
+    yield f"| {' | '.join('---' for _ in heads)} |"
+    yield from (f"| {' | '.join(row)} |" for row in rows)
+    yield ""
+
+
+def _share(text: str) -> str:
+    return f"{float(text):.1%}"
 
 
 def _what_ran(runs: Runs) -> str:

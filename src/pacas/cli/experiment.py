@@ -19,9 +19,12 @@ from pacas.errors import FileError
 from pacas.experiments.claims import Judged
 from pacas.experiments.datasets.load import check_directory
 from pacas.experiments.evaluation import SYNTHETIC, Evaluation, EvaluationPlan, evaluate
+from pacas.experiments.markets.composition import PEOPLE, composed_trees, sold_pairs
+from pacas.experiments.markets.lines import write_lines
+from pacas.experiments.markets.surplus import compare_prices
 from pacas.experiments.plots.labels import column_words, value_words
 from pacas.experiments.plots.means import Means, means_tables
-from pacas.experiments.runs.figures import GROUPS
+from pacas.experiments.runs.figures import GROUPS, REAL_DATA, SEEDS, SYNTHETIC_DATA
 from pacas.experiments.runs.running import EvaluationProgress
 from pacas.experiments.runs.setting import PAPER
 
@@ -76,6 +79,76 @@ def run(
         print_json(_document(evaluation))
     else:
         _show(evaluation)
+
+
+@app.command("composition")
+def composition(
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Where the tables go.")],
+    data: Annotated[
+        str, typer.Option(metavar="DIR|synthetic", help="Where the real data sets lie; or made ones, without files.")
+    ] = SYNTHETIC,
+    rows: Annotated[int, typer.Option(min=1, metavar="N", help="Rows of each data set.")] = 8000,
+    people: Annotated[int, typer.Option(min=1, metavar="N", help="People whose pairs are bought.")] = PEOPLE,
+    json: Json = False,
+) -> None:
+    """What two providers tell together that are each safe alone: over different trees, and over two attributes.
+
+    JSON: trees (dataset, attribute, second, k, values, fewer, pinned), pairs (dataset, attributes, house, people,
+    sold, broken), files
+
+    Example: pacas experiment composition --rows 500 --people 50 --output evaluation
+    """
+    directory = None if data == SYNTHETIC else Path(data)
+    if directory is not None:
+        check_directory(directory)
+    names = (SYNTHETIC_DATA if directory is None else REAL_DATA).all
+    _make_folder(output)
+    with progress() as tell:
+        tell("composing trees")
+        trees = list(composed_trees(names, directory, rows))
+        tell("selling pairs")
+        pairs = list(sold_pairs(names, directory, people))
+    files = [write_lines(output / "composition.csv", trees), write_lines(output / "pairs.csv", pairs)]
+    if json:
+        told = {"trees": [one._asdict() for one in trees], "pairs": [one._asdict() for one in pairs]}
+        print_json({**told, "files": list(map(str, files))})
+        return
+    table = Table("data set", "attribute", "the second tree", "values", "fewer than k", "pinned", box=None)
+    for tree in trees:
+        shares = f"{tree.fewer:.1%}", f"{tree.pinned:.1%}"
+        table.add_row(tree.dataset, tree.attribute, tree.second, f"{tree.values:,}", *shares)
+    out.print(table, "")
+    table = Table("data set", "sold by two", "house", "sold", "broken", box=None)
+    for pair in pairs:
+        house, broken = "yes" if pair.house else "no", f"{pair.broken:,} of {pair.people:,}"
+        table.add_row(pair.dataset, pair.attributes, house, f"{pair.sold:,}", broken)
+    out.print(table)
+
+
+@app.command("surplus")
+def surplus(
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Where the table goes.")],
+    seeds: Annotated[int, typer.Option(min=1, metavar="N", help="How many markets are drawn.")] = len(SEEDS),
+    json: Json = False,
+) -> None:
+    """What schedules and private offers bring over the best posted rate, in simulated markets.
+
+    JSON: lines (seed, way, revenue, surplus, revenue_gain, surplus_gain), file
+
+    Example: pacas experiment surplus --seeds 1 --output evaluation
+    """
+    _make_folder(output)
+    with progress() as tell:
+        tell("drawing markets")
+        lines = list(compare_prices(range(1, seeds + 1)))
+    file = write_lines(output / "surplus.csv", lines)
+    if json:
+        print_json({"lines": [one._asdict() for one in lines], "file": str(file)})
+        return
+    table = Table("market", "prices", "revenue", "buyers' surplus", box=None)
+    for one in lines:
+        table.add_row(str(one.seed), one.way, f"{one.revenue_gain:+.1%}", f"{one.surplus_gain:+.1%}")
+    out.print(table)
 
 
 def _make_folder(output: Path) -> None:

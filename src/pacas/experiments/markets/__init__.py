@@ -1,0 +1,1 @@
+"""Several providers and several buyers: what is told together, and what is paid."""
