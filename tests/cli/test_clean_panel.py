@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import csv
 import json
+from collections import Counter
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
+from running_service import served, with_account
+
+from pacas.cli.opened_provider import opened_provider, read_provider
+from pacas.provider.ledger.accounts import MemoryAccounts
+from pacas.server.app import create_app
+from pacas.server.limits import ServiceSettings
+from pacas.server.signing_key import SigningKey
+from pacas.wire.connection_file import ConnectionFile
 
 CLEAN = ("clean", "client.toml", "--budget", "4", "--strategy", "paper", "--output", "out.csv")
 BOTH = ("--provider", "A=provider.toml", "--provider", "B=other.toml")
@@ -69,3 +80,32 @@ def test_names_and_tokens_are_checked(pacas: Any, two: Path) -> None:
 def test_a_dry_run_pays_nobody(pacas: Any, two: Path) -> None:
     told = pacas("clean", "client.toml", "--budget", "4", "--strategy", "paper", *BOTH, "--dry-run", "--json").document
     assert told["purchases"] and not (two / "out.csv").exists()
+
+
+def test_receipts_are_kept_by_provider_and_hold_by_its_key_alone(pacas: Any, two: Path) -> None:
+    """Two services with keys of their own: a folder for each, and changes.csv says which receipt is whose."""
+    with ExitStack() as stack:
+        for name, file in (("A", "provider.toml"), ("B", "other.toml")):
+            provider = stack.enter_context(opened_provider(read_provider(str(two / file))))
+            accounts, key = MemoryAccounts(), SigningKey.generate()
+            token = with_account(accounts, "ann")
+            url = stack.enter_context(served(create_app(provider, accounts, ServiceSettings(), key)))
+            ConnectionFile(url, "ann", token, key.public_key).write(two / f"{name}.pacas")
+            (two / f"{name}.pem").write_text(key.public_key)
+        panel = ("--provider", "A=A.pacas", "--provider", "B=B.pacas", "--receipts", "receipts")
+        found = pacas(*CLEAN, *panel, "--changes", "changes.csv", "--json")
+    assert found.code == 0, found.err
+    told = json.loads(found.out)
+    bought = Counter(one["provider"] for one in told["purchases"])
+    assert set(bought) == {"A", "B"}
+    for name, other in (("A", "B"), ("B", "A")):
+        kept = list((two / "receipts" / name).glob("receipt-*.json"))
+        assert len(kept) == bought[name]
+        prices = [json.loads(path.read_text())["price"] for path in kept]
+        spent = next(one["spent"] for one in told["providers"] if one["name"] == name)
+        assert sum(prices) / 10**9 == pytest.approx(spent)
+        assert pacas("verify", f"receipts/{name}", "--key", f"{name}.pem").code == 0
+        assert pacas("verify", f"receipts/{name}", "--key", f"{other}.pem").code == 1
+    with (two / "changes.csv").open(newline="") as file:
+        named = [receipt for line in csv.DictReader(file) for receipt in line["receipt"].split()]
+    assert named and all((two / "receipts" / receipt).exists() for receipt in named)
