@@ -142,6 +142,13 @@ MORE = {
     "circle_reserve": """For accounts of the role `member`. The line is added in the account's name if the key's version
         is `if_version`, and is durable when this is answered; 409 if it is another by now: read, and judge again. A
         line that is there already is not added again. None is ever taken away.""",
+    "run": """For clients. Each purchase has its `request`, its `ceiling`, which is what it is planned to cost,
+        its own idempotency `key`, and in `quoted` up to 16 quotes that it was planned by. They are paid in their
+        order and in one transaction, up to the first surprise: a refusal or a price other than the ceiling ends the
+        run after it, a quote that is another one by now ends it before. What was sold is answered, in order; what is
+        missing was not sold. The same run sent again is answered with what was sold under its keys, and goes on from
+        there if it still may. At most `max_run` of the catalogue's limits go in a call. Each purchase counts once
+        against `quotes_per_minute`, as does each quote of another tuple.""",
     "account": """For clients and operators. The totals are those of now, the purchases a page of all. A page has no
         more than `limit` of them and, unless it is a single one, {page_bytes} MiB: go on with `next` until it is
         null.""",

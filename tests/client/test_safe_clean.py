@@ -15,7 +15,7 @@ import pytest
 from pacas import example
 from pacas.client.classes.check import check
 from pacas.client.outcome.cleaning import Cleaning
-from pacas.client.outcome.steps import BoughtValue, Observer, Order, Progress, Unrepaired, Why
+from pacas.client.outcome.steps import BoughtValue, Observer, Order, PlannedStep, Progress, Unrepaired, Why
 from pacas.client.safe_clean import SafeClean
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.money import nanocredits
@@ -481,8 +481,8 @@ class Journal(Observer):
     def recall(self, step: int) -> BoughtValue | Unrepaired | None:
         return self.earlier.get(step)
 
-    def ordering(self, order: Order) -> None:
-        self.told.append(f"order {order.key}")
+    def ordering(self, *steps: PlannedStep) -> None:
+        self.told += [f"order {step.key}" for step in steps if isinstance(step, Order)]
 
     def settled(self, step: int, outcome: BoughtValue | Unrepaired) -> None:
         self.steps[step] = outcome

@@ -6,13 +6,16 @@ A new implementation adds itself to MARKETPLACES: a function from a `Shop` to a 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from threading import Barrier, Thread
-from typing import Any
+from typing import Any, cast
 
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lanes import examples
 from running_service import service
 
 from pacas import example
@@ -20,8 +23,8 @@ from pacas.client.buying.own_names import OwnNames
 from pacas.core.anonymity import Policy
 from pacas.core.relation import Relation
 from pacas.errors import HierarchyError, InputError, KeyReusedError
-from pacas.protocol.marketplace import Marketplace, published_by
-from pacas.protocol.messages import Answer, Quote, Reason, Refusal, Request
+from pacas.protocol.marketplace import Marketplace, SellingMany, most_at_once, pay_in_order, published_by
+from pacas.protocol.messages import Answer, Payment, Quote, QuotedLadder, Reason, Refusal, Request, refused
 from pacas.provider.provider import Provider
 from pacas.provider.quoter.declared import Sealing
 from pacas.provider.quoter.public_view import Reserve
@@ -312,3 +315,101 @@ def test_a_buyer_of_another_name_is_served_alike(open_: Open, quotes: Mapping[st
     with open_(Shop(how=quotes), "ann") as market:
         assert isinstance(market.pay(FIRST, CREDIT, "a"), Answer)
         assert market.quote(FIRST) == Quote(0)
+
+
+# ---- several purchases in one step ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def selling(open_: Open) -> Iterator[SellingMany]:
+    with open_(Shop(), "local") as marketplace:
+        yield cast(SellingMany, marketplace)
+
+
+def price(selling: SellingMany, request: Request) -> int:
+    quoted = selling.quote(request)
+    assert isinstance(quoted, Quote)
+    return quoted.price
+
+
+def quoted(selling: SellingMany, request: Request) -> QuotedLadder:
+    ladder = selling.quote_batch(request.attribute, {name: [value] for name, value in request.tuple.items()})
+    return QuotedLadder(request.attribute, request.tuple, tuple(ladder.prices[0].tolist()))
+
+
+OTHER = medication("female", "45")
+
+
+def test_all_that_costs_what_was_planned_is_sold(selling: SellingMany) -> None:
+    assert most_at_once(selling) > 1
+    payments = [
+        Payment(FIRST, price(selling, FIRST), "a"),
+        Payment(OTHER, price(selling, OTHER), "b", (quoted(selling, OTHER),)),
+    ]
+    told = selling.pay_many(payments)
+    assert [answer.price for answer in told if isinstance(answer, Answer)] == [one.ceiling for one in payments]
+    assert selling.pay_many(payments) == told, "under the same keys they are told again"
+    assert selling.pay(FIRST, 10**12, "a") == told[0]
+
+
+def test_a_quote_that_another_purchase_has_changed_ends_the_run_before_it(selling: SellingMany) -> None:
+    coarse = medication("male", "51", 2)
+    planned = quoted(selling, FIRST)
+    payments = [Payment(coarse, price(selling, coarse), "a"), Payment(FIRST, planned.prices[0], "b", (planned,))]
+    assert [type(one) for one in selling.pay_many(payments)] == [Answer]
+    assert selling.quote(FIRST) == Quote(planned.prices[0] - payments[0].ceiling)
+
+
+def test_a_price_below_its_ceiling_and_a_refusal_end_the_run_after_it(selling: SellingMany) -> None:
+    cheaper = Payment(FIRST, price(selling, FIRST) + 1, "a")
+    assert [type(one) for one in selling.pay_many([cheaper, Payment(OTHER, price(selling, OTHER), "b")])] == [Answer]
+    nobody = Payment(medication("nobody", "1"), 0, "c")
+    assert [type(one) for one in selling.pay_many([nobody, Payment(OTHER, price(selling, OTHER), "d")])] == [Refusal]
+    assert isinstance(selling.quote(OTHER), Quote) and price(selling, OTHER) > 0
+
+
+def test_a_key_of_another_request_ends_the_run_or_is_told_of(selling: SellingMany) -> None:
+    selling.pay(FIRST, 10**12, "a")
+    wrong = Payment(OTHER, price(selling, OTHER), "a")
+    with pytest.raises(KeyReusedError):
+        selling.pay_many([wrong])
+    free = medication("male", "51", 1)
+    assert selling.pay_many([Payment(free, 0, "b"), wrong]) == [selling.pay(free, 0, "b")]
+
+
+def test_a_refusal_that_was_told_without_a_reason_stands_for_any(selling: SellingMany) -> None:
+    levels = selling.catalogue()["MED"].hierarchy.height + 1
+    absent = QuotedLadder("MED", {"GEN": "nobody", "AGE": "1"}, [refused(Reason.REFUSED)] * levels)
+    assert len(selling.pay_many([Payment(FIRST, price(selling, FIRST), "a", (absent,))])) == 1
+    sold = QuotedLadder("MED", OTHER.tuple, [refused(Reason.REFUSED)] * levels)
+    assert selling.pay_many([Payment(OTHER, price(selling, OTHER), "b", (sold,))]) == []
+
+
+ASKED = st.tuples(
+    st.sampled_from([("male", "51"), ("female", "45"), ("nobody", "1")]),
+    st.integers(0, 3),
+    st.sampled_from([0, 0, 0, 1, -1]),
+    st.booleans(),
+)
+
+
+def _same(open_: Open, how: Mapping[str, Any], asked: list[tuple[Any, int, int, bool]]) -> None:
+    with ExitStack() as stack:
+        opened = (stack.enter_context(open_(Shop(how=how), "local")) for _ in range(2))
+        together, apart = (cast(SellingMany, one) for one in opened)
+        payments = []
+        for number, (values, level, more, checks) in enumerate(asked):
+            request = medication(values[0], values[1], level)
+            told = together.quote(request)
+            ceiling = max(told.price + more, 0) if isinstance(told, Quote) else 0
+            ladders = (quoted(together, request),) if checks else ()
+            payments.append(Payment(request, ceiling, str(number), ladders))
+        assert together.pay_many(payments) == pay_in_order(apart, payments)
+        for (gender, age), level, _, _ in asked:
+            assert together.quote(medication(gender, age, level)) == apart.quote(medication(gender, age, level))
+
+
+@examples(40)
+@given(st.lists(ASKED, max_size=6), st.sampled_from(sorted(QUOTES)))
+def test_a_run_is_what_one_by_one_is_up_to_the_first_surprise(asked: list[Any], how: str) -> None:
+    _same(MARKETPLACES["in process"], QUOTES[how], asked)

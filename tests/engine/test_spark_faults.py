@@ -9,7 +9,7 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ import pytest
 from jobs_and_cities import cleaner, dirty, provider, shuffled, told
 from spark import missing
 
-from pacas.client.outcome.steps import BoughtValue, Observer, Order, Unrepaired
+from pacas.client.outcome.steps import BoughtValue, Observer, Order, PlannedStep, Unrepaired
 from pacas.engine.contract import KeyedFrame
 from pacas.engine.duck.engine import DuckEngine
 from pacas.engine.files.folder import scan_folder
@@ -53,8 +53,14 @@ class Cancelling(Observer):
     def recall(self, step: int) -> BoughtValue | Unrepaired | Order | None:
         return self._journal.recall(step)
 
-    def ordering(self, order: Order) -> None:
-        self._journal.ordering(order)
+    def recall_ahead(self, step: int) -> Sequence[PlannedStep]:
+        return self._journal.recall_ahead(step)
+
+    def withdrawn(self, step: int) -> None:
+        self._journal.withdrawn(step)
+
+    def ordering(self, *steps: PlannedStep) -> None:
+        self._journal.ordering(*steps)
 
     def settled(self, step: int, outcome: BoughtValue | Unrepaired) -> None:
         self._journal.settled(step, outcome)

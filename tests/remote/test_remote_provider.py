@@ -15,7 +15,7 @@ from remote_shop import CREDIT, FIRST, SECRET, Before, free_port, nothing, passi
 from running_service import app_of, served, service, with_account
 
 from pacas import example
-from pacas.client.outcome.steps import Observer, Progress
+from pacas.client.outcome.steps import Observer, PlannedStep, Progress
 from pacas.client.safe_clean import SafeClean
 from pacas.core.relation import Relation
 from pacas.errors import InputError, RemoteError
@@ -64,16 +64,18 @@ def test_a_purchase_that_is_lost_on_the_way_is_made_and_charged_once(what: str, 
 
 
 class Restarting(Observer):
-    """Takes the server away after a step of the cleaning, and brings another one a moment later."""
+    """Takes the server away before what was ordered is paid, and brings another one a moment later."""
 
-    def __init__(self, restart: Callable[[], None], after: int) -> None:
-        self._restart, self._after = restart, after
+    def __init__(self, restart: Callable[[], None]) -> None:
+        self._restart = restart
         self.steps = 0
+
+    def ordering(self, *steps: PlannedStep) -> None:
+        if not self.steps:
+            self._restart()
 
     def progressed(self, progress: Progress) -> None:
         self.steps += 1
-        if self.steps == self._after:
-            self._restart()
 
 
 def cleaned(marketplace: Any, observer: Observer | None = None) -> Any:
@@ -111,7 +113,7 @@ def test_a_server_that_restarts_in_the_middle_of_a_clean_changes_nothing(
 
         url = start()
         remote = at_the_end.enter_context(RemoteProvider(url, SECRET))
-        restarting = Restarting(restart, after=1)
+        restarting = Restarting(restart)
         assert outcome(cleaned(remote, restarting)) == expected
         assert len(opened) == 2
         assert opened[-1].totals() == {"ann": Total(len(expected[1]), expected[3])}

@@ -74,7 +74,8 @@ def test_an_amount_is_spent_once_wherever_the_journal_was_cut_off(tmp_path: Path
     for cut in range(1, len(lines) + 1):
         recorded = read_lines(b"".join(lines[:cut]), JOURNAL)
         assert recorded is not None
-        paid = sum(one.price for one in recorded.outcomes) + (recorded.pending.ceiling if recorded.pending else 0)
+        paid = sum(one.price for one in recorded.outcomes)
+        paid += sum(one.ceiling for one in recorded.pending if isinstance(one, Order))
         assert recorded.ahead.allowance + paid <= 4000
         allowances.append(recorded.ahead.allowance)
     assert allowances[-1] == left < 1100 and 4000 in allowances

@@ -83,7 +83,7 @@ def test_an_accounts_own_rate_holds_over_http_and_its_catalogue_says_so(open_sho
     everybody = shop.call("GET", "/v1/catalogue").json()
     shop.accounts.set_rate("bob", 3)
     own = shop.call("GET", "/v1/catalogue", "bob").json()
-    assert own["limits"] == everybody["limits"] | {"quotes_per_minute": 3, "max_batch": 3}
+    assert own["limits"] == everybody["limits"] | {"quotes_per_minute": 3, "max_batch": 3, "max_run": 3}
     assert own | {"limits": everybody["limits"]} == everybody
     assert error_of(shop.quotes(*[med("male", "51", 1)] * 4, who="bob"))[:2] == (413, "too_large")
     assert shop.quotes(*[med("male", "51", 1)] * 3, who="bob").status_code == 200

@@ -16,6 +16,7 @@ PATHS = {
     "/v1/quotes/{attribute}": ["post"],
     "/v1/prices/{attribute}": ["get"],
     "/v1/purchases": ["post"],
+    "/v1/runs": ["post"],
     "/v1/purchases/{id}": ["get"],
     "/v1/circle/{key}": ["get", "put"],
     "/v1/offers": ["get", "post"],

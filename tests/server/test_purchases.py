@@ -217,3 +217,56 @@ def test_a_sale_that_waited_goes_by_the_account_as_it_is_then(
         is_sold = change == "credit = NULL"
         assert is_sold or status != 200 or answer.json() == {"purchase": {"refused": "credit"}}
         assert ledger.head().entries == (2 if is_sold else 1)
+
+
+def run_of(shop: Shop, *orders: dict[str, Any]) -> Any:
+    return shop.call("POST", "/v1/runs", json={"run": list(orders)})
+
+
+def test_a_run_is_sold_in_one_step_up_to_the_first_surprise(shop: Shop) -> None:
+    first, second = med("male", "51", 1), med("female", "45", 1)
+    orders = [
+        {"request": first, "ceiling": 700_000_000, "key": "a"},
+        {"request": second, "ceiling": 10**12, "key": "b"},
+        {"request": med("male", "79", 1), "ceiling": 700_000_000, "key": "c"},
+    ]
+    told = run_of(shop, *orders).json()["purchases"]
+    assert [one["id"] for one in told] == ["a", "b"], "the second cost less than its ceiling"
+    assert run_of(shop, *orders).json()["purchases"] == told
+    assert shop.provider.ledger.total("ann").purchases == 2
+    assert shop.call("GET", "/v1/purchases/b").json()["id"] == "b"
+
+
+def test_a_run_whose_quotes_are_others_by_now_sells_nothing(shop: Shop) -> None:
+    quoted = {"tuple": {"GEN": "male", "AGE": "51"}, "attribute": "MED", "prices": [1, 1, 1, 0]}
+    order = {"request": med("male", "51", 1), "ceiling": 10**12, "key": "a", "quoted": [quoted]}
+    assert run_of(shop, order).json() == {"purchases": []}
+    assert shop.provider.ledger.total("ann").purchases == 0
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"key": ""},
+        {"key": "."},
+        {"key": " a"},
+        {"key": "é"},
+        {"ceiling": -1},
+        {"quoted": [{"tuple": {"ZIP": "1"}, "attribute": "MED", "prices": [0]}]},
+        {"quoted": [{"tuple": {}, "attribute": "MED", "prices": [-7]}]},
+        {"more": 1},
+    ],
+)
+def test_a_run_that_is_mistaken_is_refused_whole(shop: Shop, changed: dict[str, Any]) -> None:
+    good = {"request": med("male", "51", 1), "ceiling": 700_000_000, "key": "a"}
+    assert run_of(shop, good | {"key": "b"}, good | changed).status_code in (400, 422)
+    assert run_of(shop).status_code == 422
+    assert shop.provider.ledger.total("ann").purchases == 0
+
+
+def test_a_run_counts_what_it_asks_about(open_shop: OpenShop) -> None:
+    shop = open_shop(quotes_per_minute=4)
+    other = {"tuple": {"GEN": "female", "AGE": "45"}, "attribute": "MED", "prices": [0, 0, 0, 0]}
+    order = {"request": med("male", "51", 1), "ceiling": 0, "key": "a", "quoted": [other, other]}
+    assert run_of(shop, order).status_code == 200
+    assert run_of(shop, order).status_code == 429

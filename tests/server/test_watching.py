@@ -132,7 +132,7 @@ def test_the_catalogue_tells_the_terms(open_shop: OpenShop) -> None:
     catalogue = Catalogue.model_validate(document)
     (offer,) = catalogue.attributes
     assert (offer.attribute, offer.columns, offer.height) == ("MED", ["GEN", "AGE"], 3)
-    assert document["limits"] == {"max_body_bytes": 5000, "max_batch": 7, "quotes_per_minute": 100}
+    assert document["limits"] == {"max_body_bytes": 5000, "max_batch": 7, "max_run": 7, "quotes_per_minute": 100}
     assert (document["reasons"], document["currency"]) == (True, "nanocredits")
     assert offer.hierarchy is not None
     rebuilt = Hierarchy.from_rows(offer.hierarchy.levels, numeric=offer.hierarchy.numeric)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from pacas.client.buying.offers import Offered
 from pacas.client.buying.purchaser import Purchaser
@@ -73,7 +73,33 @@ class Spending(Protocol):
         ...
 
 
+@runtime_checkable
+class PlansAhead(Spending, Protocol):
+    """A budget being spent by who often knows what comes next whatever is answered."""
+
+    def following(self, remaining: int) -> Question | None:
+        """What to ask after what was asked and is not answered, if that costs what it was quoted, and so much remains.
+
+        None, if it depends on the answers.
+        """
+        ...
+
+    def withdraw(self, questions: int) -> None:
+        """The last so many questions are not asked now."""
+        ...
+
+
 def spend(spending: Spending, buyer: Purchaser) -> None:
-    """Ask and buy until there is nothing more to ask."""
+    """Ask and buy until there is nothing more to ask: in runs, where it is known what comes next."""
+    ahead = spending if isinstance(spending, PlansAhead) else None
     while (question := spending.next()) is not None:
-        buyer.observer.progressed(spending.take(question, buyer.buy(question)))
+        run = buyer.run(question)
+        while ahead is not None and run.goes_on and (question := ahead.following(run.remaining)) is not None:
+            run.add(question)
+        outcomes = buyer.pay(run)
+        if ahead is not None and len(outcomes) < len(run.questions):
+            ahead.withdraw(len(run.questions) - len(outcomes))
+        for question, outcome in zip(run.questions, outcomes, strict=False):
+            buyer.settle(run, outcome)
+            buyer.observer.progressed(spending.take(question, outcome))
+        buyer.end(run)

@@ -1,7 +1,7 @@
 """The journal of a cleaning: what is bought is on disk before it is used, so that an interrupted run loses nothing.
 
-An order is written and synced to disk before it is paid; a step's outcome is written before it is applied, and not
-synced. That is enough:
+An order is written and synced to disk before it is paid, and so are those that are paid in one go; a step's outcome is
+written before it is applied, and not synced. That is enough:
 
 - The order must not be lost. Once it is paid, the provider's quotes are others, and the request could not be worked out
   again. With the order, the continued run pays it again under the key it had: the provider charges once and gives the
@@ -35,7 +35,15 @@ from typing import Any
 from uuid import uuid4
 
 from pacas.client.outcome.approved_ahead import ApprovedAhead, PlannedOrder
-from pacas.client.outcome.steps import REJECTED, BoughtValue, Edit, Observer, Order, Unrepaired
+from pacas.client.outcome.steps import (
+    REJECTED,
+    BoughtValue,
+    Edit,
+    Observer,
+    Order,
+    PlannedStep,
+    Unrepaired,
+)
 from pacas.client.safe_clean import SafeClean
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.histogram import Ints
@@ -49,6 +57,7 @@ from pacas.formats.journal_lines import (
     Quoted,
     Recorded,
     Rejected,
+    Withdrawn,
     read_lines,
     settled_line,
 )
@@ -87,7 +96,7 @@ class Journal(Observer):
             self.close()
             raise
         self._ordered = recorded is not None and not replaces
-        self._pays = self._recorded.pending is not None
+        self._pays = bool(self._recorded.pending)
         self._has_paid = any(map(_costs, self._recorded.outcomes))
 
     @property
@@ -130,17 +139,29 @@ class Journal(Observer):
         recorded = self._recorded
         if step < len(recorded.outcomes):
             return recorded.outcomes[step]
-        return recorded.pending if step == len(recorded.outcomes) else None
+        order = recorded.pending[0] if recorded.pending and step == len(recorded.outcomes) else None
+        return order if isinstance(order, Order) else None
+
+    def recall_ahead(self, step: int) -> Sequence[PlannedStep]:
+        recorded = self._recorded
+        return tuple(recorded.pending) if step == len(recorded.outcomes) else ()
 
     def approve(self, order: Order, rows: Ints) -> Order | str:
         return REJECTED if self.ahead.buys_no_more or self.is_rejected(order.attribute, order.row) else order
 
-    def ordering(self, order: Order) -> None:
+    def ordering(self, *steps: PlannedStep) -> None:
         self._pays, self._ordered = True, self._held is None
+        first = next(step.step for step in steps if isinstance(step, Order))
+        lines = [
+            Ordered.of(step) if isinstance(step, Order) else settled_line(number, step)
+            for number, step in enumerate(steps, first)
+        ]
         try:
             with self._one_at_a_time:
-                self._record(Ordered.of(order).encode(), _sync)
-                self.ahead.ordered(order)
+                self._record(b"".join(line.encode() for line in lines), _sync)
+                for step in steps:
+                    if isinstance(step, Order):
+                        self.ahead.ordered(step)
         except BaseException:
             self._pays = (
                 self._ordered
@@ -158,6 +179,11 @@ class Journal(Observer):
     def settled(self, step: int, outcome: BoughtValue | Unrepaired) -> None:
         self._tell(settled_line(step, outcome).encode())
         self._has_paid |= _costs(outcome)
+        self._pays = False
+
+    def withdrawn(self, step: int) -> None:
+        self._tell(Withdrawn(withdrawn=step).encode())
+        self._recorded.pending.clear()
         self._pays = False
 
     # ---- told by a steward ------------------------------------------------------------------------------------
@@ -251,7 +277,7 @@ class Journal(Observer):
             os.ftruncate(self._file, 0)
         self._tell(header.encode(), os.fsync)
         sync_folder(self._path.parent)
-        return Recorded(header, [], [], None, False, [], [], ApprovedAhead(), 0)
+        return Recorded(header, [], [], [], False, [], [], ApprovedAhead(), 0)
 
     def _check(self, recorded: Recorded, parts: Mapping[str, Any], resume: bool) -> None:
         if not resume:

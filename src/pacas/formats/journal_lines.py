@@ -12,10 +12,10 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from pacas.client.outcome.approved_ahead import ApprovedAhead, PlannedOrder
-from pacas.client.outcome.steps import BoughtValue, Edit, Order, Unrepaired
+from pacas.client.outcome.steps import BoughtValue, Edit, Order, PlannedStep, Unrepaired
 from pacas.core.histogram import Ints
 from pacas.errors import FileError
-from pacas.protocol.messages import Request
+from pacas.protocol.messages import QuotedLadder, Request
 
 LAYOUT = 1
 
@@ -43,8 +43,16 @@ class Header(JournalLine):
         return [part for part in dict.fromkeys([*self.parts, *parts]) if self.parts.get(part) != parts.get(part)]
 
 
+class QuotedLine(JournalLine):
+    """What a tuple was quoted, by which a purchase was planned."""
+
+    attribute: str
+    tuple: dict[str, str | None]
+    prices: list[int]
+
+
 class Ordered(JournalLine):
-    """A purchase that is about to be paid."""
+    """A purchase that is about to be paid; with those of the steps after it, if their lines follow at once."""
 
     ordering: int
     attribute: str
@@ -59,6 +67,8 @@ class Ordered(JournalLine):
     """Whether it comes off what may be spent without a further question."""
     provider: str | None = None
     """Who sells it, where there are several."""
+    quoted: list[QuotedLine] = []
+    """The quotes that it was planned by, where orders before it were not paid yet."""
 
     def encode(self) -> bytes:
         return (
@@ -78,6 +88,9 @@ class Ordered(JournalLine):
             differing=order.differing.tolist(),
             allowed=order.allowed,
             provider=order.provider,
+            quoted=[
+                QuotedLine(attribute=q.attribute, tuple=dict(q.tuple), prices=list(q.prices)) for q in order.quoted
+            ],
         )
 
     def order(self) -> Order:
@@ -93,6 +106,7 @@ class Ordered(JournalLine):
             differing,
             self.allowed,
             self.provider,
+            tuple(QuotedLadder(q.attribute, q.tuple, tuple(q.prices)) for q in self.quoted),
         )
 
 
@@ -133,7 +147,7 @@ class SettledPurchase(JournalLine):
 
 
 class SettledUnrepaired(JournalLine):
-    """A step that left its class as it is."""
+    """A step that left its class as it is; among orders that are about to be paid together: one that is to."""
 
     settled: int
     attribute: str
@@ -145,6 +159,12 @@ class SettledUnrepaired(JournalLine):
     def unrepaired(self) -> Unrepaired:
         rows = np.array(self.rows, dtype=np.int64)
         return Unrepaired(self.attribute, rows, self.reason, self.price, self.cheapest)
+
+
+class Withdrawn(JournalLine):
+    """What was ordered from a step on was not bought."""
+
+    withdrawn: int
 
 
 class Edited(JournalLine):
@@ -214,8 +234,8 @@ class Recorded(NamedTuple):
     outcomes: list[Outcome]
     """Of the steps from 0 on."""
     quotes: list[Ints]
-    pending: Order | None
-    """An order without an outcome: it may have been paid, or not."""
+    pending: list[PlannedStep]
+    """Orders without an outcome, and what is planned between them: they may have been paid, or not."""
     is_done: bool
     edits: list[Edit]
     """At any time, after the end, too."""
@@ -227,7 +247,7 @@ class Recorded(NamedTuple):
     """The bytes of the whole lines."""
 
 
-Line = Ordered | Quoted | SettledPurchase | SettledUnrepaired | Edited | Rejected | Approved | Done
+Line = Ordered | Quoted | SettledPurchase | SettledUnrepaired | Withdrawn | Edited | Rejected | Approved | Done
 _LINE: TypeAdapter[Line] = TypeAdapter(Line)
 
 
@@ -241,7 +261,7 @@ def read_lines(content: bytes, name: str) -> Recorded | None:
     header = _header(lines[0], name)
     outcomes: list[Outcome] = []
     quotes: list[Ints] = []
-    pending: Order | None = None
+    pending: list[PlannedStep] = []
     edits: list[Edit] = []
     rejections: list[tuple[str, int]] = []
     ahead = ApprovedAhead()
@@ -249,17 +269,20 @@ def read_lines(content: bytes, name: str) -> Recorded | None:
     for number, text in enumerate(lines[1:], start=2):
         line = _parsed(text, name, number)
         match line:
-            case Ordered() if pending is None and not is_done and line.ordering == len(outcomes):
-                pending = line.order()
-                ahead.ordered(pending)
-            case Quoted() if pending is None and not is_done and line.quoted == len(quotes):
+            case Ordered() if not is_done and line.ordering in (len(outcomes), len(outcomes) + len(pending)):
+                if line.ordering == len(outcomes):
+                    pending = []
+                pending.append(line.order())
+                ahead.ordered(line.order())
+            case Quoted() if not is_done and line.quoted == len(quotes):
                 quotes.append(line.array())
-            case SettledPurchase() if pending is not None and line.settled == len(outcomes):
-                outcomes.append(line.purchase(pending))
-                pending = None
-            case SettledUnrepaired() if not is_done and line.settled == len(outcomes):
-                outcomes.append(line.unrepaired())
-                pending = None
+            case SettledUnrepaired() if pending and line.settled == len(outcomes) + len(pending):
+                pending.append(line.unrepaired())
+            case SettledPurchase() | SettledUnrepaired() if not is_done and line.settled == len(outcomes):
+                outcome, pending = _settled(line, pending, name, number)
+                outcomes.append(outcome)
+            case Withdrawn() if line.withdrawn == len(outcomes):
+                pending = []
             case Edited() if line.edited == len(edits):
                 edits.append(line.edit())
             case Rejected() if line.rejected == len(rejections):
@@ -267,11 +290,26 @@ def read_lines(content: bytes, name: str) -> Recorded | None:
                 ahead.take_back(line.attribute, line.row)
             case Approved() if line.approved == ahead.decisions:
                 line.apply(ahead)
-            case Done() if pending is None and not is_done:
+            case Done() if not pending and not is_done:
                 is_done = True
             case _:
                 raise _damaged(name, number, "is not the one that should follow")
     return Recorded(header, outcomes, quotes, pending, is_done, edits, rejections, ahead, len(content) - len(torn))
+
+
+def _settled(
+    line: SettledPurchase | SettledUnrepaired, pending: list[PlannedStep], name: str, number: int
+) -> tuple[Outcome, list[PlannedStep]]:
+    """What came of a step, and what is left of the run that it is of: after a surprise, nothing was paid."""
+    order = pending[0] if pending else None
+    if isinstance(line, SettledPurchase):
+        if not isinstance(order, Order):
+            raise _damaged(name, number, "is not the one that should follow")
+        outcome: Outcome = line.purchase(order)
+    else:
+        outcome = line.unrepaired()
+    goes_on = not isinstance(order, Order) or order.is_as_planned(outcome)
+    return outcome, pending[1:] if goes_on else []
 
 
 _BEGINS = Header(run="", parts={}).encode()[:11]

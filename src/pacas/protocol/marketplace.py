@@ -7,10 +7,22 @@ own process from one at the other end of a wire; `tests/contracts/test_marketpla
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, NoReturn, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, NoReturn, Protocol, TypeAlias, cast, runtime_checkable
 
 from pacas.errors import InputError, did_you_mean
-from pacas.protocol.messages import MAX_MATCHES, Answer, Ladders, Offer, Quote, Reason, Refusal, Request
+from pacas.protocol.messages import (
+    MAX_MATCHES,
+    Answer,
+    Ladders,
+    Offer,
+    Payment,
+    Quote,
+    QuotedLadder,
+    Reason,
+    Refusal,
+    Request,
+    refused,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -43,6 +55,56 @@ class Marketplace(Protocol):
         same answer again and is charged once; a KeyReusedError says that the key was another request's.
         """
         ...
+
+
+class SellingMany(Marketplace, Protocol):
+    """A marketplace that sells several values in one durable step."""
+
+    @property
+    def most_at_once(self) -> int:
+        """How many it sells so; 1: one by one."""
+        ...
+
+    def pay_many(self, payments: Sequence[Payment]) -> list[Answer | Refusal]:
+        """Pay in order, and stop at the first surprise: what was not planned for is answered, and nothing after it.
+
+        A surprise is a refusal, a price below the ceiling, or, before a purchase is made, a quote that is another one
+        than that it was planned by. All that is sold is recorded in one step. Keys are as with `pay`.
+        """
+        ...
+
+
+def most_at_once(marketplace: Marketplace) -> int:
+    """How many values a marketplace sells in one step."""
+    most: int = getattr(marketplace, "most_at_once", 1)
+    return most
+
+
+def pay_in_order(marketplace: Marketplace, payments: Sequence[Payment]) -> list[Answer | Refusal]:
+    """What `pay_many` does, one by one."""
+    told: list[Answer | Refusal] = []
+    for payment in payments:
+        if not all(is_as_quoted(_ladder(marketplace, quoted), quoted.prices) for quoted in payment.quoted):
+            break
+        told.append(answer := marketplace.pay(payment.request, payment.ceiling, payment.key))
+        if isinstance(answer, Refusal) or answer.price != payment.ceiling:
+            break
+    return told
+
+
+def is_as_quoted(ladder: Sequence[int], quoted: Sequence[int]) -> bool:
+    """Whether a tuple is quoted what it was; a refusal without a reason may have any."""
+    pairs = zip(ladder, quoted, strict=False)
+    return len(ladder) == len(quoted) and all(now == then or (now < 0 and then == _REFUSED) for now, then in pairs)
+
+
+_REFUSED = refused(Reason.REFUSED)
+
+
+def _ladder(marketplace: Marketplace, quoted: QuotedLadder) -> list[int]:
+    tuples = {column: [value] for column, value in quoted.tuple.items()}
+    ladder: list[int] = marketplace.quote_batch(quoted.attribute, tuples).prices[0].tolist()
+    return ladder
 
 
 @runtime_checkable
@@ -113,6 +175,13 @@ class Forwarding:
 
     def pay(self, request: Request, ceiling: int, key: str) -> Answer | Refusal:
         return self._marketplace.pay(request, ceiling, key)
+
+    @property
+    def most_at_once(self) -> int:
+        return most_at_once(self._marketplace)
+
+    def pay_many(self, payments: Sequence[Payment]) -> list[Answer | Refusal]:
+        return cast(SellingMany, self._marketplace).pay_many(payments)
 
 
 class NobodySells:

@@ -5,7 +5,7 @@ Paper: §4.2, Figure 3. AskPrice is a Request answered by a Quote or a Refusal; 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING
@@ -25,6 +25,8 @@ LARGEST = 2**63 - 1
 """The largest amount, level or other number in a message: every store keeps it exactly."""
 
 
+MOST_QUOTED = 16
+"""Quotes that one of several purchases may be planned by."""
 MAX_MATCHES = "max_matches"
 """Why rows that are not answered from are ambiguous, where it is not for what they say: they are too many (D4)."""
 ABSENT = "absent"
@@ -87,6 +89,28 @@ class Answer:
     price: int
     receipt: SignedReceipt | None = field(default=None, compare=False, repr=False)
     """What a provider that signs its sales vouches for; it is no part of what was bought."""
+
+
+@dataclass(frozen=True, slots=True)
+class QuotedLadder:
+    """What a tuple was quoted for an attribute, from ground to root, as `Ladders` has it."""
+
+    attribute: str
+    tuple: Mapping[str, str | None]
+    prices: Sequence[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Payment:
+    """One of several purchases that are paid in order, as long as all comes as it was planned.
+
+    It was planned that it costs its ceiling, and by quotes: if one of those is another by then, it is not made.
+    """
+
+    request: Request
+    ceiling: int
+    key: str
+    quoted: tuple[QuotedLadder, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

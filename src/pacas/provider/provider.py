@@ -30,8 +30,18 @@ from pacas.errors import (
     StorageError,
     did_you_mean,
 )
-from pacas.protocol.marketplace import Columns
-from pacas.protocol.messages import Answer, Ladders, Offer, Quote, Reason, Refusal, Request
+from pacas.protocol.marketplace import Columns, is_as_quoted
+from pacas.protocol.messages import (
+    Answer,
+    Ladders,
+    Offer,
+    Payment,
+    Quote,
+    QuotedLadder,
+    Reason,
+    Refusal,
+    Request,
+)
 from pacas.protocol.names import LOCAL, check_buyer
 from pacas.protocol.order_of_checks import at_rates
 from pacas.provider.circle import ELSEWHERE, TRIES, Circle
@@ -48,7 +58,7 @@ from pacas.provider.quoter.declared import Sealing
 from pacas.provider.sealed.earlier_sales import PART as EARLIER
 from pacas.provider.sealed.noisy_prior import with_prior
 from pacas.provider.sealed.opening import open_sealed
-from pacas.provider.shared_commits import Credit, SaleOrder, SharedCommits
+from pacas.provider.shared_commits import MOST, Credit, SaleOrder, SaleRun, SharedCommits
 from pacas.provider.shop.contract import Shop, Tell
 from pacas.provider.shop.fingerprint import ledger_mode, relation_digests
 from pacas.provider.support.support_set import Generated, GivenSupport
@@ -335,29 +345,49 @@ class Provider:
         sold = self.sell(request, ceiling, key, buyer=buyer, credit=credit)
         return sold if isinstance(sold, Refusal) else _answer(sold.purchase)
 
+    @property
+    def most_at_once(self) -> int:
+        """Values that are sold in one durable step; in a circle one by one, as each waits for the clearing house."""
+        return MOST if self._circle is None else 1
+
+    def pay_many(self, payments: Sequence[Payment], *, buyer: str = LOCAL) -> list[Answer | Refusal]:
+        """Pay in order up to the first surprise, in one transaction."""
+        sold = self.sell_many(payments, buyer=buyer)
+        return [one if isinstance(one, Refusal) else _answer(one.purchase) for one in sold]
+
     def sell(
         self, request: Request, ceiling: int, key: str, *, buyer: str = LOCAL, credit: Credit = None
     ) -> Entry | Refusal:
         """Pay, with the ledger's entry for an answer: what a receipt is made from. Sales of several threads share a
         commit."""
+        return self.sell_many([Payment(request, ceiling, key)], buyer=buyer, credit=credit)[0]
+
+    def sell_many(
+        self, payments: Sequence[Payment], *, buyer: str = LOCAL, credit: Credit = None
+    ) -> list[Entry | Refusal]:
+        """Pay in order up to the first surprise, with the ledger's entries for answers. At most `most_at_once` are.
+
+        An order that is mistaken ends a run like a surprise, or raises where it is the first.
+        """
         if self._circle is not None and buyer == ELSEWHERE:
             raise InputError(f"no buyer may be called {ELSEWHERE!r}; take another name")
-        return self._commits.make(SaleOrder(self._needed(request), ceiling, key, buyer, credit))
+        orders = [
+            SaleOrder(replace(payment, request=self._needed(payment.request)), buyer, credit)
+            for payment in payments[: self.most_at_once]
+        ]
+        return self._commits.make(SaleRun(orders)) if orders else []
 
-    def _sell_together(self, orders: Sequence[SaleOrder]) -> None:
+    def _sell_together(self, runs: Sequence[SaleRun]) -> None:
         """Sell in order, each judged on all before it, and durable together or not at all."""
-        outcomes: list[Entry | Refusal | Exception] = []
+        outcomes: list[list[Entry | Refusal] | Exception] = []
         sales: list[_Sold] = []
         if self._overcounts:
             self._recount()
         try:
             with self._ledger.transaction():
-                self._ledger.look_ahead((order.buyer, order.key) for order in orders)
-                for number, order in enumerate(orders):
-                    found = self._found(order)
-                    if not number:  # what it needs may have come with what was found
-                        self._catch_up()
-                    outcomes.append(self._sell_one(order, sales) if found is None else found)
+                self._ledger.look_ahead((order.buyer, order.payment.key) for run in runs for order in run.orders)
+                for run in runs:
+                    outcomes.append(self._sell_run(run.orders, sales, is_first=not outcomes))
         except BaseException:
             self._overcounts = bool(sales) and self._sales.count >= sales[0].entry.sequence
             raise
@@ -365,22 +395,54 @@ class Provider:
             self._take_in(sales[-1])
             with self._state:
                 self._move_on(Head(sales[-1].entry.sequence + 1, sales[-1].entry.hash))
-        for order, outcome in zip(orders, outcomes, strict=True):
-            order.outcome = outcome
+        for run, outcome in zip(runs, outcomes, strict=True):
+            run.outcome = outcome
+
+    def _sell_run(
+        self, orders: Sequence[SaleOrder], sales: list[_Sold], *, is_first: bool
+    ) -> list[Entry | Refusal] | Exception:
+        """Sell up to the first surprise, in a transaction that goes on."""
+        told: list[Entry | Refusal] = []
+        for order in orders:
+            sold: Entry | Refusal | Exception | None = self._found(order)
+            if is_first and not told:  # what it needs may have come with what was found
+                self._catch_up()
+            if sold is None:
+                sold = self._sell_one(order, sales)
+            if isinstance(sold, Exception):
+                return told or sold
+            if sold is None:
+                break
+            told.append(sold)
+            if order.is_surprised_by(sold):
+                break
+        return told
 
     def _found(self, order: SaleOrder) -> Entry | InputError | None:
         """What was sold before with an order's key."""
         try:
-            return self._ledger.find(order.buyer, order.key, order.request)
+            return self._ledger.find(order.buyer, order.payment.key, order.payment.request)
         except InputError as error:
             return error
 
-    def _sell_one(self, order: SaleOrder, sales: list[_Sold]) -> Entry | Refusal | Exception:
-        """Sell in a transaction that goes on; what is wrong with one order is no other's business."""
+    def _is_as_quoted(self, order: SaleOrder) -> bool:
+        """Whether the quotes that an order was planned by hold still."""
+        return all(is_as_quoted(self._ladder(one, order.buyer), one.prices) for one in order.payment.quoted)
+
+    def _ladder(self, quoted: QuotedLadder, buyer: str) -> list[int]:
+        tuples = {column: [value] for column, value in quoted.tuple.items()}
+        ladder: list[int] = self.quote_batch(quoted.attribute, tuples, buyer=buyer).prices[0].tolist()
+        return ladder
+
+    def _sell_one(self, order: SaleOrder, sales: list[_Sold]) -> Entry | Refusal | Exception | None:
+        """Sell in a transaction that goes on; what is wrong with one order is no other's business. None: the quotes
+        that it was planned by are others by now."""
         try:
             most = order.credit() if callable(order.credit) else order.credit
             if sales:
                 self._take_in(sales[-1])
+            if not self._is_as_quoted(order):
+                return None
             made = self._judged(order, most) if self._circle is None else self._cleared(self._circle, order, most)
             if isinstance(made, Refusal):
                 return made
@@ -400,16 +462,16 @@ class Provider:
 
     def _judged(self, order: SaleOrder, most: int | None) -> tuple[Any, Purchase] | Refusal:
         """What an order comes to, on all that is known here to be sold."""
-        sale = self._shop.judge(order.request, order.buyer)
+        sale = self._shop.judge(order.payment.request, order.buyer)
         if isinstance(sale, Refusal):
             return sale
         tab = self.tab(order.buyer, now := self._ledger.now())
         price = tab.charge(self.schedule, sale.price)
-        if price > order.ceiling:
+        if price > order.payment.ceiling:
             return Refusal(Reason.CEILING)
         if most is not None and self._is_beyond(most, order.buyer, tab, tab.bought(sale.price, None)):
             return Refusal(Reason.CREDIT)
-        purchase = self._shop.purchase(sale, order.request, order.buyer, order.key)
+        purchase = self._shop.purchase(sale, order.payment.request, order.buyer, order.payment.key)
         if not tab.schedule(self.schedule).is_flat:
             purchase = replace(purchase, price=price, listed=sale.price)
         if tab.has_terms:  # the entry's own time says whether they had ended
@@ -422,7 +484,7 @@ class Provider:
         for _ in range(TRIES):
             if isinstance(made, Refusal):
                 return made
-            found = circle.read(order.request)
+            found = circle.read(order.payment.request)
             if isinstance(found, Refusal):
                 return found
             lines, news = found
@@ -433,7 +495,7 @@ class Provider:
                     return Refusal(Reason.UNSAFE)
             if news:
                 made = self._judged(order, most)
-            if isinstance(made, Refusal) or circle.reserve(order.request, lines):
+            if isinstance(made, Refusal) or circle.reserve(order.payment.request, lines):
                 return made
         raise circle.too_busy()
 
@@ -561,6 +623,13 @@ class BuyerView:
 
     def pay(self, request: Request, ceiling: int, key: str) -> Answer | Refusal:
         return self._provider.pay(request, ceiling, key, buyer=self._name)
+
+    @property
+    def most_at_once(self) -> int:
+        return self._provider.most_at_once
+
+    def pay_many(self, payments: Sequence[Payment]) -> list[Answer | Refusal]:
+        return self._provider.pay_many(payments, buyer=self._name)
 
 
 def _answer(purchase: Purchase) -> Answer:

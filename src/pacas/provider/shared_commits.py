@@ -1,4 +1,5 @@
-"""Sales of several threads that share a commit: who comes while another commits is served with all who wait by then.
+"""Sales that share a commit: those of one run, and of several threads: who comes while another commits is served with
+all who wait by then.
 
 To make a sale durable takes far longer than to judge it, and for many sales not much longer than for one. Nobody waits
 for others to come: one alone is served at once.
@@ -13,7 +14,7 @@ from dataclasses import dataclass, field
 from threading import Lock
 
 from pacas.errors import StorageError
-from pacas.protocol.messages import Refusal, Request
+from pacas.protocol.messages import Payment, Refusal
 from pacas.provider.ledger.entry import Entry
 
 MOST = 64
@@ -23,18 +24,27 @@ Credit = int | None | Callable[[], int | None]
 """What a buyer may spend in all, in nanocredits; None is as much as it likes."""
 
 
-@dataclass(eq=False, slots=True)
+@dataclass(frozen=True, slots=True)
 class SaleOrder:
-    """A request to pay for, and what came of it."""
+    """A payment, who makes it, and what that buyer may spend."""
 
-    request: Request
-    ceiling: int
-    key: str
+    payment: Payment
     buyer: str
     credit: Credit
-    outcome: Entry | Refusal | BaseException | None = field(default=None, repr=False)
 
-    def result(self) -> Entry | Refusal:
+    def is_surprised_by(self, sold: Entry | Refusal) -> bool:
+        """Whether something else came of it than was planned: nothing, or at another price."""
+        return isinstance(sold, Refusal) or sold.purchase.price != self.payment.ceiling
+
+
+@dataclass(eq=False, slots=True)
+class SaleRun:
+    """Orders to serve one after the other up to the first surprise, and what came of them."""
+
+    orders: Sequence[SaleOrder]
+    outcome: list[Entry | Refusal] | BaseException | None = field(default=None, repr=False)
+
+    def result(self) -> list[Entry | Refusal]:
         if isinstance(self.outcome, BaseException):
             raise self.outcome
         assert self.outcome is not None
@@ -42,34 +52,42 @@ class SaleOrder:
 
 
 class SharedCommits:
-    """Orders that wait, and whoever's turn it is to serve them."""
+    """Runs that wait, and whoever's turn it is to serve them."""
 
-    def __init__(self, serve: Callable[[Sequence[SaleOrder]], None]) -> None:
+    def __init__(self, serve: Callable[[Sequence[SaleRun]], None]) -> None:
         self._serve = serve
-        self._waiting: deque[SaleOrder] = deque()
+        self._waiting: deque[SaleRun] = deque()
         self.turn = Lock()
         """Held by who serves, until what it has sold is durable or undone."""
 
-    def make(self, order: SaleOrder) -> Entry | Refusal:
-        """Have an order served, by this thread or by one whose turn came before."""
-        self._waiting.append(order)
+    def make(self, run: SaleRun) -> list[Entry | Refusal]:
+        """Have a run served, by this thread or by one whose turn came before."""
+        self._waiting.append(run)
         try:
             with self.turn:
-                while order.outcome is None:
-                    self._serve_some([self._waiting.popleft() for _ in range(min(len(self._waiting), MOST))])
+                while run.outcome is None:
+                    self._serve_some(self._next())
         except BaseException:
             with suppress(ValueError):
-                self._waiting.remove(order)
+                self._waiting.remove(run)
             raise
-        return order.result()
+        return run.result()
 
-    def _serve_some(self, orders: Sequence[SaleOrder]) -> None:
+    def _next(self) -> list[SaleRun]:
+        """Those that wait, as many as may share a commit."""
+        runs = [self._waiting.popleft()]
+        orders = len(runs[0].orders)
+        while self._waiting and (orders := orders + len(self._waiting[0].orders)) <= MOST:
+            runs.append(self._waiting.popleft())
+        return runs
+
+    def _serve_some(self, runs: Sequence[SaleRun]) -> None:
         """What fails, fails for all who were served together: nothing of it was sold."""
         try:
-            self._serve(orders)
+            self._serve(runs)
         except BaseException as error:
             shared = error if isinstance(error, Exception) else StorageError("the sale was interrupted; try again")
-            for order in orders:
-                order.outcome = shared
+            for run in runs:
+                run.outcome = shared
             if not isinstance(error, Exception):
                 raise

@@ -33,6 +33,7 @@ from pacas.protocol.messages import (
     Ladders,
     Offer,
     OfferedTerms,
+    Payment,
     Quote,
     Reason,
     Refusal,
@@ -220,13 +221,50 @@ class RemoteProvider:
 
     def pay(self, request: Request, ceiling: int, key: str) -> Answer | Refusal:
         """Pay: buy at the price of this moment, if it is at most `ceiling` nanocredits; the answer has a receipt."""
-        check_key(key)
-        if not key.isascii() or key != key.strip():
-            raise InputError("over HTTP an idempotency key has ASCII characters only, and no space at its ends")
+        _check_key(key)
         asked = self._request(request)
-        most = self._ceilings[key] = max(self._ceilings.get(key, 0), _amount(ceiling))
         body = _json(wire.PurchaseBody(request=asked, ceiling=_amount(ceiling)))
         told = self._ask(wire.PurchaseAnswer, "POST", "/v1/purchases", body, {"Idempotency-Key": key}).purchase
+        return self._answered(told, Payment(request, ceiling, key), asked)
+
+    @property
+    def most_at_once(self) -> int:
+        """Values that the server sells in one step."""
+        self.catalogue()
+        return self._limits.max_run
+
+    def pay_many(self, payments: Sequence[Payment]) -> list[Answer | Refusal]:
+        """Pay in order up to the first surprise, in one call; what would make it too large is not paid."""
+        asked = [self._run_purchase(payment) for payment in payments[: self.most_at_once]]
+        body = _json(wire.RunBody(run=asked))
+        while len(body) > self._limits.max_body_bytes and len(asked) > 1:
+            asked = asked[: len(asked) // 2]
+            body = _json(wire.RunBody(run=asked))
+        told = self._ask(wire.RunAnswer, "POST", "/v1/runs", body).purchases
+        if len(told) > len(asked):
+            raise no_provider(self.url)
+        return [
+            self._answered(one, payment, purchase.request)
+            for one, payment, purchase in zip(told, payments, asked, strict=False)
+        ]
+
+    def _run_purchase(self, payment: Payment) -> wire.RunPurchase:
+        _check_key(payment.key)
+        for one in payment.quoted:
+            self._check_agreed(offer_of(one.attribute, self.catalogue()))
+        quoted = [
+            wire.QuotedTuple(tuple=dict(one.tuple), attribute=one.attribute, prices=list(one.prices))
+            for one in payment.quoted
+        ]
+        request, ceiling = self._request(payment.request), _amount(payment.ceiling)
+        return wire.RunPurchase(request=request, ceiling=ceiling, key=payment.key, quoted=quoted)
+
+    def _answered(
+        self, told: wire.Bought | wire.Refused, payment: Payment, asked: wire.PurchaseRequest
+    ) -> Answer | Refusal:
+        """What came of a payment, checked."""
+        request, key = payment.request, payment.key
+        most = self._ceilings[key] = max(self._ceilings.get(key, 0), _amount(payment.ceiling))
         if isinstance(told, wire.Refused):
             reason = Reason(told.refused)
             is_credit = reason is Reason.REFUSED and self._is_beyond_credit(request)
@@ -474,3 +512,9 @@ def _json(body: wire.ClientShape) -> bytes:
         return body.model_dump_json().encode()
     except (PydanticSerializationError, UnicodeError):
         raise InputError("the request holds text that is not valid Unicode") from None
+
+
+def _check_key(key: str) -> None:
+    check_key(key)
+    if not key.isascii() or key != key.strip():
+        raise InputError("over HTTP an idempotency key has ASCII characters only, and no space at its ends")

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from pacas.client.outcome.cleaning import Cleaning
 from pacas.client.outcome.edits import edited
-from pacas.client.outcome.steps import BoughtValue, Observer, Order, Progress, Relaying, Unrepaired
+from pacas.client.outcome.steps import BoughtValue, Observer, Order, PlannedStep, Progress, Relaying, Unrepaired
 from pacas.core.histogram import Ints
 from pacas.errors import FileError, PacasError
 from pacas.formats.journal import Journal, recorded_run
@@ -162,6 +162,10 @@ class _Watching(Relaying):
         super().__init__(run.journal)
         self._run = run
 
+    @property
+    def asks_ahead(self) -> bool:
+        return False
+
     def recall(self, step: int) -> BoughtValue | Unrepaired | Order | None:
         recalled = super().recall(step)
         known = self._run._outcomes
@@ -177,9 +181,9 @@ class _Watching(Relaying):
         answer = known if isinstance(known, str) else self._run.approvals.ask(known, rows)
         return answer if isinstance(answer, str) else super().approve(answer, rows)  # rejected a moment ago, maybe
 
-    def ordering(self, order: Order) -> None:
-        self._run.pays = order
-        super().ordering(order)
+    def ordering(self, *steps: PlannedStep) -> None:
+        self._run.pays = next(step for step in steps if isinstance(step, Order))
+        super().ordering(*steps)
 
     def settled(self, step: int, outcome: BoughtValue | Unrepaired) -> None:
         super().settled(step, outcome)

@@ -18,9 +18,10 @@ from starlette.routing import Match, Route
 from starlette.types import Receive, Scope, Send
 
 from pacas.server.http_call import HttpCall
-from pacas.server.routes import DOTS, LARGEST_PAGE, PAGE, Routes
+from pacas.server.routes import LARGEST_PAGE, PAGE, Routes
 from pacas.wire.shapes import (
     ARROW,
+    DOTS,
     JSON,
     AccountAnswer,
     AccountLine,
@@ -42,6 +43,8 @@ from pacas.wire.shapes import (
     PurchasesBody,
     QuotesAnswer,
     QuotesBody,
+    RunAnswer,
+    RunBody,
     Status,
     TreeHeadDocument,
 )
@@ -49,7 +52,7 @@ from pacas.wire.shapes import (
 Endpoint = Callable[[HttpCall], Coroutine[Any, Any, Response]]
 DOCUMENT = "/v1/openapi.json"
 REFERENCE = "#/components/schemas/{model}"
-BODIES = (QuotesBody, PurchaseBody, PurchasesBody, OfferBody, ProofsBody, CircleBody)
+BODIES = (QuotesBody, PurchaseBody, PurchasesBody, RunBody, OfferBody, ProofsBody, CircleBody)
 DESCRIPTION = """\
 A provider of curated values: ask what a value costs, and buy it. All money is whole nanocredits (10⁻⁹ credit). Every
 error has the one shape {"error": {"code", "message"}}."""
@@ -214,6 +217,15 @@ OPERATIONS = (
         (*_WITH_BODY, ErrorCode.CONFLICT, ErrorCode.RATE_LIMITED),
         _reference(PurchaseBody, PurchasesBody),
         (_IDEMPOTENCY,),
+    ),
+    Operation(
+        "POST",
+        "/v1/runs",
+        "run",
+        "Buy several values in one step, up to the first surprise.",
+        RunAnswer,
+        (*_WITH_BODY, ErrorCode.CONFLICT, ErrorCode.RATE_LIMITED),
+        _reference(RunBody),
     ),
     Operation(
         "GET",

@@ -25,6 +25,7 @@ from pacas.server.service import Service
 from pacas.server.thread_pools import Parts, all_parts
 from pacas.wire.shapes import (
     ARROW,
+    DOTS,
     JSON,
     LONGEST_NAME,
     ErrorCode,
@@ -39,8 +40,6 @@ PAGE_BYTES = 4 * MEBIBYTE
 """A page of purchases ends before it is larger than this, unless it has but one."""
 PROOFS = 100
 """Proofs of the log that count like a tuple that is asked about."""
-DOTS = (".", "..")
-"""What stands in a path for something else, so that no purchase could be asked about under such a key."""
 FOR_EVER = "private, max-age=31536000, immutable"
 """What caches are told of what never changes."""
 _CURSOR = re.compile(r"[0-9]{1,18}", re.ASCII)
@@ -109,6 +108,16 @@ class Routes:
             raise Failure.of_ledger(self._service.problem)
         try:
             return _json(await self._service.selling.answer(body, key, account))
+        except ValidationError as error:
+            raise Failure.of(error) from None
+
+    async def run(self, call: HttpCall) -> Response:
+        account = await self._client(call)
+        body = await self._body(call, JSON)
+        if not self._service.is_ready:
+            raise Failure.of_ledger(self._service.problem)
+        try:
+            return _json(await self._service.selling.answer_run(body, account))
         except ValidationError as error:
             raise Failure.of(error) from None
 

@@ -6,11 +6,13 @@ import math
 from collections.abc import Iterator, Sequence
 from time import monotonic
 
-from pacas.protocol.messages import Refusal, Request
+from pacas.errors import InputError, KeyReusedError
+from pacas.protocol.messages import Payment, Reason, Refusal, Request
 from pacas.protocol.names import check_key
 from pacas.provider.ledger.accounts import Account
 from pacas.provider.ledger.entry import Entry
 from pacas.provider.provider import Provider
+from pacas.provider.shared_commits import MOST
 from pacas.server.answer_writers import PurchaseWriter
 from pacas.server.authentication import Authentication
 from pacas.server.failures import Failure
@@ -18,12 +20,24 @@ from pacas.server.limits import NeededColumns, QuoteLimit, ServiceSettings, chec
 from pacas.server.metrics import Metrics
 from pacas.server.thread_pools import ThreadPools
 from pacas.server.watch import Watch
-from pacas.wire.shapes import ErrorCode, PurchaseBody, PurchasesBody, purchases_reader
+from pacas.wire.shapes import (
+    DOTS,
+    ErrorCode,
+    PurchaseBody,
+    PurchasesBody,
+    RunBody,
+    RunPurchase,
+    purchases_reader,
+    run_reader,
+)
 
 PART = 200
 """Of many purchases, so many are looked up or checked at once: other buyers come in between."""
 LAST = 3.0
 """Seconds before the end of a service at which calls of many are answered, as far as they have come."""
+
+UNMADE = Refusal(Reason.REFUSED)
+"""As long as what is told of a purchase that was not made."""
 
 Keyed = tuple[PurchaseBody, str]
 """What is to be bought, and the purchase's idempotency key."""
@@ -46,6 +60,7 @@ class Selling:
         self._provider, self._authentication, self._watch = provider, authentication, watch
         self._purchases, self._metrics, self._pools = purchases, metrics, pools
         self._limit, self._most, self._read = limit, settings.batch, purchases_reader(settings.batch)
+        self._read_run = run_reader(min(settings.batch, MOST))
         self._needed = NeededColumns(provider.catalogue())
         self._deadline = math.inf
 
@@ -110,27 +125,70 @@ class Selling:
 
     def _sell(self, asked: PurchaseBody, key: str, account: Account) -> bytes:
         request = asked.request.request()
-        sold = self.sell(request, asked.ceiling, key, account)
+        return self._answer(self.sell(request, asked.ceiling, key, account), request, key, account)
+
+    async def answer_run(self, body: bytes, account: Account) -> bytes:
+        """Pay for several in one step, up to the first surprise."""
+        asked = await self._pools.read(self._asked_run, body)
+        self.go_on()
+        return await self._pools.sales.run(self._run, asked, account)
+
+    def _asked_run(self, body: bytes) -> RunBody:
+        check_requests(body, self._most)
+        asked = self._read_run(body)
+        for one in asked.run:
+            check_key(one.key)
+            if not one.key.isascii() or one.key != one.key.strip() or one.key in DOTS:
+                raise InputError("a key has ASCII characters only, no space at its ends, and is neither . nor ..")
+            self._needed.check(one.request.attribute, one.request.tuple.keys())
+            for told in one.quoted:
+                self._needed.check(told.attribute, told.tuple.keys())
+        return asked
+
+    def _run(self, asked: RunBody, account: Account) -> bytes:
+        self._limit.take(account, sum(_tuples(one) for one in asked.run if self._is_new(one, account)))
+        payments = [one.payment() for one in asked.run]
+        answers = [
+            self._answer(sold, payment.request, payment.key, account)
+            for payment, sold in zip(payments, self.sell_many(payments, account), strict=False)
+        ]
+        unsold = payments[len(answers) :]
+        rest = sum(len(self._purchases.refused(UNMADE, one.request, account.name, one.key)) + 1 for one in unsold)
+        return b'{"purchases":[%b]%b}' % (b",".join(answers), b" " * rest)
+
+    def _is_new(self, one: RunPurchase, account: Account) -> bool:
+        """Whether a purchase was not made before; a key of another request is told of when its turn comes."""
+        try:
+            return bool(self._new([(one, one.key)], account))
+        except KeyReusedError:
+            return False
+
+    def _answer(self, sold: Entry | Refusal, request: Request, key: str, account: Account) -> bytes:
         if isinstance(sold, Refusal):
             return self._purchases.refused(sold, request, account.name, key)
         return self._purchases.bought(sold)
 
     def sell(self, request: Request, ceiling: int, key: str, account: Account) -> Entry | Refusal:
         """Pay for a value. It waits for the ledger, so only where sales are made."""
+        return self.sell_many([Payment(request, ceiling, key)], account)[0]
+
+    def sell_many(self, payments: Sequence[Payment], account: Account) -> list[Entry | Refusal]:
+        """Pay in order, up to the first surprise."""
         now = self._buyer(account)
 
         def credit() -> int | None:
             """Read again when no other writer can come in between: to wait for one may have taken seconds."""
             return self._buyer(account).credit
 
-        sold = self._provider.sell(request, ceiling, key, buyer=now.name, credit=credit)
-        if isinstance(sold, Refusal):
+        told = self._provider.sell_many(payments, buyer=now.name, credit=credit)
+        for sold in told:
+            if not isinstance(sold, Refusal):
+                self._metrics.sold()
+                continue
             self._metrics.refused_to_sell()
             if self._watch is not None:
                 self._watch.refused(now.name, sold.reason.value, 1)
-        else:
-            self._metrics.sold()
-        return sold
+        return told
 
     def _buyer(self, account: Account) -> Account:
         """The account as it is at this moment, if it may still buy."""
@@ -138,3 +196,9 @@ class Selling:
         if now.role is not account.role:
             raise Failure(ErrorCode.FORBIDDEN, "this account may not buy")
         return now
+
+
+def _tuples(one: RunPurchase) -> int:
+    """How many tuples a purchase asks about: its own, and others that it was planned by."""
+    own = (one.request.tuple, one.request.attribute)
+    return 1 + sum((other.tuple, other.attribute) != own for other in one.quoted)

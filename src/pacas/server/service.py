@@ -126,7 +126,8 @@ class Service:
     def _limits(self, quotes_per_minute: int) -> Limits:
         batch = min(self.settings.batch, quotes_per_minute)
         body = self.settings.max_body_bytes
-        return Limits(max_body_bytes=body, max_batch=batch, quotes_per_minute=quotes_per_minute)
+        run = min(batch, self.provider.most_at_once)
+        return Limits(max_body_bytes=body, max_batch=batch, max_run=run, quotes_per_minute=quotes_per_minute)
 
     @asynccontextmanager
     async def running(self, app: Any) -> AsyncIterator[None]:

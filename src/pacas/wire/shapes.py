@@ -28,7 +28,16 @@ from pydantic import create_model as model_of
 
 from pacas.core.schedule import LIST, Schedule
 from pacas.protocol.circle import CircleLine, CircleLines
-from pacas.protocol.messages import LARGEST, ListedLadder, ListedPrices, Request
+from pacas.protocol.messages import (
+    LARGEST,
+    MOST_QUOTED,
+    REASONS,
+    ListedLadder,
+    ListedPrices,
+    Payment,
+    QuotedLadder,
+    Request,
+)
 from pacas.protocol.receipt import Receipt, SignedReceipt
 from pacas.protocol.tree_head import LoggedEntry, SignedTreeHead, TreeHead
 
@@ -43,6 +52,10 @@ MOST_PROOFS = 1000
 MOST_LINKED, MOST_VECTORS = 32, 10**7
 """The attributes of a price list, and the level vectors that they have together: more are not read."""
 
+MOST_LEVELS = 1000
+"""Levels of a hierarchy that quotes are told of."""
+DOTS = (".", "..")
+"""What stands in a path for something else, so that no purchase could be asked about under such a key."""
 JSON = "application/json"
 ARROW = "application/vnd.apache.arrow.stream"
 
@@ -142,6 +155,45 @@ class CircleBody(ClientShape):
     if_version: int = Field(ge=0, le=LARGEST, description="The key's version as it was read; 0: it had no lines.")
     attribute: Name
     level: Level
+
+
+class QuotedTuple(ClientShape):
+    """What a tuple was quoted, by which a purchase was planned."""
+
+    tuple: Tuple
+    attribute: Name
+    prices: list[Annotated[int, Field(ge=-len(REASONS), le=LARGEST)]] = Field(
+        description="At each level, from ground to root; a refusal is below 0, as in Arrow.", max_length=MOST_LEVELS
+    )
+
+
+class RunPurchase(PurchaseBody):
+    """One of several purchases that are made as long as all comes as it was planned."""
+
+    key: str = Field(description="Its idempotency key.")
+    quoted: Annotated[list[QuotedTuple], FailFast()] = Field(
+        default=[],
+        max_length=MOST_QUOTED,
+        description="Quotes by which it was planned: if one is another by then, it is not made.",
+    )
+
+    def payment(self) -> Payment:
+        quoted = (QuotedLadder(one.attribute, one.tuple, tuple(one.prices)) for one in self.quoted)
+        return Payment(self.request.request(), self.ceiling, self.key, tuple(quoted))
+
+
+class RunBody(ClientShape):
+    """Several purchases, paid in order and in one step, up to the first that does not cost its ceiling."""
+
+    run: Annotated[list[RunPurchase], FailFast(), Field(min_length=1)]
+
+
+@cache
+def run_reader(most: int) -> Callable[[bytes], RunBody]:
+    """Reads a RunBody, and no further than to the first purchase that is one too many."""
+    run = Annotated[list[RunPurchase], FailFast(), Field(min_length=1, max_length=most)]
+    body = model_of("RunBody", __base__=RunBody, run=(run, ...))
+    return TypeAdapter(body).validator.validate_json
 
 
 def _one_or_many(given: Any) -> str:
@@ -340,6 +392,12 @@ class PurchasesAnswer(ServerShape):
     purchases: list[Bought | Refused]
 
 
+class RunAnswer(ServerShape):
+    """The answers to the first of a run's purchases; the others were not made."""
+
+    purchases: list[Bought | Refused]
+
+
 class PastPurchase(Bought):
     """A purchase, with the request that it was for."""
 
@@ -447,6 +505,7 @@ class Limits(ServerShape):
 
     max_body_bytes: int
     max_batch: int = Field(description="Requests in one call.")
+    max_run: int = Field(default=1, description="Purchases in one call of /v1/runs.")
     quotes_per_minute: int = Field(description="Tuples that an account may ask about, refusals included.")
 
 

@@ -20,7 +20,7 @@ from pacas.engine.contract import Engine
 from pacas.errors import FileError, InputError, RemoteError
 from pacas.formats.replacing import replacing
 from pacas.protocol.marketplace import Forwarding, Marketplace, NobodySells
-from pacas.protocol.messages import Answer, Offer, OfferedTerms, Refusal, Request
+from pacas.protocol.messages import Answer, Offer, OfferedTerms, Payment, Refusal, Request
 from pacas.protocol.names import LOCAL, check_buyer
 from pacas.protocol.receipt import SignedReceipt
 from pacas.wire.connection_file import is_connection_file, read_connection_file
@@ -220,14 +220,24 @@ class KeepingReceipts(Forwarding):
 
     def pay(self, request: Request, ceiling: int, key: str) -> Answer | Refusal:
         told = super().pay(request, ceiling, key)
-        if isinstance(told, Answer):
-            if told.receipt is None:
-                raise RemoteError("the provider has signed nothing; without --receipts, none is needed")
-            name = file_name(told.receipt)
-            self.kept[key] = name
-            with replacing(self._folder / name) as partial:
-                partial.write_text(ReceiptDocument.of(told.receipt).model_dump_json(indent=2) + "\n", "utf-8")
+        self._keep(told, key)
         return told
+
+    def pay_many(self, payments: Sequence[Payment]) -> list[Answer | Refusal]:
+        told = super().pay_many(payments)
+        for answer, payment in zip(told, payments, strict=False):
+            self._keep(answer, payment.key)
+        return told
+
+    def _keep(self, told: Answer | Refusal, key: str) -> None:
+        if isinstance(told, Refusal):
+            return
+        if told.receipt is None:
+            raise RemoteError("the provider has signed nothing; without --receipts, none is needed")
+        name = file_name(told.receipt)
+        self.kept[key] = name
+        with replacing(self._folder / name) as partial:
+            partial.write_text(ReceiptDocument.of(told.receipt).model_dump_json(indent=2) + "\n", "utf-8")
 
 
 def _kept_in(folder: Path) -> Iterator[tuple[str, str]]:

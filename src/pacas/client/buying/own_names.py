@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from pacas.core.dependency import FunctionalDependency
 from pacas.errors import InputError, did_you_mean
 from pacas.protocol.marketplace import Columns, Forwarding, Marketplace, lacks_column
-from pacas.protocol.messages import Answer, Ladders, Offer, Quote, Refusal, Request
+from pacas.protocol.messages import Answer, Ladders, Offer, Payment, Quote, QuotedLadder, Refusal, Request
 
 OwnColumns = Mapping[str, str | None]
 """By the client's name of a column, the provider's; None: the provider's column of that name is another one."""
@@ -58,6 +58,9 @@ class OwnNames(Forwarding):
     def pay(self, request: Request, ceiling: int, key: str) -> Answer | Refusal:
         return super().pay(self._asked(request), ceiling, key)
 
+    def pay_many(self, payments: Sequence[Payment]) -> list[Answer | Refusal]:
+        return super().pay_many([self._payment(payment) for payment in payments])
+
     def dependencies(self) -> tuple[FunctionalDependency, ...]:
         return tuple(FunctionalDependency(self._all(fd.lhs), self._own(fd.rhs)) for fd in super().dependencies())
 
@@ -68,8 +71,14 @@ class OwnNames(Forwarding):
     def _asked(self, request: Request) -> Request:
         asked = self._their(request.attribute)
         self._check(asked, request.tuple)
-        values = {self._their(name): value for name, value in request.tuple.items()}
-        return Request(values, asked, request.level)
+        return Request(self._values(request.tuple), asked, request.level)
+
+    def _payment(self, payment: Payment) -> Payment:
+        quoted = tuple(QuotedLadder(self._their(q.attribute), self._values(q.tuple), q.prices) for q in payment.quoted)
+        return Payment(self._asked(payment.request), payment.ceiling, payment.key, quoted)
+
+    def _values(self, values: Mapping[str, str | None]) -> dict[str, str | None]:
+        return {self._their(name): value for name, value in values.items()}
 
     def _check(self, attribute: str, given: Iterable[str]) -> None:
         """A column that lacks is called as the client calls it."""

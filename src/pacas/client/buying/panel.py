@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pacas.client.buying.offers import Offered
+from pacas.client.buying.planned_run import PlannedRun
 from pacas.client.buying.purchaser import Purchaser
 from pacas.client.buying.question import Question
 from pacas.client.outcome.panel_summary import PanelSummary
@@ -95,16 +96,21 @@ class PanelPurchaser(Purchaser):
         opened = sum(order.ceiling for order in self.open)
         return PanelSummary(tuple(self.sellers), {**self.away, **self.struck_off}, reliabilities, opened)
 
-    def buy(self, question: Question) -> BoughtValue | Unrepaired:
+    @property
+    def most_ahead(self) -> int:
+        """What one provider answers bears on whether another is asked."""
+        return 1
+
+    def settle(self, run: PlannedRun, outcome: BoughtValue | Unrepaired) -> None:
+        question = run.questions[0]
         key = question.key or f"{self._run}:{self._step}"
-        outcome = super().buy(question)
+        super().settle(run, outcome)
         if isinstance(outcome, Unrepaired) and outcome.reason == AWAY and outcome.cheapest is not None:
             self.away.setdefault(str(question.provider), NOT_THEN)
             self.remaining -= outcome.cheapest
             self.open.append(OpenOrder(replace(question, key=key), outcome.cheapest))
         elif isinstance(outcome, Unrepaired) and outcome.reason == BROKE_ITS_WORD:
             self.struck_off.setdefault(str(question.provider), _BROKE)
-        return outcome
 
     def _pay(self, order: Order, question: Question) -> BoughtValue | Unrepaired:
         try:

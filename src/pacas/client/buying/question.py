@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from pacas.core.histogram import NO_ROWS, Ints
 from pacas.protocol.marketplace import Marketplace
-from pacas.protocol.messages import Request
+from pacas.protocol.messages import Ladders, QuotedLadder, Request
+
+
+class AskedTuples(NamedTuple):
+    """What tuples were quoted for an attribute."""
+
+    attribute: str
+    tuples: Mapping[str, Sequence[str | None]]
+    ladders: Ladders
+
+    def each(self) -> list[QuotedLadder]:
+        rows = zip(*self.tuples.values(), strict=True)
+        pairs = zip(rows, self.ladders.prices.tolist(), strict=True)
+        return [QuotedLadder(self.attribute, dict(zip(self.tuples, row, strict=True)), tuple(p)) for row, p in pairs]
 
 
 class Choice(NamedTuple):
@@ -19,6 +32,8 @@ class Choice(NamedTuple):
     price: int
     differing: Ints = NO_ROWS
     """The class's rows that may not belong to it, by their quotes."""
+    quoted: AskedTuples | None = None
+    """The quotes by which it was chosen, where others would make another choice."""
 
 
 class Unbought(NamedTuple):
@@ -26,6 +41,8 @@ class Unbought(NamedTuple):
 
     reason: str
     cheapest: int | None = None
+    quoted: AskedTuples | None = None
+    """The quotes that say so."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

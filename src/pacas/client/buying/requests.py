@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacas.client.buying.offers import Offered
-from pacas.client.buying.question import Choice, Unbought
+from pacas.client.buying.question import AskedTuples, Choice, Unbought
 from pacas.client.classes.current_relation import CurrentRelation
 from pacas.client.classes.error_counts import ErrorCounts
 from pacas.client.outcome.steps import TOO_EXPENSIVE
@@ -56,13 +56,14 @@ def generate_request(
     by_column = dict(zip(offer.columns, map(list, zip(*tuples, strict=True)), strict=True))
     ladders = marketplace.quote_batch(offer.attribute, by_column)
     found = choose(ladders, allowance, offered.levels)
+    quoted = AskedTuples(offer.attribute, by_column, ladders)
     if found is None:
-        return unbought(ladders.prices, offered)
+        return unbought(ladders.prices, offered)._replace(quoted=quoted)
     at, level, price = found
     request = Request(dict(zip(offer.columns, tuples[at], strict=True)), offer.attribute, level)
     others = _not_found(ladders, offer) if offer.is_sealed else _unlike(ladders, at)
     differing = current.rows(_rows_of(others, rows, tuples, columns))
-    return Choice(request, current.row(last[tuples[at]]), price, differing)
+    return Choice(request, current.row(last[tuples[at]]), price, differing, quoted)
 
 
 def _of_one_tuple(
@@ -71,12 +72,14 @@ def _of_one_tuple(
     """The affordable request that is preferred where all rows look alike to the provider, and one stands for all."""
     offer = offered.offer
     values = {name: current[name].text(row) for name in offer.columns}
-    ladders = marketplace.quote_batch(offer.attribute, {name: [value] for name, value in values.items()})
+    by_column = {name: [value] for name, value in values.items()}
+    ladders = marketplace.quote_batch(offer.attribute, by_column)
     found = choose(ladders, allowance, offered.levels)
+    quoted = AskedTuples(offer.attribute, by_column, ladders)
     if found is None:
-        return unbought(ladders.prices, offered)
+        return unbought(ladders.prices, offered)._replace(quoted=quoted)
     _, level, price = found
-    return Choice(Request(values, offer.attribute, level), current.row(row), price)
+    return Choice(Request(values, offer.attribute, level), current.row(row), price, quoted=quoted)
 
 
 def _rows_of(others: Mask, rows: Ints, tuples: Sequence[Values], columns: Sequence[Sequence[str | None]]) -> Ints:

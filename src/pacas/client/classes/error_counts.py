@@ -100,6 +100,10 @@ class ErrorCounts:
         """Does the attribute stay as it is in this round?"""
         return attribute not in self._class_of
 
+    def bears_on_others(self, attribute: str) -> bool:
+        """May a repair of the attribute change the errors of other classes than its own?"""
+        return any(attribute in groups.fd.attributes for groups in self._moving)
+
     def take_altered(self) -> Ints | None:
         """The classes with other counts than when this was last asked, if there are any; one may be named twice."""
         altered, self._altered = self._altered, []

@@ -5,6 +5,7 @@ Prices are in nanocredits, as everywhere behind the command line.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum, IntEnum
 from typing import NamedTuple
@@ -13,7 +14,7 @@ from pacas.core.histogram import NO_ROWS, Ints
 from pacas.core.money import credits_words
 from pacas.core.words import counted
 from pacas.engine.codes import CodedColumn
-from pacas.protocol.messages import Request
+from pacas.protocol.messages import ABSENT, Payment, QuotedLadder, Request
 
 NOT_SOLD = "not_sold"
 """Nobody offers the attribute."""
@@ -178,6 +179,20 @@ class Order(NamedTuple):
     """Whether it is paid from what a steward said may be spent without a further question."""
     provider: str | None = None
     """Who is to sell it, where there are several."""
+    quoted: tuple[QuotedLadder, ...] = ()
+    """What was quoted for it and for classes before it, where orders before it were not paid yet."""
+
+    def payment(self) -> Payment:
+        return Payment(self.request, self.ceiling, self.key, self.quoted)
+
+    def is_as_planned(self, outcome: BoughtValue | Unrepaired) -> bool:
+        """Whether it came to what it was expected to cost; if not, what was planned after it was not paid."""
+        is_told = isinstance(outcome, BoughtValue) or outcome.reason == ABSENT
+        return is_told and outcome.price == self.ceiling
+
+
+PlannedStep = Order | Unrepaired
+"""What is planned for a step: an order, or that nothing is bought."""
 
 
 class Edit(NamedTuple):
@@ -212,8 +227,17 @@ class Observer:
     quoted, and nothing is paid. If it gives an order back, that order is paid again, under the key it had.
     """
 
+    @property
+    def asks_ahead(self) -> bool:
+        """Whether it may be asked to approve an order while others before it are not paid yet."""
+        return True
+
     def recall(self, step: int) -> BoughtValue | Unrepaired | Order | None:
         """What an earlier, interrupted run of the same cleaning had as the outcome of this step, or had ordered."""
+
+    def recall_ahead(self, step: int) -> Sequence[PlannedStep]:
+        """What was ordered in one go, from this step on, and has no outcome."""
+        return ()
 
     def approve(self, order: Order, rows: Ints) -> Order | str:
         """Whether to buy a value for the cells of a class: the order to pay, maybe another, or why nothing is bought.
@@ -222,8 +246,11 @@ class Observer:
         """
         return order
 
-    def ordering(self, order: Order) -> None:
-        """A purchase is about to be paid."""
+    def ordering(self, *steps: PlannedStep) -> None:
+        """Purchases are about to be paid: an order, or several in one go with the classes that are passed over."""
+
+    def withdrawn(self, step: int) -> None:
+        """What was ordered from this step on was not bought: something before it came otherwise."""
 
     def recall_quotes(self, number: int) -> Ints | None:
         """What an earlier run was quoted when it asked for many quotes for the n-th time: [tuples, levels]."""
@@ -250,8 +277,18 @@ class Relaying(Observer):
     def approve(self, order: Order, rows: Ints) -> Order | str:
         return self._observer.approve(order, rows)
 
-    def ordering(self, order: Order) -> None:
-        self._observer.ordering(order)
+    @property
+    def asks_ahead(self) -> bool:
+        return self._observer.asks_ahead
+
+    def recall_ahead(self, step: int) -> Sequence[PlannedStep]:
+        return self._observer.recall_ahead(step)
+
+    def ordering(self, *steps: PlannedStep) -> None:
+        self._observer.ordering(*steps)
+
+    def withdrawn(self, step: int) -> None:
+        self._observer.withdrawn(step)
 
     def recall_quotes(self, number: int) -> Ints | None:
         return self._observer.recall_quotes(number)

@@ -6,6 +6,7 @@ errors are gone is not bought for; and the loop may run again on what it has rep
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Mapping
 
 import numpy as np
@@ -64,45 +65,102 @@ class _Round:
         self._counts, self._buyer, self._repairs = counts, buyer, repairs
         self._allocate, self._number = allocate, number
         self._eqs = Selection(counts.errors)
+        self._upcoming: deque[int] = deque()
+        """The classes whose turn comes next, as far as they were looked up; they are dropped from the selection."""
+        self._asked: deque[int] = deque()
+        """Those that were asked for and are not answered."""
         self._is_alike = classes_of_one_tuple(counts, buyer.offers)
+        found_by = {column for offered in buyer.offers.values() for column in offered.offer.columns}
+        self._bears = {a: a in found_by or counts.bears_on_others(a) for a in counts.classes.cells}
+        """Per attribute: may a repair of it change what is asked next?"""
         self._iteration = 0
         self._unrepaired: list[Unrepaired] = []
 
     def next(self) -> Question | None:
         """Select a class, and ask for what its share of the money can buy."""
+        return self._question(self._buyer.remaining)
+
+    def following(self, remaining: int) -> Question | None:
+        """The same for the class after it, if no repair before it can make a difference."""
+        last = self._counts.attribute(self._asked[-1])
+        if self._bears[last] and last in self._buyer.offers:
+            return None
+        return self._question(remaining)
+
+    def withdraw(self, questions: int) -> None:
+        self._upcoming.extendleft(self._asked.pop() for _ in range(questions))
+
+    def _question(self, remaining: int) -> Question | None:
         counts = self._counts
-        if self._buyer.remaining <= 0 or (eq := self._eqs.most_errors()) is None or not counts.errors[eq]:
-            return None  # if this class has no errors, nor has any other: all are dropped
-        self._eq = eq
-        self._iteration += 1
-        turn = Turn(int(counts.errors[eq]), counts.total, len(self._eqs), self._iteration)
-        allowance = self._allocate(self._buyer.remaining, turn)
+        if remaining <= 0 or (eq := self._select()) is None:
+            return None
+        before = [int(counts.errors[asked]) for asked in self._asked]
+        iteration = self._iteration + len(self._asked) + 1
+        classes = len(self._eqs) + len(self._upcoming) + 1
+        allowance = self._allocate(
+            remaining, Turn(int(counts.errors[eq]), counts.total - sum(before), classes, iteration)
+        )
+        self._asked.append(eq)
         attribute, places = counts.attribute(eq), counts.rows(eq)
         offered, is_alike = self._buyer.offers.get(attribute), bool(self._is_alike[eq])
 
         def choose(marketplace: Marketplace) -> Choice | Unbought:
             if offered is None:
                 return Unbought(NOT_SOLD)
+            if is_alike and self._buyer.most_ahead > 1:
+                self._look_ahead(eq)
             return generate_request(places, offered, allowance, counts.current, marketplace, is_alike)
 
         return Question(attribute, counts.current.rows(places), choose, self._root)
 
+    def _select(self) -> int | None:
+        """The class with most errors, taken off those that are left; None if nothing is wrong with any."""
+        if not self._upcoming:
+            while len(self._upcoming) < self._buyer.most_ahead and (eq := self._eqs.most_errors()) is not None:
+                self._eqs.drop(eq)
+                self._upcoming.append(eq)
+        if not self._upcoming or not self._counts.errors[self._upcoming[0]]:
+            return None  # if this class has no errors, nor has any other: all are dropped
+        return self._upcoming.popleft()
+
+    def _look_ahead(self, eq: int) -> None:
+        """Have a class quoted, and in the same call those of its attribute whose turn comes next."""
+        quotes, attribute = self._buyer.quotes, self._counts.attribute(eq)
+        if quotes.knows(attribute, self._tuple(eq)):
+            return
+        alike = [n for n in self._upcoming if self._counts.attribute(n) == attribute and self._is_alike[n]]
+        quotes.fetch(attribute, [self._tuple(n) for n in (eq, *alike)])
+
+    def _tuple(self, eq: int) -> dict[str, str | None]:
+        """What a class is asked about by, where all its rows look alike to the provider."""
+        row, counts = int(self._counts.rows(eq)[-1]), self._counts
+        columns = self._buyer.offers[counts.attribute(eq)].offer.columns
+        return {name: counts.current[name].text(row) for name in columns}
+
     def take(self, question: Question, outcome: BoughtValue | Unrepaired) -> Progress:
         """ApplyRepair, and drop the class."""
-        counts, eq = self._counts, self._eq
-        self._eqs.drop(eq)
+        counts, eq = self._counts, self._asked.popleft()
+        self._iteration += 1
         counts.drop(eq)
         if isinstance(outcome, BoughtValue):
             self._repairs.apply(eq, outcome, counts, self._number)
             if (altered := counts.take_altered()) is not None:
+                self._put_back()
                 self._eqs.changed(altered, counts.errors[altered])
         else:
             self._unrepaired.append(outcome)
         return Progress(self._number, self._iteration, len(counts), self._buyer.spent, counts.violations)
 
+    def _put_back(self) -> None:
+        """Whose turn comes next is another question now."""
+        for eq in self._upcoming:
+            self._eqs.put_back(eq, int(self._counts.errors[eq]))
+        self._upcoming.clear()
+
     def left(self) -> list[Unrepaired]:
         """The classes that stay as they are, with those whose turn never came, as the money was gone."""
         counts = self._counts
+        self._put_back()
         return self._unrepaired + [
             Unrepaired(a, counts.current.rows(counts.rows(eq)), BUDGET_SPENT if a in self._buyer.offers else NOT_SOLD)
             for eq in self._eqs.left()

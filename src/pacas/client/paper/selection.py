@@ -47,6 +47,13 @@ class Selection:
         self._errors[number] = DROPPED
         self._size -= 1
 
+    def put_back(self, number: int, errors: int) -> None:
+        """A class that was dropped is left still."""
+        self._errors[number] = errors
+        block = number // BLOCK
+        self._most[block] = max(self._most[block], errors)
+        self._size += 1
+
     def left(self) -> list[int]:
         numbers: list[int] = np.flatnonzero(self._errors != DROPPED).tolist()
         return numbers

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
@@ -15,7 +16,7 @@ from pacas.client.weighed_groups.source_trust import Said
 from pacas.client.weighing.decision import decide
 from pacas.client.weighing.model import Model
 from pacas.client.weighing.rare_values import RareValues
-from pacas.client.weighing.wishes import Wishes
+from pacas.client.weighing.wishes import Wish, Wishes
 from pacas.core.histogram import Ints
 from pacas.engine.codes import CodedColumn
 from pacas.protocol.marketplace import Marketplace
@@ -57,6 +58,8 @@ class Shopping:
         self._held = held
         self._texts = {name: Texts(columns[name]) for name in buyer.columns}
         self._wishes: Wishes | None = None
+        self._wished: deque[tuple[Wish, Ints]] = deque()
+        """What was asked for and is not answered, with the places of the rows that each answer is about."""
         self._settled: set[tuple[str, int]] = set()
         self._in_vain: set[tuple[str, str, int]] = set()
         """(provider, attribute, row) that one of several is not to be asked about any more: others may."""
@@ -93,14 +96,53 @@ class Shopping:
                 self._in_vain,
             )
         wish = self._wishes.best(buyer.remaining)
+        return self._called_again() if wish is None else self._wish_for(wish)
+
+    def following(self, remaining: int) -> Question | None:
+        """The next wish, if it stays the next one whatever is answered to those that were asked before it."""
+        if self._wishes is None or self._asked + len(self._wished) >= self._next_fit:
+            return None  # then all is weighed again
+        if not self._is_last_word(self._wished[-1][0]):
+            return None
+        wish = self._wishes.best_at_once(remaining)
         if wish is None:
-            return self._called_again()
+            return None
+        if any(wish.attribute == name and wish.row in rows for name, rows in self._wished_rows()):
+            self._wishes.put_back(wish)
+            return None
+        return self._wish_for(wish)
+
+    def withdraw(self, questions: int) -> None:
+        for _ in range(questions):
+            wish, _ = self._wished.pop()
+            self.promised.pop()
+            if self._wishes is not None:
+                self._wishes.put_back(wish)
+
+    def _wished_rows(self) -> Iterator[tuple[str, Ints]]:
+        """What answers may settle: by attribute the places of a class."""
+        return ((wish.attribute, places) for wish, places in self._wished)
+
+    def _is_last_word(self, wish: Wish) -> bool:
+        """Whether no answer to a wish can make a further question worth its price: what it asks about is then known.
+
+        So it is where all rows of its groups look alike to the provider: whoever has bought the value of one at the
+        ground has bought it for all, and what costs nothing more is not asked for.
+        """
+        beliefs = [belief for belief in self._model.beliefs if belief.fd.rhs == wish.attribute]
+        groups = [belief for belief in beliefs if belief.side.group[wish.row] >= 0]
+        return not groups or (wish.level == 0 and all(map(self._model.is_by_group, groups)))
+
+    def _wish_for(self, wish: Wish) -> Question:
         spent, left = self.promised[-1]
         self.promised.append((spent + wish.price, max(left - wish.worth[wish.level], 0.0)))
-        offer = buyer.offered(wish.provider, wish.attribute).offer
+        offer = self._buyer.offered(wish.provider, wish.attribute).offer
         request = Request({c: self._texts[c][wish.row] for c in offer.columns}, wish.attribute, wish.level)
         choice = Choice(request, self._row(wish.row), wish.price)
-        return self._question(wish.attribute, wish.row, choice, wish.provider)
+        question = self._question(wish.attribute, wish.row, choice, wish.provider)
+        places = question.rows if self._held is None else np.searchsorted(self._held, question.rows)
+        self._wished.append((wish, places))
+        return question
 
     def _called_again(self) -> Question | None:
         """Those of several providers that were away may be there again: orders that may have been paid come first."""
@@ -121,6 +163,8 @@ class Shopping:
         """Believe what was bought, and weigh again what it touches."""
         name = outcome.attribute
         self._asked += 1
+        if self._wished:
+            self._wished.popleft()
         if isinstance(outcome, BoughtValue) and (found := self._meant(outcome)) is not None:
             place = self._place(outcome.row)
             if not self._model.is_about_groups(name):

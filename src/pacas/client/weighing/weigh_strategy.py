@@ -168,8 +168,8 @@ class _Outcome:
                     yield self._left(name, np.array([row]))
 
     def _left(self, name: str, rows: Ints) -> Unrepaired:
-        reason, cheapest = self._reason(name, rows)
-        return Unrepaired(name, rows, reason, cheapest=cheapest)
+        found = self._reason(name, rows)
+        return Unrepaired(name, rows, found.reason, cheapest=found.cheapest)
 
     def _reason(self, name: str, rows: Ints) -> Unbought:
         """Why nothing was made of a class."""

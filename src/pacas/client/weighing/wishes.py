@@ -121,6 +121,17 @@ class Wishes:
                 heapq.heappush(self._heap, cheaper)
         return None
 
+    def best_at_once(self, remaining: int) -> Wish | None:
+        """The best, if it can be paid as it is; it is taken off the list. Nothing else is changed."""
+        if not self._heap or self._heap[0].price > remaining:
+            return None
+        if (self._heap[0].attribute, self._heap[0].row) in self._settled:
+            return None
+        return heapq.heappop(self._heap)
+
+    def put_back(self, wish: Wish) -> None:
+        heapq.heappush(self._heap, wish)
+
     def renew(self, attribute: str, row: int) -> None:
         """A group has had an answer: a further question may be worth its price."""
         for belief in self._model.beliefs:

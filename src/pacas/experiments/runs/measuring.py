@@ -47,7 +47,7 @@ from pacas.experiments.runs.setting import (
     Setting,
 )
 from pacas.protocol.marketplace import Columns, Forwarding, Marketplace
-from pacas.protocol.messages import Answer, Ladders, Reason, Refusal, Request, refused
+from pacas.protocol.messages import Answer, Ladders, Payment, Reason, Refusal, Request, refused
 from pacas.provider.provider import Provider
 from pacas.provider.quote_mode import QuoteMode
 
@@ -77,6 +77,12 @@ class Timed(Forwarding):
         answer = super().pay(request, ceiling, key)
         self.paying += perf_counter() - start
         return answer
+
+    def pay_many(self, payments: Sequence[Payment]) -> list[Answer | Refusal]:
+        start = perf_counter()
+        answers = super().pay_many(payments)
+        self.paying += perf_counter() - start
+        return answers
 
     def modules(self, seconds: float) -> Measured:
         """Where the seconds of a whole cleaning went."""

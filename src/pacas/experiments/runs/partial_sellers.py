@@ -46,6 +46,10 @@ class PartialSeller(Forwarding):
         super().__init__(marketplace)
         self._part, self._offers = part, marketplace.catalogue()
 
+    @property
+    def most_at_once(self) -> int:
+        return 1
+
     def quote(self, request: Request) -> Quote | Refusal:
         if not self._part.knows(request.attribute, self._key(request)):
             return Refusal(Reason.NO_MATCH)
