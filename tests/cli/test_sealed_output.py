@@ -12,9 +12,9 @@ from tempfile import TemporaryDirectory
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from hypothesis import HealthCheck, given
-from lanes import examples
-from oracles.sealed_cases import CASES, MATCH, Case, Inputs, Operation, Private, table
+from hypothesis import given
+from oracles.sealed_cases import MATCH, Case, Inputs, Operation, Private, table
+from oracles.sealed_towns import keys, request, town_examples, towns
 
 from pacas.cli.main import run
 from pacas.core.relation import Relation
@@ -57,9 +57,8 @@ def _provider_file(folder: Path, public: Inputs) -> Iterator[str]:
 
 def printed(folder: Path, public: Inputs) -> list[tuple[int, str, str]]:
     """What is printed to two buyers who buy, one after the other, and then ask; of a paid answer not the value."""
-    keys = [*sorted({row[0] for row in public.rows}), "nobody"]
     everything: list[dict[str, object]] = [
-        {"tuple": {"K": key}, "attribute": attribute} for attribute in "AB" for key in keys
+        {"tuple": {"K": key}, "attribute": attribute} for attribute in "AB" for key in keys(public)
     ]
     told = []
     for buyer in "uv":
@@ -69,8 +68,8 @@ def printed(folder: Path, public: Inputs) -> list[tuple[int, str, str]]:
 
 
 def _request(public: Inputs, operation: Operation) -> dict[str, object]:
-    level = min(operation.level, public.hierarchies[operation.attribute].height)
-    return {"tuple": {"K": operation.key}, "attribute": operation.attribute, "level": level}
+    asked = request(public, operation)
+    return {"tuple": dict(asked.tuple), "attribute": asked.attribute, "level": asked.level}
 
 
 def _command(folder: Path, name: str, buyer: str, asked: list[dict[str, object]]) -> tuple[int, str, str]:
@@ -83,9 +82,10 @@ def _command(folder: Path, name: str, buyer: str, asked: list[dict[str, object]]
     return code, ANSWER.sub('"answer": ""', out.getvalue()), err.getvalue()
 
 
-@examples(40, suppress_health_check=[HealthCheck.too_slow])
-@given(CASES)
+@town_examples(64)
+@given(towns(64))
 def test_what_is_printed_is_a_function_of_what_is_public(case: Case) -> None:
+    """Of many worlds at once: a command is dear, and so are files."""
     public, *privates = case
     told = []
     for private in privates:

@@ -7,8 +7,9 @@ possible, or determine both.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
-from itertools import product
+from collections.abc import Iterable, Iterator
+from functools import cache
+from itertools import count, product
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -19,9 +20,8 @@ from lanes import many_examples
 
 import pacas
 from oracles import criteria as literal
-from oracles.bridge import to_hierarchy
 from oracles.sealed_market import Rule, SealedMarket
-from oracles.strategies import criteria, tree_rows
+from oracles.strategies import criteria
 from oracles.tree import Tree
 from pacas.core.criteria.named import criterion_named
 from pacas.core.dependency import FunctionalDependency
@@ -74,7 +74,7 @@ class Inputs(NamedTuple):
             told = [dict(zip("ZAB", (z, *v), strict=True)) for z, listed in self.dictionaries.items() for v in listed]
             declared.append(DeclaredDependency(FunctionalDependency(("Z", "A"), "B"), tuple(told)))
         elif self.dictionaries:
-            told = [dict(zip("AB", values, strict=True)) for values in self.dictionaries["z0"]]
+            told = [dict(zip("AB", values, strict=True)) for values in next(iter(self.dictionaries.values()))]
             declared.append(DeclaredDependency(FunctionalDependency(("A",), "B"), tuple(told)))
         if self.tied:
             declared += [DeclaredDependency(FunctionalDependency(("Z",), a)) for a in "AB"]
@@ -96,30 +96,24 @@ Case = tuple[Inputs, Private, Private]
 
 @st.composite
 def inputs(draw: st.DrawFn) -> Inputs:
-    trees = tree_rows(max_height=2).map(
-        lambda rows: to_hierarchy(Tree([[_lengthened(v) for v in row] for row in rows]))
-    )
-    hierarchies = {a: draw(trees.filter(lambda tree: len(tree.ground_labels) >= 2)) for a in "AB"}
-    keys = st.integers(0, draw(st.sampled_from([2, 30]))).map("k{}".format)
-    rows = draw(st.lists(st.tuples(keys, _one_of("x", 2), _one_of("z", 3)), min_size=1, max_size=8))
+    hierarchies = {a: draw(TREES) for a in "AB"}
+    drawn = _drawn(draw(st.sampled_from([2, 30])))
+    rows = draw(drawn.rows)
     every = [*product(*(h.ground_labels for h in hierarchies.values()))]
-    given = draw(st.booleans())
-    listed = st.lists(st.sampled_from(every), min_size=2, max_size=5, unique_by=lambda values: values[0])
-    first = draw(listed)
-    dictionaries = {z: draw(listed) if given and z != "z0" else first for z in ("z0", "z1", "z2")}
-    linked = draw(st.sampled_from([None, dictionaries]))
+    given, tied = draw(st.booleans()), draw(st.booleans())
+    linked = None
+    if draw(st.booleans()):
+        listed = st.lists(st.sampled_from(every), min_size=2, max_size=5, unique_by=lambda values: values[0])
+        first = draw(listed)
+        linked = {z: draw(listed) if given and z != "z0" else first for z in ("z0", "z1", "z2")}
     policies = []
-    for y in draw(st.lists(st.sampled_from("AB"), max_size=2, unique=True)):
+    for y in draw(st.sampled_from(["", "A", "B", "AB", "BA"])):
         domains = [values_of(domain, y) for domain in ([every] if linked is None else linked.values())]
-        criterion = criterion_named(*draw(st.just(("distinct", {"k": "2"})) | criteria()))
+        (name, parameters), keep, scope = draw(RULES)
+        criterion = criterion_named(name, parameters)
         if all(literal.holds(criterion.name, criterion.parameters, found, found) for found in domains):
-            keep, scope = draw(st.integers(1, 2)), draw(st.sampled_from(["group", "group", "row"]))
             policies.append(pacas.Policy(("X",), (y,), {y: 0}, 2, True, keep, scope, criterion))
-    tied = draw(st.booleans())
     is_listed = not tied and all(policy.scope == "group" for policy in policies)
-    operation = st.builds(
-        Operation, st.sampled_from("uv"), st.booleans(), st.sampled_from("AB"), keys, st.integers(0, 2)
-    )
     return Inputs(
         rows,
         hierarchies,
@@ -127,11 +121,46 @@ def inputs(draw: st.DrawFn) -> Inputs:
         linked,
         given,
         tied,
-        draw(st.lists(operation, max_size=8)),
+        draw(drawn.operations),
         is_listed and draw(st.booleans()),
         draw(st.sampled_from(Reserve)),
         draw(st.sampled_from([False] * 19 + [True])),
     )
+
+
+class Drawn(NamedTuple):
+    """What is drawn of rows with so many keys, one choice each: choices are what drawing costs."""
+
+    rows: st.SearchStrategy[list[tuple[str, str, str]]]
+    operations: st.SearchStrategy[list[Operation]]
+
+
+@cache
+def _drawn(most: int) -> Drawn:
+    keys = [f"k{number}" for number in range(most + 1)]
+    rows = st.sampled_from([*product(keys, ("x0", "x1"), ("z0", "z1", "z2"))])
+    operations = st.sampled_from([Operation(*one) for one in product("uv", (False, True), "AB", keys, range(3))])
+    return Drawn(st.lists(rows, min_size=1, max_size=8), st.lists(operations, max_size=8))
+
+
+Rows = list[list[str]]
+
+
+def _trees(children: int) -> Iterator[Rows]:
+    """All trees of two levels whose root has so many children, each with one to three; the first child of a node may
+    have its name."""
+    for root_repeats, *below in product((False, True), *[[*product((False, True), (1, 2, 3))]] * children):
+        number, rows = count(), []
+        for child, (repeats, leaves) in enumerate(below):
+            name = "*" if root_repeats and not child else f"v{next(number)}"
+            rows += [[name if repeats and not leaf else f"v{next(number)}", name, "*"] for leaf in range(leaves)]
+        yield rows
+
+
+def _of_two_values(trees: Iterable[Rows]) -> st.SearchStrategy[Hierarchy]:
+    lengthened = ([[_lengthened(label) for label in row] for row in rows] for rows in trees)
+    made = [Hierarchy.from_rows(rows) for rows in lengthened if any(row[0] != "*" for row in rows)]
+    return st.sampled_from([tree for tree in made if len(tree.ground_labels) >= 2])
 
 
 def values_of(possible: Iterable[tuple[str, ...]], y: str) -> Counter[tuple[str | None, ...]]:
@@ -144,16 +173,17 @@ def _lengthened(label: str) -> str:
     return label if label == "*" else label + '"é' * (int(label[1:]) % 3)
 
 
-def _one_of(letter: str, count: int) -> st.SearchStrategy[str]:
-    return st.integers(0, count - 1).map((letter + "{}").format)
-
-
 @st.composite
 def privates(draw: st.DrawFn, public: Inputs) -> Private:
     units = sorted({row[2] for row in public.rows}) if public.tied else [row[2] for row in public.rows]
     values = [draw(st.sampled_from(public.domain(z))) for z in units]
     present = draw(st.integers(1, len(public.rows))) if public.listed else len(public.rows)
-    return Private(values, draw(st.permutations(range(len(public.rows))))[:present])
+    return Private(values, draw(_orders(len(public.rows)))[:present])
+
+
+@cache
+def _orders(rows: int) -> st.SearchStrategy[list[int]]:
+    return st.permutations(range(rows))
 
 
 def table(public: Inputs, private: Private) -> pa.Table:
@@ -177,6 +207,11 @@ def opened(public: Inputs, private: Private, **how: Any) -> pacas.Provider:
     )
 
 
+FLAT = [[[f"v{number}", "*"] for number in range(leaves)] for leaves in (2, 3)]
+TREES = st.one_of(*(_of_two_values(trees) for trees in (FLAT, *map(_trees, (1, 2, 3)))))
+RULES = st.tuples(
+    st.just(("distinct", {"k": "2"})) | criteria(), st.sampled_from([1, 2]), st.sampled_from(["group", "group", "row"])
+)
 CASES = inputs().flatmap(lambda public: st.tuples(st.just(public), privates(public), privates(public)))
 GATE = many_examples(2000, suppress_health_check=[HealthCheck.too_slow])
 MANY = settings(max_examples=3000, suppress_health_check=list(HealthCheck), database=None, phases=[Phase.generate])

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from lanes import examples
+from lanes import many_examples
 from oracles import dependencies as literal
 from oracles.bridge import to_hierarchies, to_relation
 from oracles.strategies import tree_rows
@@ -29,7 +29,7 @@ FD = FunctionalDependency(("A",), "B")
 MATCH = {a: MatchingDependency.parse("ID = ID") for a in ("A", "B")}
 
 
-@examples(200)
+@many_examples(2000)
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 3)), min_size=1, max_size=14))
 def test_who_is_guessed_right_is_who_the_others_give_away(rows: list[tuple[int, int]]) -> None:
     left, right = (np.array(side) for side in zip(*rows, strict=True))
@@ -65,7 +65,7 @@ def markets(draw: st.DrawFn) -> Market:
     )
 
 
-@examples(200)
+@many_examples(2000)
 @given(markets(), st.booleans())
 def test_x_groups_are_short_whose_rows_can_have_too_few_values(market: Market, is_declared: bool) -> None:
     """By the dictionary, where the dependency is declared; else by what the relation shows of it."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pyarrow as pa
-from hypothesis import given
-from oracles.sealed_cases import CASES, GATE, Case, Inputs, opened
+from hypothesis import HealthCheck, given
+from lanes import many_examples
+from oracles.sealed_cases import CASES, Case, Inputs, opened
 
 import pacas
 from pacas.core.bought_levels import BoughtLevels
@@ -45,7 +46,7 @@ def agrees(public: Inputs, provider: pacas.Provider, lists: dict[str, PriceList]
     return True
 
 
-@GATE
+@many_examples(1000, suppress_health_check=[HealthCheck.too_slow])
 @given(CASES)
 def test_a_list_and_the_provider_quote_alike(case: Case) -> None:
     public, private, _ = case

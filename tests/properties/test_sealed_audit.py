@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
-from hypothesis import given
-from oracles.sealed_cases import CASES, ENGINE, GATE, ROOMLESS, Case, literal_market, opened
+from hypothesis import HealthCheck, given
+from lanes import many_examples
+from oracles.sealed_cases import CASES, ENGINE, ROOMLESS, Case, literal_market, opened
 
 import pacas
 from pacas.provider.audit import audit
 from pacas.provider.ledger.chain import PAGE
 
 
-@GATE
+@many_examples(800, suppress_health_check=[HealthCheck.too_slow])
 @given(CASES)
 def test_an_audit_counts_what_is_kept_back_and_below_which_levels(case: Case) -> None:
     public, private, _ = case

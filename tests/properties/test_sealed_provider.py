@@ -233,8 +233,7 @@ def _an_absent_person_has_some_value(patch: pytest.MonkeyPatch) -> None:
 def _best_case_instead_of_worst(patch: pytest.MonkeyPatch) -> None:
     def most_left(component: Component, protected: dict[str, int], _: Criterion) -> np.ndarray:
         most = np.ones(component.shape, dtype=np.int64)
-        for vector in component.vectors():
-            left = blocks_left(component, vector, protected)
+        for vector, left in blocks_left(component, protected):
             most[vector] = np.bincount(left.group).max()
         return most
 

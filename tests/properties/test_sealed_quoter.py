@@ -215,7 +215,7 @@ def test_an_audit_looks_at_the_last_row_that_must_keep_a_groups_secret(world: Wo
             assert kept == mine[(len(mine) if guard.policy.scope == "row" else min(guard.policy.keep, len(mine))) - 1]
 
 
-@many_examples(600)
+@many_examples(2000)
 @given(worlds(), st.data())
 def test_a_sequence_costs_what_the_bundle_costs_and_nothing_twice(world: World, data: st.DataObject) -> None:
     quoter, bought = world.quoter(), BoughtLevels()

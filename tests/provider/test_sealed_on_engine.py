@@ -241,7 +241,7 @@ def tried(world: World, engine: Engine[Any]) -> pacas.Provider | str:
         return str(error)
 
 
-@examples(400, suppress_health_check=list(HealthCheck))
+@examples(240, suppress_health_check=list(HealthCheck))
 @given(worlds())
 def test_every_byte_is_that_of_a_provider_that_holds_its_index(world: World) -> None:
     held, looked_up = (tried(world, engine) for engine in (ROOMY, ROOMLESS))

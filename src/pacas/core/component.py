@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import product
 
 import numpy as np
@@ -103,11 +104,17 @@ class Component:
 
     def blocks(self, levels: Sequence[int]) -> Ints:
         """Per tuple the number of its block: those that answers at these levels do not tell apart share one."""
-        block = np.zeros(len(self), dtype=np.int64)
-        for path, level in zip(self.paths, levels, strict=True):
-            found, value = np.unique(path[level], return_inverse=True)
-            _, block = np.unique(block * len(found) + value, return_inverse=True)
+        block: Ints | None = None
+        for numbered, level in zip(self._numbered, levels, strict=True):
+            value, count = numbered[level]
+            block = value if block is None else np.unique(block * count + value, return_inverse=True)[1]
+        assert block is not None, "a component has an attribute"
         return block
+
+    @cached_property
+    def _numbered(self) -> list[list[tuple[Ints, int]]]:
+        """By attribute and level: which of the values that there are each tuple has, and how many there are."""
+        return [[_numbers(nodes) for nodes in path] for path in self.paths]
 
     def values(self, tuples: Ints, levels: Mapping[str, int]) -> list[Values]:
         """Some tuples in some attributes, each at a level, as they are called."""
@@ -116,6 +123,11 @@ class Component:
             if attribute in levels:
                 named.append([labels[code] for code in path[levels[attribute], tuples].tolist()])
         return list(zip(*named, strict=True)) if named else [(None,)] * len(tuples)
+
+
+def _numbers(nodes: Ints) -> tuple[Ints, int]:
+    found, value = np.unique(nodes, return_inverse=True)
+    return value, len(found)
 
 
 def lowered(levels: LevelVector, place: int, level: int) -> LevelVector:

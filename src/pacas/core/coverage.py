@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from enum import Enum
 from fractions import Fraction
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,24 +31,33 @@ class NeighbourSpread(Enum):
     DOMAIN = "domain"
 
 
-def price_table(
-    component: Component, weights: Mapping[str, int], spread: NeighbourSpread = NeighbourSpread.EVEN
-) -> Ints:
+def price_tables(
+    component: Component, weightings: Sequence[Mapping[str, int]], spread: NeighbourSpread = NeighbourSpread.EVEN
+) -> list[Ints]:
     """P(λ): what answers at each level vector are worth, in nanocredits, if each attribute's neighbours weigh so much.
 
     Of an attribute's weight every divergence vector gets its share, rounded by largest remainder. An attribute that can
-    hold one value only has no neighbours, and its weight is nobody's.
+    hold one value only has no neighbours, and its weight is nobody's. One table for each weighting of the attributes:
+    that of most rows, say, and that of the row which has the rest.
 
     >>> from pacas.core.hierarchy import Hierarchy
     >>> med = Hierarchy.from_rows([("ibuprofen", "NSAID", "*"), ("naproxen", "NSAID", "*"), ("dolex", "other", "*")])
-    >>> price_table(Component.of_attribute("MED", med), {"MED": 900}).tolist()  # two of three have a sibling
+    >>> price_tables(Component.of_attribute("MED", med), [{"MED": 900}])[0].tolist()  # two of three have a sibling
     [900, 600, 0]
     """
-    atoms = np.zeros(component.shape, dtype=np.int64)
-    for attribute, weight in weights.items():
-        shares = divergence_shares(component, attribute, spread)
+    sizes = {vector: _sizes(component, vector) for vector in component.vectors()}
+    shares = {a: divergence_shares(component, a, spread, sizes) for a in dict.fromkeys(chain.from_iterable(weightings))}
+    return [
+        _coverage(component.shape, [(shares[a], weight) for a, weight in weights.items()]) for weights in weightings
+    ]
+
+
+def _coverage(shape: tuple[int, ...], weights: Sequence[tuple[Shares, int]]) -> Ints:
+    """What each level vector covers of the atoms, of which every attribute has some."""
+    atoms = np.zeros(shape, dtype=np.int64)
+    for shares, weight in weights:
         if any(shares.flat):
-            atoms += np.reshape(apportion(weight, shares.ravel().tolist()), component.shape)
+            atoms += np.reshape(apportion(weight, shares.ravel().tolist()), shape)
     untold = atoms
     for axis in range(atoms.ndim):  # the atoms that answers leave together: no divergence above the level
         untold = untold.cumsum(axis)
@@ -55,11 +65,13 @@ def price_table(
     return prices
 
 
-def divergence_shares(component: Component, attribute: str, spread: NeighbourSpread) -> Shares:
+def divergence_shares(
+    component: Component, attribute: str, spread: NeighbourSpread, sizes: Mapping[LevelVector, Ints]
+) -> Shares:
     """The probability of each divergence vector, of a row's tuple and of its neighbour in one attribute.
 
     No pair is listed. For a tuple i, the neighbours that diverge at level d in the attribute and at no level above λ in
-    the others are those in i's block at (d, λ) that are not in its block at (d − 1, λ).
+    the others are those in i's block at (d, λ) that are not in its block at (d − 1, λ). `sizes` are those of blocks.
     """
     at = component.attributes.index(attribute)
     within = np.full(component.shape, Fraction(0), dtype=object)
@@ -67,7 +79,7 @@ def divergence_shares(component: Component, attribute: str, spread: NeighbourSpr
     for vector in component.vectors():
         if vector[at]:
             finer = (*vector[:at], vector[at] - 1, *vector[at + 1 :])
-            neighbours = _sizes(component, vector) - _sizes(component, finer)
+            neighbours = sizes[vector] - sizes[finer]
             within[vector] = _expected(component.prior * neighbours, sharing[vector[at]]) / int(component.prior.sum())
     for axis in range(within.ndim):
         if axis != at:

@@ -7,7 +7,7 @@ does not matter which block it is, so that a refusal says nothing about the valu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
 from math import prod
 
@@ -18,25 +18,23 @@ from pacas.core.criteria.criterion import Criterion
 from pacas.core.histogram import GroupHistogram, sum_by
 
 
-def blocks_left(component: Component, levels: Sequence[int], protected: Mapping[str, int]) -> GroupHistogram:
-    """Per block that answers at some levels can leave: the Y-values at L that are possible in it, and their prior.
+def blocks_left(component: Component, protected: Mapping[str, int]) -> Iterator[tuple[LevelVector, GroupHistogram]]:
+    """By level vector, per block that answers can leave: the Y-values at L that are possible in it, and their prior.
 
     Tuples whose prior is 0 are impossible, and in no block. What is absent has no Y-value: the block that answers leave
     it is empty.
     """
     possible = np.flatnonzero(component.prior)
-    _, block = np.unique(component.blocks(levels)[possible], return_inverse=True)
-    blocks = int(block.max()) + 1
-    if component.last_is_absent:
-        possible = possible[possible < len(component) - 1]
-        block = block[: len(possible)]
+    there = possible[possible < len(component) - 1] if component.last_is_absent else possible
     y = component.blocks([protected.get(a, h) for a, h in zip(component.attributes, component.heights, strict=True)])
-    _, first, y = np.unique(y[possible], return_index=True, return_inverse=True)
-    pair, of = np.unique(block * len(first) + y, return_inverse=True)
-    weight = component.prior[possible]
-    values = component.values(possible[first], protected)
-    n, overall = sum_by(of, weight, len(pair)), sum_by(y, weight, len(first))
-    return GroupHistogram(pair // len(first), pair % len(first), n, blocks, values, overall)
+    _, first, y = np.unique(y[there], return_index=True, return_inverse=True)
+    weight, values = component.prior[there], component.values(there[first], protected)
+    overall = sum_by(y, weight, len(first))
+    for vector in component.vectors():
+        found, block = np.unique(component.blocks(vector)[possible], return_inverse=True)
+        pair, of = np.unique(block[: len(there)] * len(first) + y, return_inverse=True)
+        n = sum_by(of, weight, len(pair))
+        yield vector, GroupHistogram(pair // len(first), pair % len(first), n, len(found), values, overall)
 
 
 def least_left(component: Component, protected: Mapping[str, int], criterion: Criterion) -> Ints:
@@ -50,9 +48,9 @@ def least_left(component: Component, protected: Mapping[str, int], criterion: Cr
     [1, 1, 3]
     """
     least = np.ones(component.shape, dtype=np.int64)
-    for vector in component.vectors():
-        left = blocks_left(component, vector, protected)
-        least[vector] = criterion.left(left) if len(np.unique(left.group)) == left.groups else 0
+    for vector, left in blocks_left(component, protected):
+        none_is_empty = 1 + np.count_nonzero(np.diff(left.group)) == left.groups
+        least[vector] = criterion.left(left) if none_is_empty else 0
     return least
 
 

@@ -245,7 +245,7 @@ class DuckEngine:
     def histogram(self, table: DuckTable, attributes: Sequence[str], hierarchies: Hierarchies) -> Histogram:
         if not self._is_large(table, attributes) and not table.is_known:  # all is in memory: there is no need for SQL
             texts = pa.table({f"v{i}": table.texts[a] for i, a in enumerate(attributes)})
-            counted = texts.group_by(texts.column_names).aggregate([([], "count_all")])
+            counted = texts.group_by(texts.column_names, use_threads=False).aggregate([([], "count_all")])
             return as_histogram(counted.select([*texts.column_names, "count_all"]), attributes, hierarchies)
         with self._asking(table):
             counted = self._sql.arrow(histogram_sql(table, attributes))

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pacas.core.bought_levels import BoughtLevels
-from pacas.core.coverage import apportion, price_table
+from pacas.core.coverage import apportion, price_tables
 from pacas.core.money import credits_text
 from pacas.engine.grouping import Ints, Mask
 from pacas.errors import InputError
@@ -176,7 +176,7 @@ def _priced(view: PublicView) -> list[PricedComponent]:
         share = {a: weight_of[a] // rows for a in component.attributes}
         more = {a: share[a] + weight_of[a] % rows for a in component.attributes}
         units = Units(view.index, view.left.get(component.attributes[0], ()))
-        price, of_first = (_price_tables(view, component, weights) for weights in (share, more))
+        price, of_first = _price_tables(view, component, [share, more])
         holder = int(units.of_row[first]) if first >= 0 else -1
         case = _case_of_units(component, units, view)
         priced.append(PricedComponent(component, units, case, price, of_first, holder))
@@ -187,13 +187,14 @@ def _priced(view: PublicView) -> list[PricedComponent]:
     return priced
 
 
-def _price_tables(view: PublicView, linked: LinkedAttributes, weights: Mapping[str, int]) -> Ints:
-    """What level vectors cost of one row, case by case."""
+def _price_tables(view: PublicView, linked: LinkedAttributes, weightings: Sequence[Mapping[str, int]]) -> list[Ints]:
+    """What level vectors cost of one row, case by case; per weighting of the attributes."""
 
-    def tables() -> Ints:
-        return np.stack([price_table(case, weights, view.spread) for case in linked.cases])
+    def tables() -> list[Ints]:
+        by_case = [price_tables(case, weightings, view.spread) for case in linked.cases]
+        return [np.stack(cases) for cases in zip(*by_case, strict=True)]
 
-    return view.tables.once(("prices", linked, *weights.values()), tables)
+    return view.tables.once(("prices", linked), tables)
 
 
 def _check_total(view: PublicView, weight_of: Mapping[str, int], told: Sequence[Fraction], rows: int) -> None:
