@@ -76,7 +76,7 @@ def _questions(
     server: Server, asked: tuple[list[dict[str, str]], list[dict[str, str]]], calls: int
 ) -> Mapping[str, tuple[str, Kinds]]:
     """What is compared, by name: the two kinds, and calls of each."""
-    few = max(calls // 10, 10 * TURNS)
+    few = max(calls // 4, 10 * TURNS)
     low, high = asked
     nobody = [{**key, "gender": "gender-9"} for key in low]
     keys = map(str, count())
