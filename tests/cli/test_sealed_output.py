@@ -20,6 +20,7 @@ from pacas.cli.main import run
 from pacas.core.relation import Relation
 from pacas.formats.hierarchies import arx
 
+QUOTE = '"'
 ANSWER = re.compile(r'"answer": "(?:[^"\\]|\\.)*"')
 
 
@@ -49,7 +50,12 @@ def _provider_file(folder: Path, public: Inputs) -> Iterator[str]:
         if declared.dictionary is not None:
             pq.write_table(pa.Table.from_pylist(list(map(dict, declared.dictionary))), folder / f"{number}.parquet")
             yield f'dictionary = "{number}.parquet"'
-    yield f'[pricing]\ntotal = 1000\nreserve = "{public.reserve.value}"'
+    yield f'[pricing]\ntotal = 1000\nreserve = "{public.reserve.value}"\nspread = "{public.spread.value}"'
+    yield f"sensitivity = {{ {', '.join(f'{a} = {factor}' for a, factor in public.sensitivity.items())} }}"
+    if public.prior:
+        lines = [f'{a},"{v.replace(QUOTE, QUOTE * 2)}",{n}' for a, of in public.prior.items() for v, n in of.items()]
+        (folder / "prior.csv").write_text("\n".join(["attribute,value,count", *lines]))
+        yield 'prior = "prior.csv"'
     if isinstance(registry := public.sealing.registry, Relation):
         pq.write_table(registry.table, folder / "registry.parquet")
         yield 'members = { registry = "registry.parquet" }'

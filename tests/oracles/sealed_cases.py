@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import count, product
+from math import prod
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -20,9 +21,10 @@ from lanes import many_examples
 
 import pacas
 from oracles import criteria as literal
-from oracles.sealed_market import Rule, SealedMarket
+from oracles.sealed_market import Rule, SealedMarket, likely
 from oracles.strategies import criteria
 from oracles.tree import Tree
+from pacas.core.coverage import NeighbourSpread
 from pacas.core.criteria.named import criterion_named
 from pacas.core.dependency import FunctionalDependency
 from pacas.core.hierarchy import Hierarchy
@@ -57,9 +59,13 @@ class Inputs(NamedTuple):
     operations: list[Operation]
     listed: bool
     """Whether the rows are a registry, of which the relation has some; which, and how many, is private."""
-    reserve: Reserve = Reserve.FIXED
-    apart: bool = False
+    reserve: Reserve
+    apart: bool
     """Whether the second of two providers has no room for its index, which stays on the engine."""
+    spread: NeighbourSpread
+    sensitivity: dict[str, int]
+    prior: dict[str, dict[str, int]]
+    """Per attribute how often values are believed to occur; only where no dictionary says what is possible."""
 
     def domain(self, z: str) -> list[tuple[str, ...]]:
         """What is possible for a row."""
@@ -80,7 +86,11 @@ class Inputs(NamedTuple):
             declared += [DeclaredDependency(FunctionalDependency(("Z",), a)) for a in "AB"]
         columns = {name: list(column) for name, column in zip("KXZ", zip(*self.rows, strict=True), strict=True)}
         registry = Relation.of(pa.table(columns)) if self.listed else None
-        return Sealing(declared, reserve=self.reserve, registry=registry)
+        return Sealing(declared, self.prior, spread=self.spread, reserve=self.reserve, registry=registry)
+
+    def weigh(self, possible: Iterable[tuple[str, ...]], y: str) -> Counter[tuple[str | None, ...]]:
+        """How likely each value of an attribute is, where tuples are possible."""
+        return values_of(possible, y, self.prior)
 
 
 class Private(NamedTuple):
@@ -106,9 +116,11 @@ def inputs(draw: st.DrawFn) -> Inputs:
         listed = st.lists(st.sampled_from(every), min_size=2, max_size=5, unique_by=lambda values: values[0])
         first = draw(listed)
         linked = {z: draw(listed) if given and z != "z0" else first for z in ("z0", "z1", "z2")}
+    steps = {a: draw(st.integers(0, 3)) for a in ("" if linked else "AB")}
+    prior = {a: _frequencies(hierarchies[a], step) for a, step in steps.items() if step}
     policies = []
     for y in draw(st.sampled_from(["", "A", "B", "AB", "BA"])):
-        domains = [values_of(domain, y) for domain in ([every] if linked is None else linked.values())]
+        domains = [values_of(domain, y, prior) for domain in ([every] if linked is None else linked.values())]
         (name, parameters), keep, scope = draw(RULES)
         criterion = criterion_named(name, parameters)
         if all(literal.holds(criterion.name, criterion.parameters, found, found) for found in domains):
@@ -125,6 +137,9 @@ def inputs(draw: st.DrawFn) -> Inputs:
         is_listed and draw(st.booleans()),
         draw(st.sampled_from(Reserve)),
         draw(st.sampled_from([False] * 19 + [True])),
+        draw(st.sampled_from(NeighbourSpread)),
+        draw(st.sampled_from([{}, {"A": 3}, {"A": 1, "B": 2}])),
+        prior,
     )
 
 
@@ -163,9 +178,19 @@ def _of_two_values(trees: Iterable[Rows]) -> st.SearchStrategy[Hierarchy]:
     return st.sampled_from([tree for tree in made if len(tree.ground_labels) >= 2])
 
 
-def values_of(possible: Iterable[tuple[str, ...]], y: str) -> Counter[tuple[str | None, ...]]:
-    """How likely each value of an attribute is, where tuples are possible, all alike."""
-    return Counter((values["AB".index(y)],) for values in possible)
+def _frequencies(tree: Hierarchy, step: int) -> dict[str, int]:
+    """Some numbers for some values: what is left out, or said never to occur, counts as one."""
+    return {value: number * step % 5 for number, value in enumerate(tree.ground_labels) if number * step % 5 != 3}
+
+
+def values_of(
+    possible: Iterable[tuple[str, ...]], y: str, prior: dict[str, dict[str, int]]
+) -> Counter[tuple[str | None, ...]]:
+    """How likely each value of an attribute is, where tuples are possible."""
+    found: Counter[tuple[str | None, ...]] = Counter()
+    for values in possible:
+        found[(values["AB".index(y)],)] += prod(likely(prior, a, v) for a, v in zip("AB", values, strict=True))
+    return found
 
 
 def _lengthened(label: str) -> str:
@@ -203,6 +228,7 @@ def opened(public: Inputs, private: Private, **how: Any) -> pacas.Provider:
         policies=public.policies,
         hierarchies=public.hierarchies,
         total=TOTAL,
+        sensitivity=public.sensitivity,
         **{"engine": ENGINE} | how,
     )
 
@@ -231,6 +257,9 @@ def literal_market(public: Inputs) -> SealedMarket:
         tied=public.tied,
         rules=rules,
         total=TOTAL * 10**9,
+        spread=public.spread.value,
+        sensitivity=public.sensitivity,
+        prior=public.prior,
         last=public.reserve is Reserve.LAST,
         listed=public.listed,
         salt=SALT,

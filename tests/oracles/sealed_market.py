@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from hashlib import sha256
 from itertools import product
+from math import prod
 
 from oracles import criteria, sealed
 from oracles.tree import Tree
@@ -46,6 +47,9 @@ class SealedMarket:
     tied: bool
     rules: Sequence[Rule]
     total: int
+    spread: str
+    sensitivity: Mapping[str, int]
+    prior: Mapping[str, Mapping[str, int]]
     last: bool
     listed: bool
     """Whether rows are a registry's, of which the relation is believed to have one half."""
@@ -92,13 +96,14 @@ class SealedMarket:
         """What is possible for a row in a component, with how likely it is."""
         place = ["AB".index(a) for a in component]
         found = sorted({tuple(values[n] for n in place) for values in self.domain(self.rows[row][2])})
+        weights = [prod(likely(self.prior, a, v) for a, v in zip(component, t, strict=True)) for t in found]
         if not self.listed:
-            return found, [1] * len(found)
-        return [*found, ("absent 0",) * len(component)], [1] * len(found) + [len(found)]
+            return found, weights
+        return [*found, ("absent 0",) * len(component)], [*weights, sum(weights)]
 
     def weights(self, is_first: bool) -> dict[str, int]:
         """What an attribute's neighbours of a row weigh: alike, but for the first row, by its texts."""
-        told = {(n,): 1 for n in range(2) if self.listed or self._can_differ(n)}
+        told = {(n,): self.sensitivity.get("AB"[n], 1) for n in range(2) if self.listed or self._can_differ(n)}
         each = sealed.largest_remainder(self.total, told)  # type: ignore[arg-type]
         n = len(self.rows)
         return {a: (w := each.get(("AB".index(a),), 0)) // n + (w % n if is_first else 0) for a in "AB"}
@@ -111,7 +116,7 @@ class SealedMarket:
         """P(λ) of a component."""
         tuples, prior = self.tuples(row, component)
         weights = [self.weights(is_first)[a] for a in component]
-        return sealed.price([self.trees[a] for a in component], tuples, prior, weights, "even", vector)
+        return sealed.price([self.trees[a] for a in component], tuples, prior, weights, self.spread, vector)
 
     def worth_of_row(self, row: int, a: int, b: int) -> int:
         """What answers about a row at two levels are worth: that it is there is paid once."""
@@ -142,15 +147,16 @@ class SealedMarket:
             return levels == self.top
         component = next(c for c in self.components if rule.y in c)
         trees = [self.trees[a] for a in component]
-        tuples, _ = self.tuples(row, component)
+        tuples, prior = self.tuples(row, component)
         vector = tuple(levels[a] for a in component)
         place = component.index(rule.y)
-        overall = Counter((t[place],) for t in tuples)
-        for told in {sealed.answers(trees, t, vector) for t in tuples}:
-            left = Counter((t[place],) for t in tuples if sealed.answers(trees, t, vector) == told)
-            if not criteria.holds(rule.criterion, rule.parameters, left, overall):  # type: ignore[arg-type]
-                return False
-        return True
+        overall: Counter[tuple[str | None, ...]] = Counter()
+        blocks: dict[tuple[str, ...], Counter[tuple[str | None, ...]]] = {}
+        for t, weight in zip(tuples, prior, strict=True):
+            for counter in (overall, blocks.setdefault(sealed.answers(trees, t, vector), Counter())):
+                counter[(t[place],)] += weight
+        must = rule.criterion, rule.parameters
+        return all(criteria.holds(*must, left, overall) for left in blocks.values())  # type: ignore[arg-type]
 
     def values_left(self, rule: Rule, row: int, levels: Levels) -> int:
         """How many values answers at these levels leave a row at the least, whatever it holds; of a relation's rows."""
@@ -310,6 +316,11 @@ class SealedMarket:
                 now = self.bought.get((name, units[0]), dict(self.top))
                 self.bought[name, units[0]] = now | {attribute: min(level, now[attribute])}
         return told
+
+
+def likely(prior: Mapping[str, Mapping[str, int]], attribute: str, value: str) -> int:
+    """How often a value is believed to occur: once at least, and once where nothing is said."""
+    return max(1, prior.get(attribute, {}).get(value, 1))
 
 
 def _taller(tree: Tree) -> Tree:

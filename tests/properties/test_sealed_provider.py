@@ -28,7 +28,6 @@ from oracles.sealed_cases import (
     Private,
     literal_market,
     opened,
-    values_of,
 )
 
 import pacas
@@ -107,7 +106,9 @@ def breaks_a_policy(public: Inputs, private: Private, _: Private) -> bool:
     for policy in public.policies:
         (y,), must = policy.y, policy.must_hold
         for x in {x for _, x, _ in rows}:
-            left = [(values_of(possible[tie], y), values_of(before[tie], y)) for _, found, tie in rows if found == x]
+            left = [
+                (public.weigh(possible[tie], y), public.weigh(before[tie], y)) for _, found, tie in rows if found == x
+            ]
             kept = sum(bool(now) and literal.holds(must.name, must.parameters, now, all_) for now, all_ in left)
             if kept < (len(left) if policy.scope == "row" else min(policy.keep, len(left))):
                 return True
