@@ -164,7 +164,8 @@ Rows = list[list[str]]
 def _trees(children: int) -> Iterator[Rows]:
     """All trees of two levels whose root has so many children, each with one to three; the first child of a node may
     have its name."""
-    for root_repeats, *below in product((False, True), *[[*product((False, True), (1, 2, 3))]] * children):
+    nodes = product(product((False, True), (1, 2, 3)), repeat=children)
+    for root_repeats, below in product((False, True), nodes):
         number, rows = count(), []
         for child, (repeats, leaves) in enumerate(below):
             name = "*" if root_repeats and not child else f"v{next(number)}"

@@ -22,7 +22,7 @@ from hypothesis import HealthCheck, find, given
 from hypothesis import strategies as st
 from lanes import many_examples
 from oracles import criteria as literal
-from oracles.sealed_cases import CASES, MANY, Case, Inputs, Private, literal_market, opened, values_of
+from oracles.sealed_cases import CASES, MANY, Case, Inputs, Private, literal_market, opened
 from oracles.sealed_market import SealedMarket
 from reconcile_schemas import EXTENSION, RESULTS, check
 from running_service import KEY, with_account
@@ -199,7 +199,7 @@ def breaks_a_policy(public: Inputs, private: Private, calls: list[Asked]) -> boo
         (y,), must = policy.y, policy.must_hold
         for x in {row[1] for row in public.rows}:
             of_group = [tie for row, tie in zip(public.rows, ties, strict=True) if row[1] == x]
-            left = [(values_of(possible[tie], y), values_of(before[tie], y)) for tie in of_group]
+            left = [(public.weigh(possible[tie], y), public.weigh(before[tie], y)) for tie in of_group]
             kept = sum(bool(now) and literal.holds(must.name, must.parameters, now, all_) for now, all_ in left)
             if kept < (len(left) if policy.scope == "row" else min(policy.keep, len(left))):
                 return True
