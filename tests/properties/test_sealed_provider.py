@@ -29,6 +29,7 @@ from oracles.sealed_cases import (
     literal_market,
     opened,
 )
+from oracles.sealed_towns import town_examples, towns
 
 import pacas
 from pacas.core.component import Component
@@ -115,14 +116,14 @@ def breaks_a_policy(public: Inputs, private: Private, _: Private) -> bool:
     return False
 
 
-@GATE
-@given(CASES)
+@town_examples(4)
+@given(towns(4))
 def test_all_that_is_free_is_a_function_of_what_is_public(case: Case) -> None:
     assert not is_told_apart(*case)
 
 
-@GATE
-@given(CASES.filter(lambda case: case[0].reserve is Reserve.FIXED))
+@town_examples(4)
+@given(towns(4, Reserve.FIXED))
 def test_a_buyer_is_told_nothing_of_what_others_buy(case: Case) -> None:
     assert not sees_others(*case)
 
@@ -268,8 +269,9 @@ def _others_purchases_count(patch: pytest.MonkeyPatch) -> None:
 def test_a_mutant_is_caught(
     mutate: Callable[[pytest.MonkeyPatch], None], finds: Callable[..., bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """In some worlds of a town, of which it takes fewer than of worlds alone."""
     mutate(monkeypatch)
-    assert find(CASES.filter(lambda case: not case[0].apart), lambda case: finds(*case), settings=MANY)
+    assert find(towns(8).filter(lambda case: not case[0].apart), lambda case: finds(*case), settings=MANY)
 
 
 def test_the_papers_quotes_do_not_pass() -> None:
