@@ -7,6 +7,7 @@ from pathlib import Path
 
 from example_shop import OpenShop, error_of, example_provider, med
 
+from pacas.storage.backup import backup, restore
 from pacas.storage.sqlite.ledger import SqliteLedger
 
 SAID = "the provider's ledger no longer holds what was sold: nothing is sold until it is put right"
@@ -29,3 +30,15 @@ def test_a_ledger_that_is_taken_away_stops_sales_until_it_is_back(open_shop: Ope
         while shop.call("GET", "/v1/ready", None).status_code == 503:
             pass
         assert shop.buy("two", med("male", "51", 2)).status_code == 200
+
+
+def test_a_restore_fences_a_service_that_runs(open_shop: OpenShop, tmp_path: Path) -> None:
+    with closing(SqliteLedger(tmp_path / "shop.db")) as ledger:
+        shop = open_shop(example_provider(ledger))
+        assert shop.buy("one", med("male", "51", 1)).status_code == 200
+        backup("sqlite:///shop.db", tmp_path, tmp_path / "copy.db")
+        restore("sqlite:///shop.db", tmp_path, tmp_path / "copy.db")
+        assert error_of(shop.buy("two", med("male", "51", 2))) == (503, "unavailable", SAID)
+        while (ready := shop.call("GET", "/v1/ready", None)).status_code == 200:
+            pass
+        assert error_of(ready) == (503, "unavailable", SAID)

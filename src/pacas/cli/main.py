@@ -65,6 +65,14 @@ COMMANDS = {
         "pacas.cli.provider.audit",
         "Check the policies, the sales and the ledger, everything derived anew from the ledger's entries.",
     ),
+    "backup": (
+        "pacas.cli.provider.backup",
+        "Copy a provider's ledger with its accounts into one file, as of one moment, while it is sold from.",
+    ),
+    "restore": (
+        "pacas.cli.provider.restore",
+        "Put a copy in the ledger's place, and say what that forgets; servers that run sell nothing from it any more.",
+    ),
     "lint": (
         "pacas.cli.provider.lint",
         "Find what to mend before selling: columns that tell protected ones, policies and hierarchies that protect "

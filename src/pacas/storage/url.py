@@ -31,13 +31,13 @@ def open_ledger(url: str, folder: Path) -> Ledger:
     nothing. None is made where its state file says that there was one, and none is opened that no longer holds what
     its state file says.
     """
-    kind, noted = ledger_kind(url), _noted(url, folder)
+    kind, noted = ledger_kind(url), noted_head_of(url, folder)
     ledger: Ledger
     match kind:
         case "memory":
             return MemoryLedger()
         case "postgresql":
-            ledger = _with_psycopg("pacas.storage.postgres.ledger").PostgresLedger(url, make=noted is None)
+            ledger = with_psycopg("pacas.storage.postgres.ledger").PostgresLedger(url, make=noted is None)
         case _:
             _check_is_there(path := sqlite_path(url, folder), noted)
             ledger = SqliteLedger(path)
@@ -54,14 +54,14 @@ def read_ledger(url: str, folder: Path) -> Ledger | None:
 
     Whether it holds what its state file says is for who reads it to find out.
     """
-    kind, noted = ledger_kind(url), _noted(url, folder)
+    kind, noted = ledger_kind(url), noted_head_of(url, folder)
     if kind == "memory":
         return None
     if kind == "postgresql":
-        address = _with_psycopg("pacas.storage.postgres.address").PostgresAddress.parse(url)
-        if noted is None and not _with_psycopg("pacas.storage.postgres.session").is_there(address):
+        address = with_psycopg("pacas.storage.postgres.address").PostgresAddress.parse(url)
+        if noted is None and not with_psycopg("pacas.storage.postgres.session").is_there(address):
             return None
-        ledger: Ledger = _with_psycopg("pacas.storage.postgres.ledger").PostgresLedger(url, make=False)
+        ledger: Ledger = with_psycopg("pacas.storage.postgres.ledger").PostgresLedger(url, make=False)
         ledger.is_read_only = True
         return ledger
     _check_is_there(path := sqlite_path(url, folder), noted)
@@ -70,19 +70,20 @@ def read_ledger(url: str, folder: Path) -> Ledger | None:
     return SqliteLedger(path, read_only=True) if path.exists() else None
 
 
-def _noted(url: str, folder: Path) -> Head | None:
+def noted_head_of(url: str, folder: Path) -> Head | None:
+    """The head that the ledger's state file says, if it says one."""
     state = state_file(url, folder)
     return None if state is None else state.head()
 
 
 def open_accounts(url: str, folder: Path) -> Accounts:
     """The accounts that are kept with the ledger that a URL names."""
-    kind, noted = ledger_kind(url), _noted(url, folder)
+    kind, noted = ledger_kind(url), noted_head_of(url, folder)
     match kind:
         case "memory":
             return MemoryAccounts()
         case "postgresql":
-            tables = _with_psycopg("pacas.storage.postgres.side_tables")
+            tables = with_psycopg("pacas.storage.postgres.side_tables")
             accounts: Accounts = tables.PostgresAccounts(url, make=noted is None)
             return accounts
         case _:
@@ -99,7 +100,7 @@ def state_file(url: str, folder: Path) -> StateFile | None:
         case "memory":
             return None
         case "postgresql":
-            address = _with_psycopg("pacas.storage.postgres.address").PostgresAddress.parse(url)
+            address = with_psycopg("pacas.storage.postgres.address").PostgresAddress.parse(url)
             return StateFile(folder / f"{address.ledger}-{address.digest}.ledger.state")
         case _:
             path = sqlite_path(url, folder)
@@ -117,7 +118,7 @@ def _check_is_there(path: Path, noted: Head | None) -> None:
 def open_refusals(url: str, folder: Path) -> Refusals:
     """The refusals that are counted beside the ledger that a URL names, which is no ledger in memory."""
     if ledger_kind(url) == "postgresql":
-        refusals: Refusals = _with_psycopg("pacas.storage.postgres.side_tables").PostgresRefusals(url)
+        refusals: Refusals = with_psycopg("pacas.storage.postgres.side_tables").PostgresRefusals(url)
         return refusals
     return SqliteRefusals(sqlite_path(url, folder))
 
@@ -125,14 +126,14 @@ def open_refusals(url: str, folder: Path) -> Refusals:
 def open_offers(url: str, folder: Path) -> PrivateOffers:
     """The private offers that are kept with the ledger that a URL names, which is no ledger in memory."""
     if ledger_kind(url) == "postgresql":
-        offers: PrivateOffers = _with_psycopg("pacas.storage.postgres.side_tables").PostgresOffers(url)
+        offers: PrivateOffers = with_psycopg("pacas.storage.postgres.side_tables").PostgresOffers(url)
         return offers
     return SqliteOffers(sqlite_path(url, folder))
 
 
 def open_house(url: str) -> House:
     """The clearing house in PostgreSQL that a URL names: a schema of its own, as a ledger has."""
-    house: House = _with_psycopg("pacas.storage.postgres.side_tables").PostgresCircle(url)
+    house: House = with_psycopg("pacas.storage.postgres.side_tables").PostgresCircle(url)
     return house
 
 
@@ -142,7 +143,7 @@ def open_kept_house(url: str, folder: Path) -> House:
     It is no part of the ledger's own file or schema: a member that sells from it holds off writers there meanwhile.
     """
     if ledger_kind(url) == "postgresql":
-        address = _with_psycopg("pacas.storage.postgres.address").PostgresAddress
+        address = with_psycopg("pacas.storage.postgres.address").PostgresAddress
         return open_house(address.beside(url, "circle"))
     path = sqlite_path(url, folder)
     return SqliteCircle(path.with_name(f"{path.name}.circle"))
@@ -151,7 +152,7 @@ def open_kept_house(url: str, folder: Path) -> House:
 def open_serving(url: str, folder: Path) -> ServingTable:
     """The processes that serve the ledger that a URL names, which is no ledger in memory."""
     if ledger_kind(url) == "postgresql":
-        serving: ServingTable = _with_psycopg("pacas.storage.postgres.side_tables").PostgresServing(url)
+        serving: ServingTable = with_psycopg("pacas.storage.postgres.side_tables").PostgresServing(url)
         return serving
     return SqliteServing(sqlite_path(url, folder))
 
@@ -196,7 +197,7 @@ def ledger_path(url: str, folder: Path) -> Path | None:
     return sqlite_path(url, folder) if url.partition(":")[0].lower() == "sqlite" else None
 
 
-def _with_psycopg(module: str) -> ModuleType:
+def with_psycopg(module: str) -> ModuleType:
     """A module of this room that needs psycopg, which not everybody has, and which takes a moment to load."""
     try:
         return import_module(module)
