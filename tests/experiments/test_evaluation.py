@@ -61,6 +61,15 @@ def test_results_of_an_earlier_version_are_runs_at_the_defaults_of_what_it_did_n
     assert Setting.of(old).random_rate == 0
 
 
+def test_runs_of_an_earlier_version_are_read_back_from_the_table_as_what_they_are(tmp_path: Path) -> None:
+    setting = settings()[0]
+    known = {name: value for name, value in setting.as_dict().items() if name != "sellers"}
+    measured = {"actual_rows": 1, "error": 0.0, "dirty_error": 0.0, "cpu_seconds": 0.0}
+    (tmp_path / "runs.jsonl").write_text(json.dumps(known | measured) + "\n", "utf-8")
+    (line,) = Results(tmp_path).table([setting]).to_pylist()
+    assert Setting.of(line) == setting
+
+
 @pytest.mark.slow
 def test_two_at_a_time_measure_the_same(tmp_path: Path) -> None:
     some = settings()[:4]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from pacas.experiments.claims import NEVER_WORSE, TARGETS, judge_all
 from pacas.experiments.runs.figures import GROUPS, REAL_DATA, SCALES, all_settings, find_figures
 from pacas.experiments.runs.measuring import measure
-from pacas.experiments.runs.results import Runs
+from pacas.experiments.runs.results import Runs, read_table
 from pacas.experiments.runs.setting import (
     LEFT,
     MIXED,
@@ -150,3 +151,22 @@ def test_weighing_is_run_with_and_without_money() -> None:
     for budget in (0.0, 0.1):
         found = measure(Setting(dataset="synthetic-food", rows=600, seed=1, method=WEIGH, budget=budget), None)
         assert found["relative_error"] <= 1 and found["spent_share"] <= budget
+
+
+# ---- the committed results ---------------------------------------------------------------------------------------
+
+COMMITTED = Path(__file__).parents[2] / "docs" / "evaluation" / "weighing.parquet"
+
+
+def test_what_must_hold_of_weighing_holds_of_the_committed_results() -> None:
+    """Never worse than the dirty table, a vote and `refine`, on all five tables; and every target."""
+    runs = Runs.of(read_table(COMMITTED), REAL_DATA, SCALES["small"])
+    assert all(runs.is_complete(figure) for figure in GROUPS["weighing"])
+    judged = [claim for claim in judge_all(runs) if claim.figure in GROUPS["weighing"]]
+    assert len(judged) == len(NEVER_WORSE) + len(TARGETS)
+    assert [(claim.claim, claim.measured) for claim in judged if not claim.agrees] == []
+
+
+def test_all_committed_runs_of_weighing_are_of_one_commit() -> None:
+    lines = read_table(COMMITTED).to_pylist()
+    assert len({line["commit"] for line in lines if line["method"] == WEIGH}) == 1

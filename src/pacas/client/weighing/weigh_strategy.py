@@ -161,6 +161,8 @@ class _Outcome:
 
     def _named(self, repairs: list[Repair]) -> Iterator[Unrepaired]:
         """Named cells that nothing was bought for."""
+        if not self._task.named:
+            return
         written = {(repair.attribute, row) for repair in repairs for row in repair.written.tolist()}
         for name, rows in self._task.named.items():
             for row in rows.tolist():

@@ -133,8 +133,8 @@ class Results:
         self._lines[setting] = line
 
     def table(self, settings: Iterable[Setting]) -> pa.Table:
-        """The runs of these settings, as far as they are there, in this order."""
-        lines = [self._lines[setting] for setting in settings if setting in self._lines]
+        """The runs of these settings, as far as they are there, in this order; an earlier version's at defaults."""
+        lines = [setting.as_dict() | dict(self._lines[setting]) for setting in settings if setting in self._lines]
         return pa.table({name: [line.get(name) for line in lines] for name in SCHEMA.names}, schema=SCHEMA)
 
 
