@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from time import time
 from typing import Any
 
 import httpx
@@ -15,6 +16,8 @@ import pytest
 from served_console import FAMILIES, HOSTILE, ID, MED, NOW, WARD, ServedConsole, served_console
 
 from pacas.console.sessions import IDLE
+from pacas.core.money import rounded_text
+from pacas.core.schedule import Schedule
 from pacas.pages.headers import POLICY
 from pacas.provider.ledger.accounts import token_hash
 from pacas.provider.ledger.refusals import HOUR
@@ -406,6 +409,25 @@ def test_credit_and_rate_are_set_and_an_account_revoked(sealed: ServedConsole) -
     assert sealed.send("/accounts/revoke", name="nobody").status_code == 422
     done = [line["done"] for line in sealed.lines("console")]
     assert done == ["log in", "set credit", "set credit", "set rate", "set rate", "revoke"]
+
+
+def test_terms_list_credits_and_what_was_asked_for_are_shown(sealed: ServedConsole) -> None:
+    sealed.clock.now = time()  # by which offers stand
+    sealed.log_in()
+    assert "by the list" not in text_of(sealed.page("/accounts")) and "Offers" not in text_of(sealed.page("/accounts"))
+    wish = {"rate": 6250, "prepaid": 4 * 10**9, "days": 30}
+    asked = sealed.client.post("/v1/offers", json=wish, headers={"Authorization": "Bearer token-of-ann"})
+    assert asked.status_code == 200
+    sealed.provider.agree("offer/1", Schedule.parse("0:50"), 400 * 10**9, 9, buyer="ann")
+    shown, id = text_of(sealed.page("/accounts")), asked.json()["offer"]["id"]
+    assert f"{id} ann asked 62.5 % of the list" in shown
+    listed = sealed.provider.tab("ann").listed
+    assert listed == sealed.provider.ledger.total("ann").spent > 0
+    assert f"of {rounded_text(listed)} by the list" in shown
+    assert "on its own terms: 50 % of the list, 400 of 400 prepaid left, until " in shown
+    assert "ann terms accepted" in text_of(sealed.page("/ledger"))
+    sealed.send("/ledger/verify")
+    assert "are as they were written" in text_of(sealed.page("/ledger"))
 
 
 def test_who_revokes_itself_is_out(sealed: ServedConsole) -> None:

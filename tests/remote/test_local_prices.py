@@ -21,6 +21,7 @@ from running_service import app_of, served, service, with_account
 
 import pacas
 from pacas import example
+from pacas.core.schedule import Schedule
 from pacas.errors import InputError, RemoteError
 from pacas.protocol.key_digest import KeyDigest
 from pacas.protocol.messages import Answer, Quote, Reason, Refusal, Request
@@ -54,6 +55,18 @@ def watched(provider: pacas.Provider, **settings: Any) -> Iterator[tuple[RemoteP
 
 def asked(paths: list[str]) -> list[str]:
     return [path for path in paths if path.startswith("/v1/quotes")]
+
+
+def test_terms_of_an_account_count_in_quotes_that_are_worked_out_here() -> None:
+    with watched(provider := sealed()) as (remote, paths):
+        before = remote.quote(FIRST)
+        assert isinstance(before, Quote) and before.price
+        provider.agree("offer/1", Schedule.parse("0:40"), 0, 9, buyer="ann")
+        with RemoteProvider(remote.url, "token-of-ann") as again:
+            told = again.quote(FIRST)
+            assert told == provider.quote(FIRST, buyer="ann") == Quote(-(-before.price * 40 // 100))
+            sold = again.pay(FIRST, told.price, "1")
+        assert isinstance(sold, Answer) and sold.price == told.price and not asked(paths)
 
 
 def test_a_schedule_counts_in_quotes_that_are_worked_out_here() -> None:
