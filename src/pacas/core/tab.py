@@ -12,6 +12,7 @@ What is prepaid is the least that a period costs: who buys for less has paid it 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from pacas.core.schedule import WHOLE, Schedule
 
@@ -30,8 +31,7 @@ class AgreedTerms:
         return self.until is not None and time is not None and self.until <= time
 
 
-@dataclass(frozen=True, slots=True)
-class Period:
+class Period(NamedTuple):
     """Purchases on the same rates: from which list credits to which."""
 
     agreed: AgreedTerms | None = None
@@ -51,8 +51,7 @@ class Period:
         return 0 if self.agreed is None else max(0, self.agreed.prepaid * WHOLE - self.worth(standing))
 
 
-@dataclass(frozen=True, slots=True)
-class Tab:
+class Tab(NamedTuple):
     """The periods of an account, in order. `standing` are the rates of everybody who has no terms of its own.
 
     >>> tab = Tab().bought(10, None).agree(AgreedTerms(Schedule.of([[0, 50]]), 30, until=99), 5)
@@ -84,6 +83,8 @@ class Tab:
 
     def due(self, standing: Schedule, listed: int | None = None) -> int:
         """What all purchases must have cost together, if they come to so many list credits."""
+        if not self.before and standing.is_flat:
+            return self.listed if listed is None else listed
         return _up(sum(period.worth(standing) for period in self.before) + self.now.worth(standing, listed))
 
     def charge(self, standing: Schedule, price: int) -> int:
@@ -92,6 +93,8 @@ class Tab:
 
     def bill(self, standing: Schedule) -> int:
         """What is paid in all: for purchases, or what is prepaid where that is more."""
+        if not self.before:
+            return self.due(standing)
         return _up(sum(period.worth(standing) + period.unused(standing) for period in (*self.before, self.now)))
 
     def unused(self, standing: Schedule) -> int:
