@@ -106,6 +106,6 @@ def test_receipts_are_kept_by_provider_and_hold_by_its_key_alone(pacas: Any, two
         assert sum(prices) / 10**9 == pytest.approx(spent)
         assert pacas("verify", f"receipts/{name}", "--key", f"{name}.pem").code == 0
         assert pacas("verify", f"receipts/{name}", "--key", f"{other}.pem").code == 1
-    with (two / "changes.csv").open(newline="") as file:
-        named = [receipt for line in csv.DictReader(file) for receipt in line["receipt"].split()]
+    with (two / "changes.csv").open(newline="") as changes:
+        named = [receipt for line in csv.DictReader(changes) for receipt in line["receipt"].split()]
     assert named and all((two / "receipts" / receipt).exists() for receipt in named)
