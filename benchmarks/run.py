@@ -19,6 +19,7 @@ import commits
 import core
 import experiments
 import lint
+import log
 import measure
 import provider
 import review
@@ -39,6 +40,7 @@ CHAPTERS = {
     "budget": budget.chapter,
     "service": service.chapter,
     "commits": commits.chapter,
+    "log": log.chapter,
     "circle": circle.chapter,
     "timing": timing.chapter,
     "experiments": experiments.chapter,
