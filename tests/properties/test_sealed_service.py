@@ -1,8 +1,9 @@
 """The gate over HTTP: status, headers and body of every answer are a function of what is public.
 
 Two private relations that fit the same public inputs give the same bytes, whatever two accounts ask and buy. Masked is
-what was paid for, and what follows from it in a receipt: the value, the entry's hash and the signature. They stay as
-long as they are, and so does the whole. The paper's quotes do not pass; that is the control.
+what was paid for, and what follows from it in a receipt: the value, the hashes of entries and of the log, signatures,
+and when a head was signed. They stay as long as they are, and so does the whole. The paper's quotes do not pass; that
+is the control.
 """
 
 from __future__ import annotations
@@ -34,7 +35,10 @@ from pacas.server.limits import ServiceSettings
 from pacas.server.logs import make_log
 from pacas.wire.shapes import ARROW, JSON
 
-PAID = re.compile(rb'"(answer|hash|signature)":"(?:[^"\\]|\\.)*"')
+PAID = re.compile(rb'"(answer|hash|signature|root)":"(?:[^"\\]|\\.)*"')
+PROOF = re.compile(rb'(?<=[\[,])"[0-9a-f]{64}"(?=[,\]])')
+"""A hash in a receipt's path."""
+SIGNED_AT = re.compile(rb'"time":\d+')
 PADDING = re.compile(rb" +(?=[,}])")
 Operation = tuple[tuple[str, int, str, int], int]
 """By whom, of which kind, about which attribute and level; and about which key."""
@@ -110,7 +114,7 @@ def called(provider: pacas.Provider) -> Iterator[Called]:
 
 def masked(reply: Reply) -> tuple[int, tuple[tuple[bytes, bytes], ...], int, bytes]:
     """All that is seen of a reply but what was paid for; the white space that makes up for it counts by its length."""
-    told = PADDING.sub(b"", PAID.sub(rb'"\1":""', reply.body))
+    told = PADDING.sub(b"", SIGNED_AT.sub(b'"time":0', PROOF.sub(b'""', PAID.sub(rb'"\1":""', reply.body))))
     return reply.status, reply.headers, len(reply.body), told
 
 
