@@ -66,6 +66,10 @@ def cells(path: Path) -> Any:
     return CellsFile(path).read(["ID"])
 
 
+def failed_rows(path: Path) -> Any:
+    return CellsFile(path, "MED").read(["ID"])
+
+
 def connection() -> bytes:
     file = ConnectionFile("https://shop.example:8321", "ann", "secret", "-----BEGIN PUBLIC KEY-----", moment(1.8e9))
     return json.dumps({"pacas": FORMAT, **asdict(file)}).encode()
@@ -93,7 +97,9 @@ KINDS = [
         cells,
         tells_half=False,
     ),
-    Kind("cells.parquet", parquet(), lambda path: CellsFile(path, "MED").read(["ID"])),
+    Kind("dbt.csv", b"value_field,n_records\nx,1\ny,2\n", failed_rows, tells_half=False),
+    Kind("soda.csv", CSV, failed_rows, tells_half=False),
+    Kind("cells.parquet", parquet(), failed_rows),
     Kind("buyer.pacas", connection(), read_connection_file),
 ]
 by_name = pytest.mark.parametrize("kind", KINDS, ids=[kind.name for kind in KINDS])
@@ -133,3 +139,13 @@ def test_a_folder_and_nothing_are_told_in_a_line(tmp_path: Path, kind: Kind) -> 
         with pytest.raises(PacasError) as error:
             kind.read(path)
         assert "\n" not in str(error.value) and kind.name in str(error.value)
+
+
+@pytest.mark.slow
+def test_a_project_of_a_million_values_with_a_bad_one_at_its_end(tmp_path: Path) -> None:
+    path = tmp_path / "project.deid"
+    with zipfile.ZipFile(path, "w") as archive:
+        lines = "".join(f"v{number};*\n" for number in range(1_000_000))
+        archive.writestr("input/hierarchies/MED.csv", lines + "v5;x;*\n")
+    with pytest.raises(PacasError, match=r"project\.deid.*line 1000001: "):
+        read_hierarchy(path)

@@ -18,21 +18,38 @@ def test_a_file_or_an_attribute_and_its_failed_rows(tmp_path: Path, monkeypatch:
     assert CellsFile.parse("MED=a.csv") == (Path("MED=a.csv"), None)
 
 
+MILLION = {
+    "plain": ("ID,attribute\n", "p{},MED\n", None),
+    "pandera": ("schema_context,column,check,check_number,failure_case,index\n", "Column,MED,isin,0,x,{}\n", None),
+    "dbt": ("value_field,n_records\n", "x{},1\n", "MED"),
+    "soda": ("ID,MED\n", "p{},x\n", "MED"),
+}
+"""The head and the lines of a file of each tool, and what its lines are about."""
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("tool", ["plain", "pandera", "great expectations"])
+@pytest.mark.parametrize("tool", MILLION)
 def test_a_million_cells(tmp_path: Path, tool: str) -> None:
-    many = range(1_000_000)
-    file = tmp_path / ("cells.json" if tool == "great expectations" else "cells.csv")
-    if tool == "plain":
-        file.write_text("ID,attribute\n" + "".join(f"p{n},MED\n" for n in many))
-    elif tool == "pandera":
-        head = "schema_context,column,check,check_number,failure_case,index\n"
-        file.write_text(head + "".join(f"Column,MED,isin,0,x,{n}\n" for n in many))
-    else:
-        config = {"type": "expect_x", "kwargs": {"column": "MED"}}
-        found = {"expectation_config": config, "success": False, "result": {"unexpected_index_list": list(many)}}
-        file.write_text(json.dumps({"success": False, "results": [found]}))
-    assert len(CellsFile(file).read(["ID"]).cells) == 1_000_000
+    (head, line, attribute), file = MILLION[tool], tmp_path / "cells.csv"
+    lines = "".join(map(line.format, range(1_000_000)))
+    file.write_text(head + lines)
+    assert len(CellsFile(file, attribute).read(["ID"]).cells) == 1_000_000
+    file.write_text(head + lines + "a,b,c,d,e,f,g\n")  # and its bad twin: one line is of another width
+    with pytest.raises(PacasError) as error:
+        CellsFile(file, attribute).read(["ID"])
+    assert "cells.csv" in str(error.value) and "1000002" in str(error.value).replace(",", ""), error.value
+
+
+@pytest.mark.slow
+def test_a_million_cells_of_great_expectations(tmp_path: Path) -> None:
+    config, file = {"type": "expect_x", "kwargs": {"column": "MED"}}, tmp_path / "cells.json"
+    found = {"expectation_config": config, "success": False, "result": {"unexpected_index_list": [*range(1_000_000)]}}
+    whole = json.dumps({"success": False, "results": [found]})
+    file.write_text(whole)
+    assert len(CellsFile(file).read([]).cells) == 1_000_000
+    file.write_text(whole[:-1])
+    with pytest.raises(PacasError, match=r"cells\.json is not whole JSON"):
+        CellsFile(file).read([])
 
 
 @pytest.mark.parametrize(
