@@ -47,7 +47,8 @@ class GroupedSample(NamedTuple):
     @classmethod
     def of(cls, left: Sequence[Keys], rows: Ints) -> GroupedSample:
         groups = _of(left, rows)
-        order = np.argsort(groups.key, kind="stable")
+        sorts_fast = groups.key.astype(np.uint16) if groups.space < 1 << 16 else groups.key  # by radix; −1 comes last
+        order = np.argsort(sorts_fast, kind="stable")
         key = groups.key[order]
         return cls(rows[order], groups._replace(key=key), (key[1:] == key[:-1]) & (key[1:] >= 0))
 
@@ -62,6 +63,7 @@ class Screening:
 
     def __init__(self, rights: Sequence[Keys], rows: int, share: float) -> None:
         self._rights, self._rows, self._share = rights, rows, share
+        self._side_by_side = np.stack([values.key for values in rights], axis=1).astype(np.int32)
         self._by_themselves = np.sort(np.random.default_rng(SEED).choice(rows, min(SCREENED, rows), replace=False))
         others = {} if rows <= FEW else {right: self._others(values.key) for right, values in enumerate(rights)}
         self._others_of: dict[int, int] = {}
@@ -91,14 +93,18 @@ class Screening:
         another value than the most frequent one.
         """
         places = np.flatnonzero(every.beside)
-        one, next_to_it = every.rows[places], every.rows[places + 1]
         in_groups = len(places) + int((every.beside & ~np.append(False, every.beside[:-1])).sum())
-        for right in rights:
-            values = self._rights[right].key
-            ours, theirs = values[one], values[next_to_it]
-            disagree = int(((ours != theirs) & (ours >= 0) & (theirs >= 0)).sum())
-            if disagree <= 2 * min((1 - self._share) * in_groups, ERROR_LEFT * self._unusual(right)) + ROUNDING:
-                yield right
+        most = np.array([2 * min((1 - self._share) * in_groups, ERROR_LEFT * self._unusual(right)) for right in rights])
+        left, disagree = np.array(rights, dtype=np.int64), np.zeros(len(rights), dtype=np.int64)
+        for start in range(0, len(places), COMPARED):  # what disagrees too often is not looked at to the end
+            some = places[start : start + COMPARED]
+            ours, theirs = (self._side_by_side[every.rows[at]][:, left] for at in (some, some + 1))
+            disagree += ((ours != theirs) & (ours >= 0) & (theirs >= 0)).sum(axis=0)
+            stays = disagree <= most + ROUNDING
+            left, disagree, most = left[stays], disagree[stays], most[stays]
+            if not len(left):
+                break
+        yield from left.tolist()
 
     def _unusual(self, right: int) -> int:
         """How many rows have another value than the most frequent one."""
@@ -114,10 +120,11 @@ class Screening:
         if not len(places) or 2 * len(places) < LEAST_OF_ALL * len(rows) / 2:
             return
         few = places[:: max(len(places) // COMPARED, 1)]
-        one, next_to_it = rows[few], rows[few + 1]
+        disagree = (self._side_by_side[rows[few]] != self._side_by_side[rows[few + 1]]).sum(axis=0)
+        seems = disagree <= (2 * (1 - self._share + LESS) + LESS) * len(few)
         for right in rights:
-            values, space, _ = self._rights[right]
-            if (values[one] != values[next_to_it]).mean() <= 2 * (1 - self._share + LESS) + LESS:
+            if seems[right]:
+                values, space, _ = self._rights[right]
                 told = determination(groups, Keys(values[rows], space, True))
                 is_some = 2 * told.rows >= LEAST_OF_ALL * len(rows)
                 wrong, others = told.rows - told.guessed, told.rows - told.usual
