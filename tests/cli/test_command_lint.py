@@ -122,7 +122,7 @@ def test_the_json_has_the_promised_keys(pacas: Any, write: Write) -> None:
     result = pacas("lint", "people.toml", "--json")
     assert result.code == 1
     (finding,) = result.document["findings"]
-    assert set(finding) == {"rule", "severity", "attribute", "people", "says", "remedy", "estimated"}
+    assert set(finding) == {"rule", "severity", "attribute", "people", "says", "remedy", "estimated", "about"}
     assert (finding["rule"], finding["severity"], finding["people"]) == ("told-by", "error", ROWS)
 
 
@@ -239,3 +239,14 @@ def test_a_picture_is_drawn_as_its_name_says(pacas: Any, write: Write, folder: P
 def test_a_picture_of_no_known_kind_is_refused_before_anything_is_measured(pacas: Any) -> None:
     complaint = pacas("leak", "nobody.toml", "--picture", "leak.gif").complaint
     assert "a picture is an SVG, a PNG or a page of HTML" in complaint
+
+
+def test_of_things_the_linter_counts_rows(pacas: Any, write: Write, folder: Path) -> None:
+    write('[service]\npublish_dependencies = ["CODE -> DRUG"]\n')
+    by_people = (folder / "people.toml").read_text()
+    assert " people" in pacas("lint", "people.toml").out
+    unprotected = re.sub(r"\[\[policy\]\].*(?=\[pricing\])", "", by_people, flags=re.DOTALL)
+    of_things = unprotected.replace('data = "people.csv"', 'data = "people.csv"\nabout = "things"')
+    (folder / "people.toml").write_text(of_things.replace('quotes = "sealed"', 'quotes = "paper"'))
+    told = pacas("lint", "people.toml").out.replace('about = "people"', "")
+    assert "400 rows" in told and not re.search("people|person", told), told

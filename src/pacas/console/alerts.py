@@ -12,6 +12,7 @@ from pacas.core.words import counted
 from pacas.provider.ledger.accounts import Account
 from pacas.provider.ledger.chain import Total
 from pacas.provider.ledger.refusals import RefusalCount
+from pacas.provider.lint.finding import who
 
 NEARLY = 0.9
 """The share of its credit from which on an account has nearly spent it."""
@@ -73,7 +74,7 @@ def _findings(figures: Figures) -> Iterator[Alert]:
     found = [one for one in figures.found.findings if one.rule != "free-quotes-tell"]  # which is said in full
     for finding in found:
         if finding.severity == "error":
-            people = counted(finding.people, "person", "people")
+            people = counted(finding.people, *who(finding.about))
             yield Alert(BAD, f"The linter: {finding.rule}: {finding.attribute}, {people}.", "#to-mend")
     warnings = [finding for finding in found if finding.severity == "warning"]
     if warnings:

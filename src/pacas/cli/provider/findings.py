@@ -13,7 +13,7 @@ from pacas.formats.provider.provider_file import ProviderFile
 from pacas.provider.leak.guessing import GuessedMore
 from pacas.provider.leak.meter import AttributeLeak, LeakMeter
 from pacas.provider.lint.dependencies import SHARE
-from pacas.provider.lint.finding import ProviderFinding
+from pacas.provider.lint.finding import ProviderFinding, who
 from pacas.provider.lint.lint import lint_provider
 from pacas.provider.on_engine.memory_limit import too_large
 from pacas.provider.provider import Provider
@@ -81,7 +81,7 @@ def leak_words(leak: Mapping[str, Any]) -> str:
 
 def finding_words(finding: Mapping[str, Any]) -> str:
     """A finding in one line: its rule, what it is about, and how many people it concerns."""
-    people = ("about " if finding["estimated"] else "") + counted(finding["people"], "person", "people")
+    people = ("about " if finding["estimated"] else "") + counted(finding["people"], *who(finding["about"]))
     return f"{finding['rule']}: {printable(finding['attribute'])}, {people}"
 
 

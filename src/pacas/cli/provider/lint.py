@@ -38,7 +38,7 @@ def command(
 
     Exit code 0: no errors (warnings and notes are none); 1: some.
 
-    JSON: findings (rule, severity, attribute, people, says, remedy, estimated)
+    JSON: findings (rule, severity, attribute, people, says, remedy, estimated, about)
 
     Example: pacas lint provider.toml
     """

@@ -41,9 +41,16 @@ class ProviderFinding:
     """Lines of TOML, or a command."""
     estimated: bool = False
     """Whether `people` follows from a sample of the rows."""
+    about: Literal["people", "things"] = "people"
+    """What rows are about, by their owner's word: of things, `people` are called rows."""
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
+
+
+def who(about: str) -> tuple[str, str]:
+    """What one row is called, and several, where they are about people or things."""
+    return ("row", "rows") if about == "things" else ("person", "people")
 
 
 def worst_first(findings: Iterable[ProviderFinding]) -> list[ProviderFinding]:

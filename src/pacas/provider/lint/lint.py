@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from pacas.core.toml import toml_list
 from pacas.engine.contract import Engine, Source
 from pacas.provider.lint.dependencies import SHARE
 from pacas.provider.lint.families import only_children, small_families, uneven_families
-from pacas.provider.lint.finding import ProviderFinding, worst_first
+from pacas.provider.lint.finding import ProviderFinding, who, worst_first
 from pacas.provider.lint.free_quotes import FreeQuotes
 from pacas.provider.lint.own_rows import OwnRows
 from pacas.provider.lint.published import published_dependencies
@@ -35,7 +36,7 @@ def lint_provider(
     own = OwnRows.read(engine, source, terms, most)
     quotes = FreeQuotes.affordable(provider, own)
     named = files or {}
-    return worst_first(
+    found = worst_first(
         [
             *_of_terms(own, terms),
             *_not_looked_at(own, quotes, terms),
@@ -50,6 +51,7 @@ def lint_provider(
             *published_dependencies(own, terms),
         ]
     )
+    return [replace(one, about=terms.about) for one in found]
 
 
 def _of_terms(own: OwnRows, terms: Terms) -> Iterator[ProviderFinding]:
@@ -64,7 +66,8 @@ def _of_terms(own: OwnRows, terms: Terms) -> Iterator[ProviderFinding]:
         says += "" if alone else "; nobody is found alone, and what is sold is of several people each"
         yield ProviderFinding("unprotected", "warning" if alone else "note", sold, own.of, says, _policy(terms))
     if terms.sealing is None:
-        says = "free quotes and refusals follow from people's values, and tell them; pacas leak says how far"
+        whose = "the rows'" if terms.about == "things" else "people's"
+        says = f"free quotes and refusals follow from {whose} values, and tell them; pacas leak says how far"
         yield ProviderFinding("free-quotes-tell", "warning", sold, own.of, says, SEALED)
 
 
@@ -83,8 +86,8 @@ def _not_looked_at(own: OwnRows, quotes: FreeQuotes | None, terms: Terms) -> Ite
     left_out = []
     if own.is_sample:
         left_out.append(
-            f"{own.rows:,} of {own.of:,} rows were looked at, so that numbers of people are estimates, and X-groups of "
-            "one were not looked for"
+            f"{own.rows:,} of {own.of:,} rows were looked at, so that numbers of {who(terms.about)[1]} are estimates, "
+            "and X-groups of one were not looked for"
         )
     if asked < own.of:
         what = "everything or nothing" if quotes is None else "nothing"

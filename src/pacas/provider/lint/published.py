@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from pacas.core.dependency import FunctionalDependency
 from pacas.core.toml import toml_list
-from pacas.provider.lint.finding import ProviderFinding
+from pacas.provider.lint.finding import ProviderFinding, who
 from pacas.provider.lint.own_rows import OwnRows
 from pacas.provider.terms import Terms
 
@@ -32,4 +32,5 @@ def _told(fd: FunctionalDependency, terms: Terms) -> str:
     unnamed = [attribute for attribute in fd.attributes if attribute not in known]
     names = f", and that there is a column {' and a column '.join(unnamed)}" if unnamed else ""
     left = " and ".join(fd.lhs)
-    return f"who knows {fd.rhs} of one person knows it of everybody with the same {left}{names}"
+    everybody = "all" if terms.about == "things" else "everybody"
+    return f"who knows {fd.rhs} of one {who(terms.about)[0]} knows it of {everybody} with the same {left}{names}"

@@ -11,7 +11,7 @@ from pacas.core.toml import toml_list, toml_text
 from pacas.engine.grouping import Ints, combine
 from pacas.protocol.order_of_checks import AMBIGUOUS, UNSAFE
 from pacas.provider.lint.dependencies import linked_attributes
-from pacas.provider.lint.finding import ProviderFinding
+from pacas.provider.lint.finding import ProviderFinding, who
 from pacas.provider.lint.free_quotes import FreeQuotes
 from pacas.provider.lint.own_rows import OwnRows
 from pacas.provider.lint.remedies import balanced, declared
@@ -39,7 +39,8 @@ def refused_everything(
             "error" if never.all() else "warning",
             attribute,
             quotes.own.in_all(int(never.sum())),
-            f"{attribute} is sold at no level below the root, of {never.mean():.0%} of the people: {why}",
+            f"{attribute} is sold at no level below the root, "
+            f"of {never.mean():.0%} of the {who(terms.about)[1]}: {why}",
             remedy,
             quotes.own.is_sample,
         )
