@@ -44,7 +44,7 @@ Operation = tuple[tuple[str, int, str, int], int]
 """By whom, of which kind, about which attribute and level; and about which key."""
 PAYING = 4
 """The first kind of operation that pays."""
-KINDS = st.sampled_from([*product("uv", (*range(9), 2, 3, 7, 7), "AB", range(3))])
+KINDS = st.sampled_from([*product("uv", (*range(10), 2, 3, 7, 9), "AB", range(3))])
 OPERATIONS = st.lists(st.tuples(KINDS, st.integers(0, 40)), min_size=24, max_size=30)
 
 
@@ -76,9 +76,21 @@ class Client:
                 some = self._keys[place % 3 :: 3]
                 bought = [{"request": self._request(a, k, level), "ceiling": 10**15} for k in some for a in "AB"]
                 return self._ask(who, "/v1/purchases", {"purchases": bought}, f"{number}")
+            case 9:
+                return self._run(who, [self._request(attribute, k, level) for k in self._keys[place % 5 :: 5]], number)
             case _:
                 paths = "/v1/account", f"/v1/purchases/{number - 1}", "/v1/catalogue", f"/v1/prices/{attribute}"
                 return self._send(who, "GET", paths[(level + place) % 4])
+
+    def _run(self, who: str, wanted: list[dict[str, Any]], number: int) -> Reply:
+        """Buy in one step what has a price, for that price."""
+        told = self._ask(who, "/v1/quotes", {"requests": wanted})
+        orders = [
+            {"request": request, "ceiling": quote["price"], "key": f"{number}-{place}"}
+            for place, (request, quote) in enumerate(zip(wanted, json.loads(told.body)["quotes"], strict=True))
+            if "price" in quote
+        ]
+        return self._ask(who, "/v1/runs", {"run": orders}) if orders else told
 
     def _request(self, attribute: str, key: str, level: int) -> dict[str, Any]:
         level = min(level, self._hierarchies[attribute].height)
