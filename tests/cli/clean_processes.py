@@ -92,6 +92,7 @@ def clean(folder: Path, fatal: int, strategy: str) -> str | None:
 def _arm(moments: Moments) -> None:
     """Put moments around all that must not be lost, and into the middle of all that is written."""
     moments.around(Provider, "pay")
+    moments.around(Provider, "pay_many")
     moments.around(SqliteLedger, "append")
     moments.around(Journal, "ordering")
     moments.around(Journal, "settled")

@@ -646,4 +646,4 @@ def test_a_file_in_the_journals_place_that_is_none_is_left_alone(pacas: Any, fol
 def test_the_journal_is_lines_of_json(pacas: Any, folder: Path) -> None:
     pacas(*CLEAN)
     lines = [json.loads(line) for line in (folder / "client.clean.csv.journal").read_text().splitlines()]
-    assert [next(iter(line)) for line in lines] == ["journal", "ordering", "settled", "ordering", "settled", "done"]
+    assert [next(iter(line)) for line in lines] == ["journal", "ordering", "ordering", "settled", "settled", "done"]

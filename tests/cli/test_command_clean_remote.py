@@ -132,22 +132,18 @@ def test_a_dry_run_pays_and_writes_nothing(pacas: Any, folder: Path, shop: Shop)
 def test_an_interrupted_clean_is_resumed_at_the_same_url_and_nothing_is_paid_twice(
     pacas: Any, folder: Path, shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pay = RemoteProvider.pay
-    paid: list[str] = []
+    pay_many = RemoteProvider.pay_many
 
-    def interrupted(remote: RemoteProvider, request: Any, ceiling: int, key: str) -> Any:
-        told = pay(remote, request, ceiling, key)
-        paid.append(key)
-        if len(paid) == 2:
-            raise KeyboardInterrupt  # paid, and the answer never seen
-        return told
+    def interrupted(remote: RemoteProvider, payments: Any) -> Any:
+        assert len(pay_many(remote, payments)) == 2
+        raise KeyboardInterrupt  # paid, and the answers never seen
 
-    monkeypatch.setattr(RemoteProvider, "pay", interrupted)
+    monkeypatch.setattr(RemoteProvider, "pay_many", interrupted)
     options = ("--provider", shop.url, "--output", "out.csv", "--receipts", "receipts")
     stopped = pacas(*CLEAN, *options)
     assert stopped.code == 130
     assert "continue with --resume" in stopped.err
-    monkeypatch.setattr(RemoteProvider, "pay", pay)
+    monkeypatch.setattr(RemoteProvider, "pay_many", pay_many)
     told = pacas(*CLEAN, *options, "--resume", "--json").document
     assert told["spent"] == 1.4
     assert shop.totals() == {"ann": Total(2, 1_400_000_000)}
@@ -174,15 +170,15 @@ def test_a_run_is_not_resumed_by_another_account_or_in_process(
 def test_a_server_that_is_gone_leaves_a_journal_if_something_was_paid(
     pacas: Any, folder: Path, shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pay = RemoteProvider.pay
+    pay_many = RemoteProvider.pay_many
     port = int(shop.url.rpartition(":")[2])
 
-    def gone(remote: RemoteProvider, request: Any, ceiling: int, key: str) -> Any:
-        told = pay(remote, request, ceiling, key)
+    def gone(remote: RemoteProvider, payments: Any) -> Any:
+        pay_many(remote, payments)
         shop.stop()
-        return told
+        return pay_many(remote, payments)
 
-    monkeypatch.setattr(RemoteProvider, "pay", gone)
+    monkeypatch.setattr(RemoteProvider, "pay_many", gone)
     monkeypatch.setattr("pacas.remote.connection.AT_FIRST", 0.0)
     monkeypatch.setattr("pacas.remote.connection.SHORTEST_WAIT", 1000.0)
     monkeypatch.setattr("pacas.remote.connection.LONGEST_WAIT", 1000.0)
@@ -190,7 +186,7 @@ def test_a_server_that_is_gone_leaves_a_journal_if_something_was_paid(
     complaint = pacas(*CLEAN, *options).complaint
     assert complaint.startswith(f"no provider answers at {shop.url}; is it running? (1 try in 0 s)")
     assert "what was bought is in out.csv.journal: continue with --resume" in complaint
-    monkeypatch.setattr(RemoteProvider, "pay", pay)
+    monkeypatch.setattr(RemoteProvider, "pay_many", pay_many)
     complaint = pacas(*CLEAN, *options, "--resume").complaint
     assert complaint == f"no provider answers at {shop.url}; is it running? (1 try in 0 s)"
     shop.start(port=port)

@@ -19,6 +19,7 @@ from pacas.core.hierarchy import Hierarchy
 from pacas.engine.duck.engine import DuckEngine
 from pacas.errors import FileError, KeyReusedError
 from pacas.formats.journal import Journal
+from pacas.formats.journal_lines import Ordered
 from pacas.protocol.marketplace import Columns
 from pacas.protocol.messages import Answer, Ladders, Offer, Quote, Reason, Refusal, Request, refused
 
@@ -405,3 +406,26 @@ def test_a_run_that_ends_at_any_moment_is_continued_to_the_same_end(path: Path) 
             cleaned(path, shop, At(fatal))
         assert told(cleaned(path, shop)) == expected
         assert shop.spent == spent == expected[3]
+
+
+def test_a_line_that_was_changed_left_out_or_moved_is_noticed(path: Path) -> None:
+    begun(
+        path, lambda j: j.ordering(ORDER), lambda j: j.settled(0, BOUGHT), lambda j: j.ordering(ORDER._replace(step=1))
+    )
+    lines = path.read_bytes().splitlines(keepends=True)
+    changed = [*lines[:2], lines[2].replace(b'"price":6', b'"price":5'), *lines[3:]]
+    assert changed != lines
+    for damaged in (changed, [lines[0], *lines[2:]], [lines[0], lines[2], lines[1]], [*lines, lines[-1]]):
+        path.write_bytes(b"".join(damaged))
+        with pytest.raises(FileError, match="does not follow from those before it: the journal is damaged"):
+            resumed(path)
+
+
+def test_a_journal_of_an_earlier_release_is_continued_without_a_chain(path: Path) -> None:
+    header = b'{"journal":1,"run":"r","parts":%b}\n' % json.dumps(PARTS).encode()
+    path.write_bytes(header + Ordered.of(ORDER).encode())
+    journal = resumed(path)
+    journal.settled(0, BOUGHT)
+    journal.close()
+    assert b"chain" not in path.read_bytes()
+    assert same(resumed(path).recall(0), BOUGHT)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import httpx
 import pytest
+from running_service import service
 
 import pacas
 from pacas.cli.demo.files import PAPER, write_files
 from pacas.protocol.messages import Quote
+from pacas.wire.connection_file import ConnectionFile
 
 FIRST = pacas.Request({"GEN": "male", "AGE": "51"}, "MED", 1)
 
@@ -76,3 +79,16 @@ def test_without_a_provider_own_evidence_repairs_for_nothing(folder: Path) -> No
     assert client.clean().spent == 0
     with pytest.raises(pacas.InputError, match="say what all values together may cost"):
         client.clean(folder / "provider.toml")
+
+
+def test_a_client_sends_what_its_file_allows_and_no_more(folder: Path) -> None:
+    client, connection = folder / "client.toml", folder / "buyer.pacas"
+    text = client.read_text()
+    with pacas.open_provider(folder / "provider.toml") as provider, service(provider) as (url, token):
+        key = httpx.get(f"{url}/v1/key", trust_env=False).json()["public_key"]
+        ConnectionFile(url, "ann", token, key).write(connection)
+        client.write_text(text + '\n[send]\nMED = ["GEN"]\n')
+        with pytest.raises(pacas.errors.InputError, match=r"asks for AGE to find MED, which \[send\] does not allow"):
+            pacas.open_client(client).clean(connection, 2)
+        client.write_text(text + '\n[send]\nMED = ["GEN", "AGE"]\n')
+        assert pacas.open_client(client).clean(connection, 2, strategy="paper").purchases

@@ -50,6 +50,7 @@ from pacas.core.histogram import Ints
 from pacas.errors import FileError
 from pacas.formats.journal_lines import (
     Approved,
+    Chain,
     Done,
     Edited,
     Header,
@@ -95,6 +96,7 @@ class Journal(Observer):
         except BaseException:
             self.close()
             raise
+        self._chain = self._recorded.chain
         self._ordered = recorded is not None and not replaces
         self._pays = bool(self._recorded.pending)
         self._has_paid = any(map(_costs, self._recorded.outcomes))
@@ -272,12 +274,14 @@ class Journal(Observer):
     # ---- the file ---------------------------------------------------------------------------------------------
 
     def _begun(self, parts: Mapping[str, Any]) -> Recorded:
-        header = Header(run=uuid4().hex, parts=parts)
+        header = Header(run=uuid4().hex, parts=parts, chained=True)
+        chain = Chain(header.encode().rstrip())
         if self._held is None:
             os.ftruncate(self._file, 0)
+        self._chain = None
         self._tell(header.encode(), os.fsync)
         sync_folder(self._path.parent)
-        return Recorded(header, [], [], [], False, [], [], ApprovedAhead(), 0)
+        return Recorded(header, [], [], [], False, [], [], ApprovedAhead(), 0, chain)
 
     def _check(self, recorded: Recorded, parts: Mapping[str, Any], resume: bool) -> None:
         if not resume:
@@ -295,19 +299,31 @@ class Journal(Observer):
     def _tell(self, line: bytes, sync: Callable[[int], None] = lambda file: None) -> None:
         """Write a line, or hold it while there is an earlier run's journal."""
         with self._one_at_a_time:
+            linked = self._linked(line)
             if self._held is None:
-                self._write(line, sync)
+                self._write(linked, sync)
             else:
-                self._held += line
+                self._held += linked
+            self._follow(linked)
 
     def _record(self, line: bytes, sync: Callable[[int], None]) -> None:
         """Have a line on disk, and with it all that was held."""
         with self._one_at_a_time:
+            linked = self._linked(line)
             if self._held is None:
-                self._write(line, sync)
+                self._write(linked, sync)
             else:
-                self._replace_the_old(bytes(self._held) + line)
+                self._replace_the_old(bytes(self._held) + linked)
                 self._held = None
+            self._follow(linked)
+
+    def _linked(self, lines: bytes) -> bytes:
+        return lines if self._chain is None else self._chain.linked(lines)
+
+    def _follow(self, written: bytes) -> None:
+        if self._chain is not None:
+            for line in written.splitlines():
+                self._chain.follow(line)
 
     def _replace_the_old(self, content: bytes) -> None:
         """Put this run's journal in the place of the one that was done."""

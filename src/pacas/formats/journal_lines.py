@@ -6,6 +6,7 @@ Each line is a JSON object. Money is in nanocredits.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from hashlib import sha256
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -37,10 +38,44 @@ class Header(JournalLine):
     journal: int = LAYOUT
     run: str
     parts: Mapping[str, Any]
+    chained: bool = False
+    """Whether each line after it tells the chain up to it; those of earlier releases do not."""
+
+    def encode(self) -> bytes:
+        return self.model_dump_json(exclude=None if self.chained else {"chained"}).encode() + b"\n"
 
     def other_than(self, parts: Mapping[str, Any]) -> list[str]:
         """The parts in which another run differs."""
         return [part for part in dict.fromkeys([*self.parts, *parts]) if self.parts.get(part) != parts.get(part)]
+
+
+class Chain:
+    """The lines so far, as one digest: a line that is changed, left out or moved is noticed by those after it."""
+
+    def __init__(self, header: bytes) -> None:
+        self._digest = _digest(b"", header)
+
+    def linked(self, lines: bytes) -> bytes:
+        """Some lines, each with the chain up to it; they count once they are followed."""
+        digest, found = self._digest, []
+        for line in lines.splitlines():
+            digest = _digest(digest, line)
+            found.append(b'%b,"chain":"%b"}\n' % (line[:-1], digest))
+        return b"".join(found)
+
+    def follow(self, line: bytes) -> bytes | None:
+        """A line as it was before it was linked, if it follows."""
+        body, _, digest = line.rpartition(b',"chain":"')
+        plain = body + b"}"
+        expected = _digest(self._digest, plain)
+        if digest != expected + b'"}':
+            return None
+        self._digest = expected
+        return plain
+
+
+def _digest(before: bytes, line: bytes) -> bytes:
+    return sha256(before + b"\n" + line).hexdigest()[:32].encode()
 
 
 class QuotedLine(JournalLine):
@@ -245,6 +280,8 @@ class Recorded(NamedTuple):
     """What is approved and has not come up."""
     length: int
     """The bytes of the whole lines."""
+    chain: Chain | None
+    """What the next line is linked to; none in journals of earlier releases."""
 
 
 Line = Ordered | Quoted | SettledPurchase | SettledUnrepaired | Withdrawn | Edited | Rejected | Approved | Done
@@ -259,6 +296,7 @@ def read_lines(content: bytes, name: str) -> Recorded | None:
             raise _no_journal(name)
         return None
     header = _header(lines[0], name)
+    chain = Chain(lines[0]) if header.chained else None
     outcomes: list[Outcome] = []
     quotes: list[Ints] = []
     pending: list[PlannedStep] = []
@@ -267,7 +305,10 @@ def read_lines(content: bytes, name: str) -> Recorded | None:
     ahead = ApprovedAhead()
     is_done = False
     for number, text in enumerate(lines[1:], start=2):
-        line = _parsed(text, name, number)
+        plain = text if chain is None else chain.follow(text)
+        if plain is None:
+            raise _damaged(name, number, "does not follow from those before it")
+        line = _parsed(plain, name, number)
         match line:
             case Ordered() if not is_done and line.ordering in (len(outcomes), len(outcomes) + len(pending)):
                 if line.ordering == len(outcomes):
@@ -294,7 +335,9 @@ def read_lines(content: bytes, name: str) -> Recorded | None:
                 is_done = True
             case _:
                 raise _damaged(name, number, "is not the one that should follow")
-    return Recorded(header, outcomes, quotes, pending, is_done, edits, rejections, ahead, len(content) - len(torn))
+    return Recorded(
+        header, outcomes, quotes, pending, is_done, edits, rejections, ahead, len(content) - len(torn), chain
+    )
 
 
 def _settled(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from os import PathLike, fspath
@@ -43,6 +43,8 @@ class Client:
     """The credits that it names."""
     providers: Mapping[str, str] = field(default_factory=dict)
     """Several that it names, by name."""
+    send: Mapping[str, Sequence[str]] | None = None
+    """The columns that may be sent to a provider at a URL, by attribute; None: those that it asks for."""
 
     def check(self) -> Check:
         """Count the violations of each dependency and find the classes that need a repair."""
@@ -73,21 +75,20 @@ class Client:
         with ExitStack() as stack:
             market: Marketplace | Mapping[str, Marketplace]
             if isinstance(provider, Mapping):
-                market = {name: _opened(one, stack) for name, one in provider.items()}
+                market = {name: self._opened(one, stack) for name, one in provider.items()}
             else:
-                market = _opened(provider, stack)
+                market = self._opened(provider, stack)
             return cleaner.clean(self.data, market, engine=self.engine, dry_run=dry_run)
+
+    def _opened(self, provider: AnyProvider, stack: ExitStack) -> Marketplace:
+        if not isinstance(provider, str | PathLike):
+            return provider
+        if is_connection_file(fspath(provider)):
+            return stack.enter_context(RemoteProvider.of_file(Path(provider), send=self.send))
+        return stack.enter_context(closing(open_provider(provider)))
 
     def __repr__(self) -> str:
         return f"Client({self.data.name}: {', '.join(self.data.columns)}; {'; '.join(map(str, self.fds)) or 'no fds'})"
-
-
-def _opened(provider: AnyProvider, stack: ExitStack) -> Marketplace:
-    if not isinstance(provider, str | PathLike):
-        return provider
-    if is_connection_file(fspath(provider)):
-        return stack.enter_context(RemoteProvider.of_file(Path(provider)))
-    return stack.enter_context(closing(open_provider(provider)))
 
 
 def open_client(path: str | PathLike[str], *, engine: Engine[Any] | None = None) -> Client:
@@ -104,4 +105,5 @@ def open_client(path: str | PathLike[str], *, engine: Engine[Any] | None = None)
         file.provider_named,
         file.budget,
         file.providers_named,
+        file.send,
     )
