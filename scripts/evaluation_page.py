@@ -132,8 +132,9 @@ SURPLUS = """\
 Prices in simulated markets (`pacas experiment surplus`): 120 accounts of three sizes, with wishes that are worth a
 share of the list price to them. A provider knows one quarter and is judged on the next. It posts the one rate that
 brings most; or one schedule of two steps for all, that leaves buyers no less; or agrees with each account on a
-schedule of its own, one that makes most of what both gain. Valuations are made up, and nobody pretends: the figures
-say what terms can bring, not what they will.
+schedule of its own, one that makes most of what both gain. Valuations are made up: the figures say what terms can
+bring, not what they will. They follow the model, too: where accounts of one size differ less in what a wish is worth
+to them, and a schedule goes to a size instead of to an account, revenue rose by 8 to 10 % and surplus by 0 to 2.4 %.
 """
 
 
