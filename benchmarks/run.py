@@ -47,6 +47,7 @@ CHAPTERS = {
     "scale": scale.chapter,
     "scale-weighed": scale.weighing,
     "review": review.chapter,
+    "review-large": review.larger,
     "suggest": suggest.chapter,
     "lint": lint.chapter,
     "start": start.chapter,

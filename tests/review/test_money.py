@@ -234,12 +234,14 @@ def test_all_of_an_attribute_is_kept_in_one_go(tmp_path: Path, monkeypatch: pyte
         changes = written.cleaning.changes["JOB"]
         made = Mock(wraps=edited)
         recorded = Mock(wraps=session.run.journal._record)
-        monkeypatch.setattr("pacas.review.session.edited", made)
+        monkeypatch.setattr("pacas.review.written.edited", made)
         monkeypatch.setattr(session.run.journal, "_record", recorded)
         keep(session, {"attribute": "JOB", "whose": "attribute"})
         after = session.written()
         assert after is not None and len({*changes.new}) > 2
-        assert {cell.state for cell in after.cells if cell.attribute == "JOB" and cell.state != "left"} == {"kept"}
+        assert {
+            cell.state for cell in after.listed(after.cells) if cell.attribute == "JOB" and cell.state != "left"
+        } == {"kept"}
         assert made.call_count == recorded.call_count == 1
 
 
@@ -247,12 +249,14 @@ def test_a_class_is_kept_as_a_whole(tmp_path: Path) -> None:
     with reviewing(review_job(tmp_path, shop())) as session:
         written = settled(session).written()
         assert written is not None
-        cell = next(one for one in written.cells if one.repair is not None and len(one.repair.written) > 1)
+        cell = next(
+            one for one in written.listed(written.cells) if one.repair is not None and len(one.repair.written) > 1
+        )
         assert cell.repair is not None
         told = keep(session, {"attribute": cell.attribute, "row": str(cell.row), "whose": "class"})
         after = session.written()
         assert after is not None and told == f"{len(cell.repair.written)} cells of JOB: kept as written"
-        assert {after.state("JOB", row) for row in cell.repair.written.tolist()} == {"kept"}
+        assert {*after.states("JOB", cell.repair.written)} == {"kept"}
 
 
 # ---- windows ------------------------------------------------------------------------------------------------------

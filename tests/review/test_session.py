@@ -141,7 +141,7 @@ def test_edits_are_seen_kept_and_undone(tmp_path: Path) -> None:
     with reviewing(review_job(tmp_path, shop())) as session:
         written = settled(session).written()
         assert written is not None
-        cell = written.cells[0]
+        cell = written.listed(written.cells)[0]
         session.edit(cell.attribute, np.array([cell.row]), None)
         after = session.written()
         assert after is not None
@@ -156,7 +156,11 @@ def test_edits_are_seen_kept_and_undone(tmp_path: Path) -> None:
         assert back is not None and (back.state, back.new, back.look) == ("kept", cell.new, None)
         session.edit(cell.attribute, np.array([cell.row]), "zz")
         pinned = session.written()
-        assert pinned is not None and pinned.state(cell.attribute, cell.row) == "pinned" and pinned.pinned == 1
+        assert (
+            pinned is not None
+            and pinned.states(cell.attribute, np.array([cell.row])) == ["pinned"]
+            and pinned.pinned == 1
+        )
 
 
 def test_the_budget_may_change_until_something_is_paid(tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ from pacas.client.classes.named_cells import check_attributes, check_cells
 from pacas.client.found.found_cells import numbered
 from pacas.client.found.given_cells import GivenCells, as_found_cells
 from pacas.client.outcome.cleaning import Cleaning
+from pacas.client.outcome.repairs import ListedRepairs
 from pacas.client.outcome.steps import Observer
 from pacas.client.panel.panel_strategy import PanelStrategy
 from pacas.client.paper.allocation import ALLOCATIONS
@@ -180,7 +181,7 @@ class SafeClean:
             fds=self.fds,
             hierarchies=hierarchies,
             purchases=tuple(buyer.purchases),
-            repairs=tuple(outcome.repairs),
+            repairs=ListedRepairs(outcome.repairs),
             unrepaired=tuple(outcome.unrepaired),
             budget_nanocredits=self.budget,
             spent_nanocredits=buyer.spent,

@@ -6,6 +6,7 @@ it, and what it supposes is what the client believes.
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from threading import Condition, Thread
@@ -14,17 +15,21 @@ from pacas.client.buying.offers import all_hierarchies
 from pacas.client.classes.check import Check, check_table
 from pacas.client.outcome.cleaning import Cleaning
 from pacas.client.outcome.judgement import knee_of
+from pacas.client.outcome.repairs import PAID
 from pacas.client.outcome.steps import NOT_YET, REJECTED, Order
 from pacas.core.histogram import Ints
 from pacas.errors import PacasError
 from pacas.review.job import ReviewJob
 from pacas.review.marks import Marks
 from pacas.review.run import DONE, IDLE, Recalled, Replay, Run
+from pacas.review.written import Written
 
 FULL = 10**15
 """A budget, in nanocredits, that buys all that is worth its price."""
 SHARES = (0.0, 0.5, 0.25, 0.125, 0.75, 0.0625, 0.375)
 """Of what that costs: the budgets that are tried, in this order."""
+LARGE = 100_000
+"""Rows of a table about which so much is held that to look for garbage in it takes longer than a page."""
 AGAIN = 5.0
 """Seconds after which what has failed is tried again."""
 
@@ -49,6 +54,8 @@ class View:
     plan: Cleaning | None
     """With what would be bought; None at the end of a run."""
     orders: tuple[PlannedPurchase, ...]
+    by_itself: Written
+    """What is written now; without edits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,12 +218,12 @@ class Outlook:
         job, run = self._job(), self._run()
         recalled = run.recalled
         if run.state == DONE and run.final is not None:
-            self.view = View(run, len(recalled.outcomes), run.final, None, ())
+            self.view = View(run, len(recalled.outcomes), run.final, None, (), _looked_over(run.final))
             return
         now = _dry(job, Replay(recalled, lambda order: NOT_YET))
         rest = _planning(run, recalled)
         plan = _dry(job, rest)
-        self.view = View(run, len(recalled.outcomes), now, plan, tuple(_planned(rest, plan)))
+        self.view = View(run, len(recalled.outcomes), now, plan, tuple(_planned(rest, plan)), _looked_over(now))
 
     def _count(self) -> None:
         """Count what violations edits leave: a look at the whole table, for which no page waits."""
@@ -232,7 +239,7 @@ class Outlook:
         cleaning = _dry(job.with_budget(asked), _planning(run, Recalled((), ())))
         weighing = cleaning.weighing
         written = sum(map(len, cleaning.changes.values()))
-        paid = sum(len(repair.written) for repair in cleaning.repairs if repair.purchases)
+        paid = int(cleaning.repairs.by_kind[PAID])
         spent = cleaning.spent_nanocredits
         point = CurvePoint(
             spent if asked == FULL else asked,
@@ -244,6 +251,18 @@ class Outlook:
             None if weighing is None or not weighing.expected else weighing.expected[-1][1],
         )
         self.curve.add(asked, point, cleaning)
+
+
+def _looked_over(cleaning: Cleaning) -> Written:
+    """What a cleaning has written, with all that takes long worked out here, where no page waits for it."""
+    written = Written(cleaning)
+    _ = written.cells, written.by_reason, cleaning.changes, cleaning.repairs.by_kind
+    if cleaning.rows >= LARGE:
+        # what is held now stays: else Python's collector goes through all of it again while some page is made
+        gc.unfreeze()
+        gc.collect()
+        gc.freeze()
+    return written
 
 
 def _dry(job: ReviewJob, observer: Replay) -> Cleaning:

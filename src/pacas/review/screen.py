@@ -109,21 +109,12 @@ def shown_rows(
         classes = [-1] * len(rows) if marks is None else marks.numbers(name, rows).tolist()
         out = [False] * len(rows) if marks is None else marks.stands_out(name, rows).tolist()
         new = [None] * len(rows) if written is None else written.new(name, rows)
-        columns.append(
-            [
-                _cell(name, row, text, value, number, stands_out, written)
-                for row, text, value, number, stands_out in zip(rows.tolist(), given, new, classes, out, strict=True)
-            ]
-        )
+        doubtful = [False] * len(rows) if written is None else written.doubtful(name, rows)
+        by_hand = [None] * len(rows) if written is None else written.states(name, rows)
+        colours = [0 if number < 0 else number % COLOURS + 1 for number in classes]
+        found = zip(given, new, colours, out, doubtful, by_hand, strict=True)
+        columns.append([ShownCell(name, *cell) for cell in found])
     return [ShownRow(row, list(cells)) for row, cells in zip(rows.tolist(), zip(*columns, strict=True), strict=True)]
-
-
-def _cell(
-    name: str, row: int, given: str | None, new: str | None, number: int, stands_out: bool, written: Written | None
-) -> ShownCell:
-    doubtful = written is not None and (name, row) in written.looks
-    by_hand = None if written is None else written.state(name, row)
-    return ShownCell(name, given, new, 0 if number < 0 else number % COLOURS + 1, stands_out, doubtful, by_hand)
 
 
 class Found(NamedTuple):

@@ -14,7 +14,7 @@ import numpy as np
 
 from pacas.client.outcome.approved_ahead import PlannedOrder
 from pacas.client.outcome.cleaning import Cleaning
-from pacas.client.outcome.edits import check_edit, edited
+from pacas.client.outcome.edits import check_edit
 from pacas.client.outcome.steps import PINNED, Edit, Order
 from pacas.core.histogram import Ints
 from pacas.core.money import credits_words
@@ -83,7 +83,7 @@ class ReviewSession:
         with self._lock:
             edits = self.run.journal.edits
             if self._written is None or self._written[:2] != (view, len(edits)):
-                self._written = (view, len(edits), Written(view.now, edited(view.now, edits)))
+                self._written = (view, len(edits), Written(view.now, edits, view.by_itself))
                 self.outlook.wake()
             return self._written[2]
 

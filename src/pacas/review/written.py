@@ -1,24 +1,29 @@
-"""A cleaning as pages show it: what is written where and why, by row; and the cells that somebody should look at."""
+"""A cleaning as pages show it: what is written where and why, by row; and the cells that somebody should look at.
+
+Cells are numbers in arrays, and made for those that a page shows: after an edit of all of them the next page is soon
+there.
+"""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
-from operator import itemgetter
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pacas.client.outcome.cleaning import Cleaning
-from pacas.client.outcome.steps import Repair, Why
+from pacas.client.outcome.edits import edited, edited_cells
+from pacas.client.outcome.repairs import BY_HAND, FREE, PAID, among
+from pacas.client.outcome.steps import Edit, Repair
 from pacas.client.outcome.to_look_at import LEFT, CellToLookAt
 from pacas.core.histogram import NO_ROWS, Ints
 from pacas.review.marks import united
 
-T = TypeVar("T")
-NOTHING = (None, None)
-"""From what to what a cell was written that was not."""
+STATES = ("written", "kept", "pinned", "undone", LEFT)
+"""What became of a cell; `kept` if somebody has looked at it, `left` if it is in doubt, and as it was given."""
+WRITTEN, KEPT, PINNED, UNDONE, IN_DOUBT = range(len(STATES))
 
 
 class WrittenCell(NamedTuple):
@@ -31,7 +36,6 @@ class WrittenCell(NamedTuple):
     repair: Repair | None
     look: CellToLookAt | None
     state: str
-    """`written`, `kept` (somebody has looked at it), `pinned`, `undone`, or `left`: in doubt, and as it was given."""
 
     @property
     def price(self) -> int:
@@ -39,111 +43,166 @@ class WrittenCell(NamedTuple):
         return 0 if self.repair is None else sum(purchase.price for purchase in self.repair.purchases)
 
 
+class CellNumbers(NamedTuple):
+    """All such cells in the order of the page: a number each, in every array."""
+
+    row: Ints
+    column: Ints
+    place: Ints
+    """Where it stands in the changes of its column: those without edits, if it is undone."""
+    state: Ints
+    repair: Ints
+    """The number of the repair that wrote it, −1 for none."""
+    look: Ints
+    """The number of the cell among those to look at, −1 if it is not one."""
+
+    def chosen(self, which: NDArray[np.bool_] | Ints | slice) -> CellNumbers:
+        return CellNumbers(*(numbers[which] for numbers in self))
+
+
+class LookNumbers(NamedTuple):
+    """The cells of one column that somebody should look at."""
+
+    rows: Ints
+    """Ascending."""
+    number: Ints
+
+
+class ToLookAt:
+    """The cells that a cleaning says should be looked at, as it was before edits."""
+
+    def __init__(self, cleaning: Cleaning) -> None:
+        self.cells = cleaning.to_look_at
+        place = {name: at for at, name in enumerate(cleaning.columns)}
+        column = np.array([place[cell.attribute] for cell in self.cells], dtype=np.int64)
+        row = np.array([cell.row for cell in self.cells], dtype=np.int64)
+        self.sure = np.array([cell.sure or 0.0 for cell in self.cells])
+        self.by_column: dict[str, LookNumbers] = {}
+        for name in dict.fromkeys(cell.attribute for cell in self.cells):
+            numbers = np.flatnonzero(column == place[name])
+            order = np.argsort(row[numbers], kind="stable")
+            self.by_column[name] = LookNumbers(row[numbers][order], numbers[order])
+        guessed = [cell.look == LEFT and cell.guess != cell.old for cell in self.cells]
+        left = np.flatnonzero(np.array(guessed, dtype=np.bool_))
+        left = left[np.lexsort((column[left], row[left], -self.sure[left]))]
+        of_none = np.full(len(left), -1, dtype=np.int64)
+        state = np.full(len(left), IN_DOUBT, dtype=np.int64)
+        self.left = CellNumbers(row[left], column[left], of_none, state, of_none, left)
+
+
 class Written:
     """What a cleaning has written, with edits, over what it had written by itself."""
 
-    def __init__(self, base: Cleaning, cleaning: Cleaning) -> None:
-        self.base, self.cleaning = base, cleaning
+    def __init__(self, base: Cleaning, edits: Sequence[Edit] = (), by_itself: Written | None = None) -> None:
+        """`by_itself` is the same without edits, where there is that already."""
+        self.base, self.cleaning = base, edited(base, edits)
+        self._to_look_at: ToLookAt = ToLookAt(base) if by_itself is None else by_itself._to_look_at
+        self._edited = edited_cells(base, edits)
+        self._looks = {name: self._not_edited(name, found) for name, found in self._to_look_at.by_column.items()}
+
+    def _not_edited(self, attribute: str, found: LookNumbers) -> LookNumbers:
+        if attribute not in self._edited:
+            return found
+        still = ~among(found.rows, self._edited[attribute].rows)
+        return LookNumbers(found.rows[still], found.number[still])
 
     @property
     def violations(self) -> int | None:
         """The violating pairs that are left; None as long as they are being counted."""
         return self.cleaning.violations_after if self.cleaning.is_counted else None
 
-    @cached_property
-    def looks(self) -> Mapping[tuple[str, int], CellToLookAt]:
-        return {(cell.attribute, cell.row): cell for cell in self.cleaning.to_look_at}
+    @property
+    def to_look_at(self) -> int:
+        """How many cells are in doubt."""
+        return len(self.cleaning.to_look_at)
+
+    # ---- some cells of a column -------------------------------------------------------------------------------
+
+    def states(self, attribute: str, rows: Ints) -> list[str | None]:
+        """Per row: what somebody did to its cell by hand, if anything."""
+        found = self._states.get(attribute)
+        if found is None:
+            return [None] * len(rows)
+        return [None if state < 0 else STATES[state] for state in _looked_up(*found, rows).tolist()]
 
     @cached_property
-    def _states(self) -> Mapping[tuple[str, int], str]:
-        """Per cell that was edited: what it is now."""
-        last = {(edit.attribute, row): edit.value for edit in self.cleaning.edits for row in edit.rows.tolist()}
-        found = {}
-        for (attribute, row), value in last.items():
-            _, by_itself = self._by_itself[attribute].get(row, NOTHING)
-            found[attribute, row] = "undone" if value is None else "kept" if value == by_itself else "pinned"
-        return found
-
-    @cached_property
-    def _by_itself(self) -> Mapping[str, Mapping[int, tuple[str | None, str | None]]]:
-        """Per column with edits, and row: from what to what it was written before them."""
-        found: dict[str, dict[int, tuple[str | None, str | None]]] = {}
-        for attribute in {edit.attribute for edit in self.cleaning.edits}:
-            changes = self.base.changes.get(attribute)
-            pairs = () if changes is None else zip(changes.old, changes.new, strict=True)
-            rows = () if changes is None else changes.rows.tolist()
-            found[attribute] = dict(zip(rows, pairs, strict=True))
-        return found
-
-    @staticmethod
-    def _value(cleaning: Cleaning, attribute: str, row: int) -> str | None:
-        """What a cleaning has written into a cell; None if nothing."""
-        changes = cleaning.changes.get(attribute)
-        if changes is None:
-            return None
-        at = int(np.searchsorted(changes.rows, row))
-        return changes.new[at] if at < len(changes) and int(changes.rows[at]) == row else None
-
-    def state(self, attribute: str, row: int) -> str | None:
-        """What somebody did to a cell by hand, if anything."""
-        return self._states.get((attribute, row))
+    def _states(self) -> Mapping[str, tuple[Ints, Ints]]:
+        """Per column: the rows that were edited, and what their cells are now."""
+        undone = np.array([edit.value is None for edit in self.cleaning.edits], dtype=np.bool_)
+        return {
+            name: (cells.rows, np.where(undone[cells.edit], UNDONE, np.where(cells.kept, KEPT, PINNED)))
+            for name, cells in self._edited.items()
+        }
 
     def new(self, attribute: str, rows: Ints) -> list[str | None]:
         """Per row: what is written into its cell; None if nothing."""
-        return [self._value(self.cleaning, attribute, row) for row in rows.tolist()]
+        changes = self.cleaning.changes.get(attribute)
+        if changes is None:
+            return [None] * len(rows)
+        found = _looked_up(changes.rows, np.arange(len(changes)), rows)
+        return [None if place < 0 else changes.new[place] for place in found.tolist()]
+
+    def doubtful(self, attribute: str, rows: Ints) -> list[bool]:
+        """Per row: should somebody look at its cell?"""
+        found: list[bool] = among(rows, self._looks[attribute].rows).tolist() if attribute in self._looks else []
+        return found or [False] * len(rows)
+
+    # ---- all cells --------------------------------------------------------------------------------------------
 
     @cached_property
-    def cells(self) -> tuple[WrittenCell, ...]:
+    def cells(self) -> CellNumbers:
         """All of them: doubtful ones first, then by row and column, then what was left in doubt."""
-        repairs: dict[str, dict[int, Repair]] = {}
-        for repair in self.cleaning.repairs:
-            of_column = repairs.setdefault(repair.attribute, {})
-            for row in repair.written.tolist():
-                of_column[row] = repair
-        states, looks = _by_column(self._states), _by_column(self.looks)
-        found: list[WrittenCell] = []
-        for name in self.cleaning.columns:
-            found += self._of_column(name, repairs.get(name, {}), states.get(name, {}), looks.get(name, {}))
-        found.sort(key=itemgetter(0))  # by row: columns are in order already
-        doubtful = [cell for cell in found if cell.look is not None] if self.looks else []
-        sure = [cell for cell in found if cell.look is None] if doubtful else found
-        left = [
-            WrittenCell(cell.row, cell.attribute, cell.old, cell.guess, None, cell, LEFT)
-            for cell in self.looks.values()
-            if cell.look == LEFT and cell.guess != cell.old
-        ]
-        place = {name: at for at, name in enumerate(self.cleaning.columns)}
-        left.sort(key=lambda cell: (-_sure(cell), cell.row, place[cell.attribute]))
-        return (*sorted(doubtful, key=_sure), *sure, *left)
+        by_column = [part for at, name in enumerate(self.cleaning.columns) for part in self._of_column(at, name)]
+        found = _together(by_column)
+        found = found.chosen(np.lexsort((found.column, found.row)))
+        doubtful, sure = found.chosen(found.look >= 0), found.chosen(found.look < 0)
+        doubtful = doubtful.chosen(np.argsort(self._to_look_at.sure[doubtful.look], kind="stable"))
+        left = self._to_look_at.left
+        still = np.isin(left.look, np.concatenate([NO_ROWS, *(looks.number for looks in self._looks.values())]))
+        return _together([doubtful, sure, left.chosen(still)])
 
-    def _of_column(
-        self,
-        attribute: str,
-        repairs: Mapping[int, Repair],
-        states: Mapping[int, str],
-        looks: Mapping[int, CellToLookAt],
-    ) -> list[WrittenCell]:
-        """The cells of one column that are written, or were and are put back."""
-        changes = self.cleaning.changes.get(attribute)
-        written = () if changes is None else zip(changes.rows.tolist(), changes.old, changes.new, strict=True)
-        found = [
-            WrittenCell(row, attribute, old, new, repairs.get(row), looks.get(row), states.get(row, "written"))
-            for row, old, new in written
-        ]
-        for row, state in states.items():
-            if state == "undone" and (was := self._by_itself[attribute].get(row)) is not None:
-                found.append(WrittenCell(row, attribute, *was, None, None, state))
+    def _of_column(self, at: int, attribute: str) -> list[CellNumbers]:
+        """The cells of one column that are written, and those that were and are put back."""
+        none = (NO_ROWS, NO_ROWS)
+        edits, looks = self._states.get(attribute, none), self._looks.get(attribute, none)
+        changes, before = self.cleaning.changes.get(attribute), self.base.changes.get(attribute)
+        rows = NO_ROWS if changes is None else changes.rows
+        writer = self.cleaning.repairs.writer(attribute, rows)
+        state = np.maximum(_looked_up(*edits, rows), WRITTEN)
+        column = np.full(len(rows), at, dtype=np.int64)
+        found = [CellNumbers(rows, column, np.arange(len(rows)), state, writer, _looked_up(*looks, rows))]
+        if before is not None and len(edits[0]):
+            undone = edits[0][edits[1] == UNDONE]
+            place = _looked_up(before.rows, np.arange(len(before)), undone)
+            undone, place = undone[place >= 0], place[place >= 0]
+            column, none_of = (np.full(len(undone), number, dtype=np.int64) for number in (at, -1))
+            found.append(CellNumbers(undone, column, place, np.full(len(undone), UNDONE), none_of, none_of))
         return found
 
+    def listed(self, numbers: CellNumbers) -> list[WrittenCell]:
+        """Some of the cells as they are."""
+        return [self._cell(*cell) for cell in zip(*(array.tolist() for array in numbers), strict=True)]
+
+    def _cell(self, row: int, column: int, place: int, state: int, repair: int, look: int) -> WrittenCell:
+        attribute = self.cleaning.columns[column]
+        looked = self._to_look_at.cells[look] if look >= 0 else None
+        if looked is not None and state == IN_DOUBT:
+            return WrittenCell(row, attribute, looked.old, looked.guess, None, looked, LEFT)
+        changes = (self.base if state == UNDONE else self.cleaning).changes[attribute]
+        by = self.cleaning.repairs[repair] if repair >= 0 else None
+        return WrittenCell(row, attribute, changes.old[place], changes.new[place], by, looked, STATES[state])
+
     def cell(self, attribute: str, row: int) -> WrittenCell | None:
-        return next((cell for cell in self.cells if cell.attribute == attribute and cell.row == row), None)
+        column = self.cleaning.columns.index(attribute)
+        found = self.listed(self.cells.chosen((self.cells.row == row) & (self.cells.column == column)))
+        return found[0] if found else None
 
     def rows_of_class(self, attribute: str, row: int) -> Ints:
         """The cells that were written with this one, for the same reason."""
         for cleaning in (self.cleaning, self.base):
-            for repair in cleaning.repairs:
-                if repair.attribute == attribute and row in repair.written:
-                    return repair.written
+            number = int(cleaning.repairs.writer(attribute, np.array([row]))[0])
+            if number >= 0:
+                return cleaning.repairs[number].written
         return np.array([row])
 
     # ---- rows by kind -----------------------------------------------------------------------------------------
@@ -154,11 +213,11 @@ class Written:
 
     @cached_property
     def doubtful_rows(self) -> Ints:
-        return _sorted(row for _, row in self.looks)
+        return united([looks.rows for looks in self._looks.values()])
 
     @cached_property
     def hand_rows(self) -> Ints:
-        return _sorted(row for _, row in self._states)
+        return united([cells.rows for cells in self._edited.values()])
 
     @cached_property
     def by_reason(self) -> Mapping[str, Ints]:
@@ -168,43 +227,28 @@ class Written:
             found.setdefault(left.reason, []).append(left.rows)
         return {reason: united(rows) for reason, rows in sorted(found.items())}
 
-    @cached_property
-    def _written_by(self) -> Counter[str]:
-        """Cells by what has written them."""
-        found = Counter[str]()
-        for repair in self.cleaning.repairs:
-            found["paid" if repair.purchases else "pinned" if repair.why is Why.PINNED else "free"] += len(
-                repair.written
-            )
-        return found
-
     @property
     def free(self) -> int:
         """Cells that own evidence has repaired."""
-        return self._written_by["free"]
+        return int(self.cleaning.repairs.by_kind[FREE])
 
     @property
     def paid(self) -> int:
         """Cells that what was bought has repaired."""
-        return self._written_by["paid"]
+        return int(self.cleaning.repairs.by_kind[PAID])
 
     @property
     def pinned(self) -> int:
-        return self._written_by["pinned"]
+        return int(self.cleaning.repairs.by_kind[BY_HAND])
 
 
-def _by_column(cells: Mapping[tuple[str, int], T]) -> Mapping[str, Mapping[int, T]]:
-    found: dict[str, dict[int, T]] = {}
-    for (attribute, row), about in cells.items():
-        found.setdefault(attribute, {})[row] = about
-    return found
+def _looked_up(known: Ints, numbers: Ints, rows: Ints) -> Ints:
+    """Per row: the number that is known of it, −1 for none; the known ones are ascending."""
+    if not len(known):
+        return np.full(len(rows), -1, dtype=np.int64)
+    at = np.minimum(np.searchsorted(known, rows), len(known) - 1)
+    return np.where(known[at] == rows, numbers[at], -1)
 
 
-def _sure(cell: WrittenCell) -> float:
-    """How sure it is; what was written without being sure comes first."""
-    return (cell.look and cell.look.sure) or 0.0
-
-
-def _sorted(rows: Iterable[int]) -> Ints:
-    listed = list(rows)
-    return np.unique(np.array(listed, dtype=np.int64)) if listed else NO_ROWS
+def _together(parts: Sequence[CellNumbers]) -> CellNumbers:
+    return CellNumbers(*(np.concatenate([NO_ROWS, *arrays]) for arrays in zip(*parts, strict=True)))

@@ -23,10 +23,11 @@ from pacas.client.outcome.changes import Changes, net_changes, with_changes
 from pacas.client.outcome.hindsight import Hindsight
 from pacas.client.outcome.judgement import Judgement
 from pacas.client.outcome.panel_summary import PanelSummary
+from pacas.client.outcome.repairs import ListedRepairs
 from pacas.client.outcome.score import Score, score
-from pacas.client.outcome.steps import BoughtValue, Edit, Repair, Unrepaired, looks
+from pacas.client.outcome.steps import BoughtValue, Edit, Repair, Unrepaired
 from pacas.client.outcome.summary import rich_table
-from pacas.client.outcome.to_look_at import CellToLookAt, cells_to_look_at
+from pacas.client.outcome.to_look_at import LEFT, CellToLookAt, cells_to_look_at
 from pacas.core.dependency import FunctionalDependency
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.histogram import Ints
@@ -51,7 +52,7 @@ class Cleaning:
     hierarchies: Mapping[str, Hierarchy]
     """The client's own, and those that the provider publishes."""
     purchases: tuple[BoughtValue, ...]
-    repairs: tuple[Repair, ...]
+    repairs: ListedRepairs
     """In their order; each knows what was bought for it."""
     unrepaired: tuple[Unrepaired, ...]
     """The classes that the last round left as they were."""
@@ -69,6 +70,10 @@ class Cleaning:
     """Who sold, where there were several providers."""
     edits: tuple[Edit, ...] = ()
     """What was done by hand; it is in the repairs already."""
+    known_changes: Mapping[str, Changes] | None = None
+    """What the repairs come to, where that is known without them."""
+    known_to_look_at: tuple[CellToLookAt, ...] | None = None
+    """As that."""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -120,7 +125,7 @@ class Cleaning:
     @cached_property
     def changes(self) -> Mapping[str, Changes]:
         """The cells that are others than they were, by attribute in column order."""
-        return net_changes(self.repairs, self.columns)
+        return net_changes(self.repairs, self.columns) if self.known_changes is None else self.known_changes
 
     @property
     def frame(self) -> Any:
@@ -158,19 +163,18 @@ class Cleaning:
     @cached_property
     def written(self) -> int:
         """How often a cell got another value; in several rounds, one cell may more than once."""
-        return sum(len(repair.written) for repair in self.repairs)
+        return int(self.repairs.by_kind.sum())
 
     @cached_property
     def flagged(self) -> int:
         """How many of these cells somebody should look at: their class is doubtful, or the value that they got."""
-        if self.weighing is not None:
-            return self.weighing.doubtful_written
-        return sum(sum(map(bool, looks(r))) for r in self.repairs if any(len(p.differing) for p in r.purchases))
+        return sum(cell.look != LEFT for cell in self.to_look_at)
 
     @cached_property
     def to_look_at(self) -> tuple[CellToLookAt, ...]:
         """The cells that somebody should look at: written without being sure, or left in doubt."""
-        return cells_to_look_at(self.repairs, self.weighing)
+        known = self.known_to_look_at
+        return cells_to_look_at(self.repairs, self.weighing) if known is None else known
 
     @cached_property
     def repair_of(self) -> Mapping[str, Repair]:

@@ -106,11 +106,7 @@ def explain(cleaning: Cleaning, row: int, attribute: str, *, engine: Engine[Any]
     if not 0 <= row < cleaning.rows:
         raise no_such_row(row, range(cleaning.rows), source.name)
     cells = _GivenCells(cleaning, engine or cleaning.engine)
-    steps = tuple(
-        _step(cells, repair, row)
-        for repair in cleaning.repairs
-        if repair.attribute == attribute and _has(repair.rows, row)
-    )
+    steps = tuple(_step(cells, repair, row) for repair in cleaning.repairs.of_cells(attribute, np.array([row])))
     left = (u for u in cleaning.unrepaired if u.attribute == attribute and _has(u.rows, row))
     given = cells.texts(attribute, [row])[0]
     weighed = () if cleaning.weighing is None else tuple(cleaning.weighing.explain(row, attribute))
@@ -169,8 +165,8 @@ class _GivenCells:
     def before_round(self, round: int, attribute: str, rows: Sequence[int]) -> list[Value]:
         """The given values, with what earlier rounds have written."""
         values = dict(zip(rows, self.texts(attribute, rows), strict=True))
-        for repair in self._cleaning.repairs:
-            if repair.round < round and repair.attribute == attribute:
+        for repair in self._cleaning.repairs.of_cells(attribute, np.array(rows)):
+            if repair.round < round:
                 values |= {r: repair.new for r in repair.written.tolist() if r in values}
         return [values[r] for r in rows]
 

@@ -35,7 +35,7 @@ def cell_part(session: ReviewSession, asked: Mapping[str, str]) -> dict[str, Any
         "words": [] if story is None else in_words(story)[1:],
         "known": story is not None,
         "now": None if story is None else story.value,
-        "state": None if written is None else written.state(attribute, row),
+        "state": None if written is None else written.states(attribute, np.array([row]))[0],
         "is_written": written is not None and written.new(attribute, np.array([row])) != [None],
         "members": 0 if of_class is None else len(of_class.rows),
         "errors": 0 if of_class is None else of_class.errors,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlencode
@@ -18,7 +17,8 @@ from pacas.review.run import DONE
 from pacas.review.session import ReviewSession
 from pacas.review.views.cell import cell_asked
 from pacas.review.views.table import violations_card
-from pacas.review.written import Written, WrittenCell
+from pacas.review.written import IN_DOUBT, UNDONE, CellNumbers, Written, WrittenCell
+from pacas.review.written import STATES as WRITTEN_STATES
 
 ROWS = 50
 STATES = {"written": "written", "kept": "kept", "pinned": "by hand", "undone": "undone", "left": "left in doubt"}
@@ -36,11 +36,12 @@ def repairs_page(session: ReviewSession, asked: Mapping[str, str]) -> dict[str, 
     written = session.written()
     if written is None:
         return {"ready": False, "error": session.outlook.error}
-    attributes = Counter(cell.attribute for cell in written.cells if cell.state != "left")
+    columns = written.cleaning.columns
+    counts = np.bincount(written.cells.column[written.cells.state != IN_DOUBT], minlength=len(columns)).tolist()
     return {
         "ready": True,
         **cards_part(session),
-        "attributes": sorted(attributes.items()),
+        "attributes": sorted((name, n) for name, n in zip(columns, counts, strict=True) if n),
         "done": session.run.state == DONE,
         "output": str(session.job.output),
         "keys": list(session.job.key),
@@ -53,12 +54,12 @@ def list_part(session: ReviewSession, asked: Mapping[str, str]) -> dict[str, Any
     if written is None:
         raise InputError("the table is still being looked at; try again in a moment")
     chosen = {name: asked[name] for name in ("attribute", "state", "why") if asked.get(name)}
-    cells = [cell for cell in written.cells if _is(cell, chosen)] if chosen else written.cells
-    pages = max(-(-len(cells) // ROWS), 1)
+    cells = _chosen(written, chosen)
+    pages = max(-(-len(cells.row) // ROWS), 1)
     page = min(max(typed_number(asked.get("page")) or 1, 1), pages)
     return {
-        "cells": [line(cell) for cell in cells[(page - 1) * ROWS : page * ROWS]],
-        "found": len(cells),
+        "cells": [line(cell) for cell in written.listed(cells.chosen(slice((page - 1) * ROWS, page * ROWS)))],
+        "found": len(cells.row),
         "chosen": chosen,
         "page": page,
         "pages": pages,
@@ -93,13 +94,18 @@ def line(cell: WrittenCell) -> dict[str, Any]:
     }
 
 
-def _is(cell: WrittenCell, chosen: Mapping[str, str]) -> bool:
-    why = "doubtful" if cell.look is not None else "bought" if cell.price else "free"
-    return (
-        chosen.get("attribute", cell.attribute) == cell.attribute
-        and chosen.get("state", cell.state) == cell.state
-        and chosen.get("why", why) in (why, "bought" if cell.price else "free")
-    )
+def _chosen(written: Written, chosen: Mapping[str, str]) -> CellNumbers:
+    """The cells of an attribute, of a state, and those that are doubtful, bought or for nothing."""
+    cells, columns = written.cells, written.cleaning.columns
+    if name := chosen.get("attribute"):
+        cells = cells.chosen(cells.column == (columns.index(name) if name in columns else -1))
+    if state := chosen.get("state"):
+        cells = cells.chosen(cells.state == (WRITTEN_STATES.index(state) if state in STATES else -1))
+    if why := chosen.get("why"):
+        bought = written.cleaning.repairs.prices(cells.repair) > 0
+        kinds = {"doubtful": cells.look >= 0, "bought": bought, "free": ~bought}
+        cells = cells.chosen(kinds.get(why, np.zeros(len(cells.row), dtype=np.bool_)))
+    return cells
 
 
 def cards_part(session: ReviewSession) -> dict[str, Any]:
@@ -110,13 +116,13 @@ def cards_part(session: ReviewSession) -> dict[str, Any]:
 
 def _cards(written: Written) -> list[Card]:
     given = f"of {counted(written.cleaning.violations_before, 'violation')} given"
-    undone = sum(cell.state == "undone" for cell in written.cells)
+    undone = int(np.count_nonzero(written.cells.state == UNDONE))
     return [
         violations_card("Violations left", written.violations, given),
         Card("Written for nothing", f"{written.free:,}", "cells, by own evidence"),
         Card("Written for money", f"{written.paid:,}", "cells, by what was bought"),
         Card("By hand", f"{written.pinned:,}", f"cells; {undone:,} undone"),
-        Card("To look at", f"{len(written.looks):,}", "cells in doubt", bool(written.looks)),
+        Card("To look at", f"{written.to_look_at:,}", "cells in doubt", written.to_look_at > 0),
     ]
 
 
@@ -153,7 +159,7 @@ def keep(session: ReviewSession, form: Mapping[str, str]) -> str:
         session.edit_each(attribute, ((np.array(rows), new) for new, rows in rows_by_value.items()))
         return f"{len(changes):,} cells of {attribute} kept as they were written"
     row, attribute = cell_asked(session, form)
-    base = Written(written.base, written.base)
+    base = Written(written.base)
     value = base.new(attribute, np.array([row]))[0]
     if value is None:
         raise InputError("nothing is written into that cell")

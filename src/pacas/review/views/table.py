@@ -103,7 +103,7 @@ def _cards(session: ReviewSession) -> list[Card]:
     changed = sum(map(len, written.cleaning.changes.values()))
     told = f"{written.free:,} for nothing, {written.paid:,} bought, {written.pinned:,} by hand"
     cards.append(Card("Cells changed", f"{changed:,}", told))
-    doubtful = len(written.looks)
+    doubtful = written.to_look_at
     cards.append(Card("To look at", f"{doubtful:,}", "cells in doubt", doubtful > 0))
     return cards
 
