@@ -59,45 +59,50 @@ KeyOption = Annotated[
         "--key", metavar="COLUMN", help="What tells the rows of a folder or table apart, and so numbers them; repeat."
     ),
 ]
-READING = "reading"
-"""The parameter of a command that reads a table: what the file does not say of itself."""
-READING_OPTIONS = {
-    "encoding": Annotated[
+
+
+def takes(parameter: str, make: Callable[..., Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """A command with all the options that `make` takes, in the place of a parameter, which is made of them."""
+    options = signature(make, eval_str=True).parameters
+
+    def decorated(command: Callable[..., None]) -> Callable[..., None]:
+        @wraps(command)
+        def with_options(**given: Any) -> None:
+            own = {name: given.pop(name) for name in options if name in given}
+            command(**given, **{parameter: make(**own)})
+
+        before = signature(command, eval_str=True)
+        taken: list[Parameter] = []
+        for one in before.parameters.values():
+            in_its_place = options.values() if one.name == parameter else (one,)
+            taken += (option.replace(kind=Parameter.KEYWORD_ONLY) for option in in_its_place)
+        with_options.__signature__ = before.replace(parameters=taken)  # type: ignore[attr-defined]
+        with_options.__annotations__ = {one.name: one.annotation for one in taken}
+        return with_options
+
+    return decorated
+
+
+def _reading(
+    encoding: Annotated[
         str | None,
         typer.Option(
             "--encoding", metavar="NAME", help="How a text is encoded, such as latin-1 or cp1252. (default: utf-8)"
         ),
-    ],
-    "null": Annotated[
+    ] = None,
+    null: Annotated[
         list[str] | None,
         typer.Option("--null", metavar="TEXT", help="What stands for no value, such as NA, besides nothing; repeat."),
-    ],
-    "sheet": Annotated[
+    ] = None,
+    sheet: Annotated[
         str | None, typer.Option("--sheet", metavar="NAME", help="Of an Excel file with several sheets, the table.")
-    ],
-}
+    ] = None,
+) -> Reading:
+    return Reading(encoding, null or (), sheet)
 
 
-def reads_a_table(command: Callable[..., None]) -> Callable[..., None]:
-    """A command with --encoding, --null and --sheet where it takes a `reading`, which is made of them."""
-
-    @wraps(command)
-    def with_options(
-        encoding: str | None = None, null: Sequence[str] | None = None, sheet: str | None = None, **given: Any
-    ) -> None:
-        command(**given, **{READING: Reading(encoding, null or (), sheet)})
-
-    own = signature(command, eval_str=True)
-    taken: list[Parameter] = []
-    for parameter in own.parameters.values():
-        if parameter.name == READING:
-            options = READING_OPTIONS.items()
-            taken += (Parameter(n, Parameter.KEYWORD_ONLY, default=None, annotation=kind) for n, kind in options)
-        else:
-            taken.append(parameter.replace(kind=Parameter.KEYWORD_ONLY))
-    with_options.__signature__ = own.replace(parameters=taken)  # type: ignore[attr-defined]
-    with_options.__annotations__ = {parameter.name: parameter.annotation for parameter in taken}
-    return with_options
+reads_a_table = takes("reading", _reading)
+"""A command with --encoding, --null and --sheet where it takes a `reading`: what a file does not say of itself."""
 
 
 def read_hierarchies(options: Sequence[str] | None) -> dict[str, Hierarchy]:

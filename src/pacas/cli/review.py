@@ -6,43 +6,20 @@ import shlex
 import sys
 import webbrowser
 from contextlib import ExitStack
-from dataclasses import replace
 from pathlib import Path
 from threading import Thread
 from typing import Annotated, Any
 
 import typer
 
-from pacas.cli.clean.choices import (
-    AllocationOption,
-    BudgetOption,
-    CarefulOption,
-    CellsOption,
-    ClientArgument,
-    LookFurtherOption,
-    MaxLevelOption,
-    OutputOption,
-    PreferOption,
-    ProviderOption,
-    RepairOption,
-    RoundsOption,
-    StrategyOption,
-    budget_of,
-    named_provider,
-)
+from pacas.cli.clean.choices import ClientArgument, HowToClean, ProviderOption, budget_of, says_how_to_clean
 from pacas.cli.clean.job import Job, Options, make_job
 from pacas.cli.clean.run import credit_words, notes
 from pacas.cli.data_options import EngineOption, KeyOption, MasterOption, MemoryOption, opened_engine, reads_a_table
+from pacas.cli.market.named_panel import HowToReach, one_to_ask, says_how_to_reach
 from pacas.cli.market.named_provider import KeepingReceipts, Market, NamedProvider, opened_market
 from pacas.cli.options import (
-    BuyerOption,
-    CaOption,
-    CertKeyOption,
-    CertOption,
-    InsecureOption,
     Json,
-    ReceiptsOption,
-    TokenOption,
     certificate_of,
     is_url,
     out,
@@ -53,7 +30,6 @@ from pacas.core.words import counted
 from pacas.engine.choosing import EngineChoice
 from pacas.engine.contract import Engine
 from pacas.errors import InputError
-from pacas.formats.cells_file import CellsFile
 from pacas.formats.client_file import read_client_file
 from pacas.formats.journal import recorded_run
 from pacas.formats.relations.relations import AS_IT_IS, Reading
@@ -68,21 +44,16 @@ GRACE = 3
 """Seconds for pages that are being sent when the review ends."""
 
 
+AS_USUAL, AT_HAND = HowToClean(), HowToReach()
+
+
+@says_how_to_clean
+@says_how_to_reach
 @reads_a_table
 def command(
     client: ClientArgument,
     provider: ProviderOption = None,
-    budget: BudgetOption = None,
-    max_level: MaxLevelOption = None,
-    strategy: StrategyOption = None,
-    careful: CarefulOption = None,
-    look_further: LookFurtherOption = False,
-    repair: RepairOption = None,
-    allocation: AllocationOption = None,
-    prefer: PreferOption = None,
-    rounds: RoundsOption = None,
-    cells: CellsOption = None,
-    output: OutputOption = None,
+    how: HowToClean = AS_USUAL,
     new: Annotated[
         bool,
         typer.Option(
@@ -94,13 +65,7 @@ def command(
     browser: Annotated[
         bool, typer.Option("--browser/--no-browser", help="Open a browser, or only print the address.")
     ] = True,
-    buyer: BuyerOption = None,
-    token: TokenOption = None,
-    ca: CaOption = None,
-    cert: CertOption = None,
-    cert_key: CertKeyOption = None,
-    insecure: InsecureOption = False,
-    receipts: ReceiptsOption = None,
+    reach: HowToReach = AT_HAND,
     key: KeyOption = None,
     reading: Reading = AS_IT_IS,
     engine: EngineOption = None,
@@ -128,49 +93,31 @@ def command(
         if provider is None and len(file.providers) > 1:
             raise InputError("a review buys from one provider; give --provider, or take pacas clean for several")
         provider = next(iter(file.providers_named.values()), file.provider_named) if provider is None else provider
-        reach = named_provider(provider, buyer, token, ca, cert, cert_key, insecure, receipts)
-        reach = None if reach is None else replace(reach, send=file.send)
-        given = budget_of(budget, file, reach)
+        named = one_to_ask(provider, file, reach)
         options = Options(
             client=file,
             key=key or (),
             reading=reading,
-            provider=reach,
-            budget=given or "0",
-            max_level=max_level or (),
-            strategy=strategy,
-            careful=careful,
-            look_further=look_further,
-            repair=repair,
-            allocation=allocation,
-            prefer=prefer,
-            rounds=rounds,
-            doubtful=None,
-            changes=None,
-            cells=[CellsFile.parse(text) for text in cells or ()],
-            output=output,
-            truth=None,
-            report=None,
-            lineage=None,
-            explain=None,
-            dry_run=False,
+            provider=named,
+            budget=budget_of(how.budget, file, named) or "0",
+            how=how,
         )
         with progress() as tell:
             tell(f"reading {client.name}")
             job = make_job(options, asked)
-        folder = _receipts(job, reach, receipts)
+        folder = _receipts(job, named, reach.receipts)
         line = shlex.join(["pacas", "review", str(client), *([] if provider is None else ["--provider", provider])])
-        with opened_market(reach, folder, asked) as market:
+        with opened_market(named, folder, asked) as market:
             for note in notes(job, client.name, market.marketplace, resume=False):
                 print(f"pacas: {note}", file=sys.stderr)
             if market.credit is not None:
                 print(f"pacas: {credit_words(market.buyer, market.credit, job.cleaner.budget)}", file=sys.stderr)
-            reviewed = _review_job(job, market, asked, folder, line, reach)
+            reviewed = _review_job(job, market, asked, folder, line, named)
             recorded = recorded_run(job.journal)
             if recorded is not None and new and recorded.edits:
                 made = counted(len(recorded.edits), "edit")
                 print(f"pacas: what was done by hand in the earlier run ({made}) is not taken over", file=sys.stderr)
-            elif recorded is not None and budget is None and not new:
+            elif recorded is not None and how.budget is None and not new:
                 reviewed = reviewed.with_budget(int(recorded.header.parts["budget"]))
             _serve(ReviewSession(reviewed, anew=new), port, browser, json)
 

@@ -1,19 +1,19 @@
-"""The options that `pacas clean` and `pacas review` share: how to clean, and with whose values."""
+"""The options that `pacas clean` and `pacas review` share: how to clean."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from pacas.cli.clean.job import check_budget
-from pacas.cli.market.named_panel import NamedPanel, named_panel, providers_named
-from pacas.cli.market.named_provider import NamedProvider, check_receipts
+from pacas.cli.data_options import takes
+from pacas.cli.market.named_panel import NamedPanel
+from pacas.cli.market.named_provider import NamedProvider
 from pacas.core.money import nanocredits
 from pacas.errors import InputError
+from pacas.formats.cells_file import CellsFile
 from pacas.formats.client_file import ClientFile
 
 ClientArgument = Annotated[
@@ -95,51 +95,30 @@ OutputOption = Annotated[
 ]
 
 
-def whom_to_ask(
-    given: Sequence[str] | None,
-    file: ClientFile,
-    buyer: str | None,
-    token: str | None,
-    ca: Path | None,
-    cert: Path | None,
-    cert_key: Path | None,
-    insecure: bool,
-    receipts: Path | None,
-) -> NamedProvider | NamedPanel | None:
-    """One provider, or several by name; the command line's go before those of the client's file."""
-    named = providers_named(given) if given else file.providers_named
-    if len(named) > 1:
-        panel = named_panel(named, buyer, token, ca, cert, cert_key, insecure, receipts)
-        return NamedPanel({name: replace(member, send=file.send) for name, member in panel.members.items()})
-    one = next(iter(named.values()), file.provider_named)
-    reach = named_provider(one, buyer, token, ca, cert, cert_key, insecure, receipts)
-    return None if reach is None else replace(reach, send=file.send)
+@dataclass(frozen=True, slots=True)
+class HowToClean:
+    """How to clean, as the command line says it."""
+
+    budget: BudgetOption = None
+    max_level: MaxLevelOption = None
+    strategy: StrategyOption = None
+    careful: CarefulOption = None
+    look_further: LookFurtherOption = False
+    repair: RepairOption = None
+    allocation: AllocationOption = None
+    prefer: PreferOption = None
+    rounds: RoundsOption = None
+    cells: CellsOption = None
+    output: OutputOption = None
+
+    @property
+    def found(self) -> list[CellsFile]:
+        """The lists of cells that other tools have found."""
+        return [CellsFile.parse(text) for text in self.cells or ()]
 
 
-def named_provider(
-    provider: str | None,
-    buyer: str | None,
-    token: str | None,
-    ca: Path | None,
-    cert: Path | None,
-    cert_key: Path | None,
-    insecure: bool,
-    receipts: Path | None,
-) -> NamedProvider | None:
-    """The provider that is to be bought from; None where nothing is."""
-    if provider is None:
-        _check_alone({"--as": buyer, "--receipts": receipts, "--ca": ca, "--cert": cert, "--cert-key": cert_key})
-        return None
-    reach = NamedProvider(provider, buyer, token, ca, cert, cert_key, insecure)
-    check_receipts(reach.provider, receipts)
-    return reach
-
-
-def _check_alone(given: Mapping[str, object]) -> None:
-    """Raise where something is said of a provider, and there is none."""
-    for option, value in given.items():
-        if value:
-            raise InputError(f"{option} is about buying, and there is no provider; give --provider")
+says_how_to_clean = takes("how", HowToClean)
+"""A command with all these options, where it takes a `how`."""
 
 
 def budget_of(given: str | None, file: ClientFile, reach: NamedProvider | NamedPanel | None) -> str | None:
@@ -152,3 +131,8 @@ def budget_of(given: str | None, file: ClientFile, reach: NamedProvider | NamedP
                 raise InputError("--budget is for buying, and there is no provider; give --provider")
         return "0"
     return asked
+
+
+def check_budget(budget: str) -> None:
+    if nanocredits(budget, "--budget") < 0:
+        raise InputError(f"--budget must not be negative, and {budget} is")

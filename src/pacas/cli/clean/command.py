@@ -10,23 +10,7 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
-from pacas.cli.clean.choices import (
-    AllocationOption,
-    BudgetOption,
-    CarefulOption,
-    CellsOption,
-    ClientArgument,
-    LookFurtherOption,
-    MaxLevelOption,
-    OutputOption,
-    PreferOption,
-    ProvidersOption,
-    RepairOption,
-    RoundsOption,
-    StrategyOption,
-    budget_of,
-    whom_to_ask,
-)
+from pacas.cli.clean.choices import ClientArgument, HowToClean, ProvidersOption, budget_of, says_how_to_clean
 from pacas.cli.clean.job import Job, Options, make_job
 from pacas.cli.clean.lineage import check_sink, told_lineage
 from pacas.cli.clean.offers import compared_offers, offers_as_json, print_offers
@@ -34,18 +18,11 @@ from pacas.cli.clean.review import Review, make_review, print_review
 from pacas.cli.clean.run import Markets, continuable, credit_words, notes, run_clean, run_dry, unmatched
 from pacas.cli.clean.summary import as_json, print_plan, print_summary, print_unbought
 from pacas.cli.data_options import EngineOption, KeyOption, MasterOption, MemoryOption, opened_engine, reads_a_table
-from pacas.cli.market.named_panel import NamedPanel, opened_panel
+from pacas.cli.market.named_panel import HowToReach, NamedPanel, opened_panel, says_how_to_reach, whom_to_ask
 from pacas.cli.market.named_provider import KeepingReceipts, NamedProvider, opened_market
 from pacas.cli.market.would_match import print_would_match, would_match
 from pacas.cli.options import (
-    BuyerOption,
-    CaOption,
-    CertKeyOption,
-    CertOption,
-    InsecureOption,
     Json,
-    ReceiptsOption,
-    TokenOption,
     out,
     print_json,
     printable,
@@ -56,35 +33,22 @@ from pacas.core.money import credits_words, in_credits
 from pacas.engine.choosing import EngineChoice
 from pacas.engine.contract import Engine
 from pacas.errors import InputError
-from pacas.formats.cells_file import CellsFile
 from pacas.formats.client_file import ClientFile, read_client_file
 from pacas.formats.relations.relations import AS_IT_IS, Reading
 
+AS_USUAL, AT_HAND = HowToClean(), HowToReach()
 
+
+@says_how_to_clean
+@says_how_to_reach
 @reads_a_table
 def command(
     client: ClientArgument,
     provider: ProvidersOption = None,
-    budget: BudgetOption = None,
-    max_level: MaxLevelOption = None,
-    strategy: StrategyOption = None,
-    careful: CarefulOption = None,
-    look_further: LookFurtherOption = False,
-    repair: RepairOption = None,
-    allocation: AllocationOption = None,
-    prefer: PreferOption = None,
-    rounds: RoundsOption = None,
-    cells: CellsOption = None,
-    output: OutputOption = None,
+    how: HowToClean = AS_USUAL,
     resume: Annotated[bool, typer.Option("--resume", help="Continue an interrupted run; pay nothing twice.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be bought; pay, write nothing.")] = False,
-    buyer: BuyerOption = None,
-    token: TokenOption = None,
-    ca: CaOption = None,
-    cert: CertOption = None,
-    cert_key: CertKeyOption = None,
-    insecure: InsecureOption = False,
-    receipts: ReceiptsOption = None,
+    reach: HowToReach = AT_HAND,
     doubtful: Annotated[
         Path | None, typer.Option(metavar="FILE.csv", help="Write the cells that somebody should look at.")
     ] = None,
@@ -144,26 +108,17 @@ def command(
     """
     file = read_client_file(client)
     with opened_engine(EngineChoice(engine, master, memory).over(file.engine_choice)) as asked:
-        reach = whom_to_ask(provider, file, buyer, token, ca, cert, cert_key, insecure, receipts)
+        named = whom_to_ask(provider, file, reach)
         check_sink(lineage)
         options = Options(
             client=file,
             key=key or (),
             reading=reading,
-            provider=reach,
-            budget=_budget(budget, file, reach),
-            max_level=max_level or (),
-            strategy=strategy,
-            careful=careful,
-            look_further=look_further,
-            repair=repair,
-            allocation=allocation,
-            prefer=prefer,
-            rounds=rounds,
+            provider=named,
+            budget=_budget(how.budget, file, named),
+            how=how,
             doubtful=doubtful,
             changes=changes,
-            cells=[CellsFile.parse(text) for text in cells or ()],
-            output=output,
             truth=truth,
             report=report,
             lineage=lineage,
@@ -173,7 +128,8 @@ def command(
         with progress() as tell:
             tell(f"reading {client.name}")
             job = make_job(options, asked)
-        with continuable(), _opened(reach, None if dry_run else receipts, asked) as market:
+        receipts = None if dry_run else reach.receipts
+        with continuable(), _opened(named, receipts, asked) as market:
             marketplace, name, credit, kept, standing = market
             for note in notes(job, client.name, marketplace, resume and not dry_run):
                 print(f"pacas: {note}", file=sys.stderr)
@@ -184,7 +140,7 @@ def command(
                 if dry_run:
                     cleaning, was_done = run_dry(job, marketplace, asked, tell), False
                 else:
-                    with told_lineage(lineage, job, reach if isinstance(reach, NamedProvider) else None) as complete:
+                    with told_lineage(lineage, job, named if isinstance(named, NamedProvider) else None) as complete:
                         cleaning, was_done = run_clean(job, marketplace, name, resume, asked, tell)
                         complete(cleaning)
                 others = unmatched(job, marketplace, cleaning, asked)
@@ -202,8 +158,8 @@ def command(
     else:
         print_summary(cleaning)
         print_review(review)
-        _print_end(job, was_done, alone=reach is None)
-        if reach is None:
+        _print_end(job, was_done, alone=named is None)
+        if named is None:
             print_unbought(cleaning, client.name)
     if not json:
         print_would_match(others)

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pacas.cli.clean.choices import HowToClean, check_budget
 from pacas.cli.market.named_panel import NamedPanel
 from pacas.cli.market.named_provider import NamedProvider
 from pacas.client.buying.offers import MaxLevel
 from pacas.client.classes.named_cells import Cell
 from pacas.client.found.found_cells import numbered
 from pacas.client.safe_clean import WEIGH, SafeClean
-from pacas.core.money import nanocredits
 from pacas.core.relation import no_such_row
 from pacas.core.words import counted
 from pacas.engine.contract import Engine, RelationFile, RelationFolder, Source
@@ -39,23 +39,15 @@ class Options:
     provider: NamedProvider | NamedPanel | None
     """None where nothing is to be bought."""
     budget: str
-    max_level: Sequence[str]
-    strategy: str | None
-    careful: float | None
-    look_further: bool
-    repair: str | None
-    allocation: str | None
-    prefer: str | None
-    rounds: int | None
-    cells: Sequence[CellsFile]
-    output: Path | None
-    truth: Path | None
-    report: Path | None
-    doubtful: Path | None
-    changes: Path | None
-    lineage: str | None
-    explain: tuple[str, str] | None
-    dry_run: bool
+    """That of the command line, or else of a file."""
+    how: HowToClean
+    truth: Path | None = None
+    report: Path | None = None
+    doubtful: Path | None = None
+    changes: Path | None = None
+    lineage: str | None = None
+    explain: tuple[str, str] | None = None
+    dry_run: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,23 +77,24 @@ class Job:
 
 def make_job(options: Options, engine: Engine[Any]) -> Job:
     check_budget(options.budget)
-    client = options.client
+    client, how = options.client, options.how
+    found = how.found
     source = client.scan(engine, options.key, options.reading)
     key = options.key or client.key
-    cells, remarks = _found(options.cells, key, source, engine)
-    max_level = parse_max_level(options.max_level, _repairable(client, cells))
+    cells, remarks = _found(found, key, source, engine)
+    max_level = parse_max_level(how.max_level or (), _repairable(client, cells))
     cleaner = SafeClean(
         client.dependencies(),
         options.budget,
         hierarchies=client.read_hierarchies(source, engine),
         max_level=max_level,
-        strategy=options.strategy,
-        careful=options.careful,
-        look_further=options.look_further,
-        allocation=options.allocation,
-        prefer=options.prefer,
-        repair=options.repair,
-        rounds=options.rounds,
+        strategy=how.strategy,
+        careful=how.careful,
+        look_further=how.look_further,
+        allocation=how.allocation,
+        prefer=how.prefer,
+        repair=how.repair,
+        rounds=how.rounds,
         cells=cells,
         columns=client.own_columns,
     )
@@ -111,12 +104,12 @@ def make_job(options: Options, engine: Engine[Any]) -> Job:
         raise InputError("--lineage tells of one provider; leave it out where there are several")
     if options.doubtful is not None and cleaner.strategy != WEIGH:
         raise InputError("--doubtful: only a client that weighs knows doubts; leave it out, or --strategy paper")
-    output = options.output or default_output(source)
+    output = how.output or default_output(source)
     if options.dry_run:
         _check_dry(options)
     else:
         bought_from = [] if options.provider is None else options.provider.files()
-        read = [*client_files(client, options.cells), *bought_from]
+        read = [*client_files(client, found), *bought_from]
         check_written(output, options.report, source, options.truth, read)
         _check_fits(output, source, engine)
         written = [output, journal_of(output), *([] if options.report is None else [options.report])]
@@ -179,11 +172,6 @@ def explained_cell(given: tuple[str, str], source: Source, engine: Engine[Any]) 
     if int(row) >= len(table):
         raise InputError(f"--explain: {no_such_row(int(row), table, source.name)}")
     return int(row), attribute
-
-
-def check_budget(budget: str) -> None:
-    if nanocredits(budget, "--budget") < 0:
-        raise InputError(f"--budget must not be negative, and {budget} is")
 
 
 def parse_max_level(given: Sequence[str], attributes: Sequence[str]) -> MaxLevel:

@@ -6,15 +6,27 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from pacas.cli.data_options import takes
 from pacas.cli.market.named_provider import KeepingReceipts, NamedProvider, check_receipts, opened_market
-from pacas.cli.options import is_url, printable
+from pacas.cli.options import (
+    BuyerOption,
+    CaOption,
+    CertKeyOption,
+    CertOption,
+    InsecureOption,
+    ReceiptsOption,
+    TokenOption,
+    is_url,
+    printable,
+)
 from pacas.client.outcome.offered_terms import StandingOffers
 from pacas.engine.contract import Engine
 from pacas.errors import FileError, InputError, RemoteError, StorageError
+from pacas.formats.client_file import ClientFile
 from pacas.protocol.marketplace import Marketplace
 from pacas.wire.connection_file import is_connection_file
 
@@ -65,33 +77,68 @@ def _called(provider: str) -> str:
     return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.") or "provider"
 
 
-def named_panel(
-    providers: Mapping[str, str],
-    buyer: str | None,
-    token: str | None,
-    ca: Path | None,
-    cert: Path | None,
-    cert_key: Path | None,
-    insecure: bool,
-    receipts: Path | None,
-) -> NamedPanel:
+@dataclass(frozen=True, slots=True, repr=False)
+class HowToReach:
+    """Who buys, and how a provider is reached, as the command line says it."""
+
+    buyer: BuyerOption = None
+    token: TokenOption = None
+    ca: CaOption = None
+    cert: CertOption = None
+    cert_key: CertKeyOption = None
+    insecure: InsecureOption = False
+    receipts: ReceiptsOption = None
+
+    def named(self, provider: str) -> NamedProvider:
+        return NamedProvider(provider, self.buyer, self.token, self.ca, self.cert, self.cert_key, self.insecure)
+
+
+says_how_to_reach = takes("reach", HowToReach)
+"""A command with all these options, where it takes a `reach`."""
+
+
+def whom_to_ask(given: Sequence[str] | None, file: ClientFile, reach: HowToReach) -> NamedProvider | NamedPanel | None:
+    """One provider, or several by name; the command line's go before those of the client's file."""
+    named = providers_named(given) if given else file.providers_named
+    if len(named) > 1:
+        members = _members(named, reach)
+        return NamedPanel({name: replace(member, send=file.send) for name, member in members.items()})
+    return one_to_ask(next(iter(named.values()), file.provider_named), file, reach)
+
+
+def one_to_ask(provider: str | None, file: ClientFile, reach: HowToReach) -> NamedProvider | None:
+    """The provider that is to be bought from; None where nothing is."""
+    if provider is None:
+        about = {"--as": reach.buyer, "--receipts": reach.receipts, "--ca": reach.ca}
+        for option, value in (about | {"--cert": reach.cert, "--cert-key": reach.cert_key}).items():
+            if value:
+                raise InputError(f"{option} is about buying, and there is no provider; give --provider")
+        return None
+    named = reach.named(provider)
+    check_receipts(named.provider, reach.receipts)
+    return replace(named, send=file.send)
+
+
+def _members(providers: Mapping[str, str], reach: HowToReach) -> dict[str, NamedProvider]:
     """Each with what is said of its kind: a token and certificates for a URL, a name where all are files."""
     urls = [provider for provider in providers.values() if is_url(provider)]
-    if token and len(urls) > 1:
+    if reach.token and len(urls) > 1:
         raise InputError("one --token opens an account at one URL; for several give connection files (buyer.pacas)")
     members = {}
     for name, provider in providers.items():
         if not _NAME.fullmatch(name):
             raise InputError(f"{name!r} is no name for a provider; take letters, digits, and . _ - between them")
-        if is_url(provider):
-            members[name] = NamedProvider(provider, buyer, token, ca, cert, cert_key, insecure)
-        elif is_connection_file(provider):
-            members[name] = NamedProvider(provider, buyer, None, ca, cert, cert_key, insecure)
-        else:
-            members[name] = NamedProvider(provider, buyer, None, None, None, None, False)
+        of_its_kind = (
+            reach
+            if is_url(provider)
+            else replace(reach, token=None)
+            if is_connection_file(provider)
+            else HowToReach(reach.buyer)
+        )
+        members[name] = of_its_kind.named(provider)
     if not any(is_url(member.provider) for member in members.values()):
-        check_receipts(next(iter(providers.values())), receipts)
-    return NamedPanel(members)
+        check_receipts(next(iter(providers.values())), reach.receipts)
+    return members
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from pacas.cli.clean.job import check_budget
+from pacas.cli.clean.choices import check_budget
 from pacas.cli.data_options import (
     AnyData,
     EngineOption,
