@@ -45,6 +45,24 @@ def pale_texts(page: Page) -> list[str]:
     return found
 
 
+_BESIDE = """() => {
+  const found = [];
+  for (const element of document.querySelectorAll("main :is(a, button, summary, input, select, textarea, th, td)")) {
+    if (element.closest("table.data, .uplot, .aside, .stack thead") || !element.checkVisibility()) continue;
+    const box = element.getBoundingClientRect();
+    const text = element.textContent.trim().slice(0, 40);
+    if (box.width > 1 && box.right > innerWidth + 1) found.push(`${element.tagName} ${text}`);
+  }
+  return found;
+}"""
+
+
+def beside_the_window(page: Page) -> list[str]:
+    """What is to be read or pressed, and is seen only by scrolling sideways; the user's own table may be wide."""
+    found: list[str] = page.evaluate(_BESIDE)
+    return found
+
+
 def is_wider_than_the_window(page: Page) -> bool:
     """Whether the page as a whole has to be scrolled sideways."""
     return bool(page.evaluate("document.scrollingElement.scrollWidth > document.scrollingElement.clientWidth"))

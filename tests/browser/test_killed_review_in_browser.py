@@ -18,12 +18,13 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.slow
 
 
+@pytest.mark.parametrize("moment", ["before", "after"])
 def test_what_was_approved_is_paid_once_after_a_kill_and_what_was_not_is_asked_about(
-    browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str
 ) -> None:
     write_files(tmp_path)
     monkeypatch.chdir(tmp_path)
-    with started("after") as (process, url):
+    with started(moment) as (process, url):
         context = browser.new_context()
         page = context.new_page()
         page.goto(url)
@@ -35,6 +36,7 @@ def test_what_was_approved_is_paid_once_after_a_kill_and_what_was_not_is_asked_a
         page.get_by_role("button", name="Approve and pay").click(no_wait_after=True)
         assert process.wait(PATIENCE) == -9
         context.close()
+    assert sold(tmp_path) == ([("local", 1)] if moment == "after" else [])
     ahead = recorded_run(tmp_path / "client.clean.csv.journal")
     assert ahead is not None and ahead.pending is not None and len(ahead.ahead) == 1
     with started("never") as (_, url):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 from interrupted_offices import Watched
-from page_looks import is_wider_than_the_window, pale_texts
+from page_looks import beside_the_window, is_wider_than_the_window, pale_texts
 from review_pages import PAGES, Seen, next_order, review_in_browser, watch
 from reviewed_offices import review_job, settled, shop, until
 
@@ -62,11 +62,22 @@ def test_every_page_can_be_read_and_fits(browser: Browser, tmp_path: Path, width
             if name == "budget":
                 page.locator(".uplot").first.wait_for(timeout=30_000)
             assert page.locator(".top nav [aria-current]").inner_text() == name.capitalize()
-            assert pale_texts(page) == [] and not is_wider_than_the_window(page), name
+            assert_looks(page, name)
         page = seen.open("table")
         page.locator("button.cell").first.click()
         page.locator("#cell h2").wait_for()
-        assert pale_texts(page) == [] and not is_wider_than_the_window(page)
+        assert_looks(page, "a cell")
+        seen.session.allow(20 * 10**9)
+        until(lambda: seen.session.run.state == "done" and seen.session.outlook.is_current)
+        for name in ("orders", "repairs", "receipts"):
+            page = seen.open(name)
+            page.locator("main tbody tr").first.wait_for()
+            assert_looks(page, f"{name}, after the end")
+
+
+def assert_looks(page: Page, name: str) -> None:
+    assert pale_texts(page) == [] and not is_wider_than_the_window(page), name
+    assert beside_the_window(page) == [], name
 
 
 def test_the_table_shows_classes_and_tells_why(seen: Seen) -> None:
@@ -295,7 +306,7 @@ def test_a_window_sees_what_another_does_without_a_reload(seen: Seen) -> None:
 def test_repairs_are_kept_and_undone_one_by_one_by_class_and_by_attribute(seen: Seen) -> None:
     page = seen.open("repairs")
     written = seen.session.written()
-    assert written is not None and written.cells
+    assert written is not None and len(written.cells.row)
     line = page.locator("#list tbody tr", has=page.get_by_role("button", name="Keep", exact=True)).first
     name = line.get_attribute("data-cell")
     same = page.locator(f"tr[data-cell='{name}']")
