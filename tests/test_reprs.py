@@ -10,6 +10,7 @@ from typing import Any
 
 import pacas
 from pacas.cli.demo.files import write_files
+from pacas.client.outcome.repairs import ListedRepairs
 from pacas.protocol.receipt import Receipt, SignedReceipt
 from pacas.remote.verifying import CheckedReceipt, CheckedReceipts
 
@@ -119,7 +120,7 @@ def parts(thing: Any) -> Iterator[Any]:
             value = getattr(thing, name)
         except pacas.PacasError:  # a property of another engine's
             continue
-        if isinstance(value, tuple | list):
+        if isinstance(value, tuple | list | ListedRepairs):
             yield from value[:3]
         elif isinstance(value, Mapping):
             yield from list(value.values())[:3]

@@ -361,6 +361,7 @@ def test_a_class_is_decided_on_where_one_of_its_cells_stands(seen: Seen) -> None
     ):
         seen.press(button, within="#cell")
         page.locator("#cell .badge", has_text=state).wait_for()
+    page.locator("td:has(.badge)", has_text="kept").first.wait_for()  # the rows are those of after the last edit
     page.locator("td:has(ins):not(:has(.badge)) button").first.click()
     seen.press("Keep its class", within="#cell")
     seen.said("kept as written")

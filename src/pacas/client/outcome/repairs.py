@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from pacas.client.outcome.steps import Repair, Why
 from pacas.core.histogram import NO_ROWS, Ints
+from pacas.core.words import counted
 
 FREE, PAID, BY_HAND = range(3)
 """What has written a cell: own evidence, what was bought, or somebody."""
@@ -36,6 +37,9 @@ class ListedRepairs(Sequence[Repair]):
 
     def __len__(self) -> int:
         return len(self._found)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({counted(len(self), 'repair')})"
 
     @overload
     def __getitem__(self, at: int) -> Repair: ...
