@@ -86,6 +86,17 @@ def test_what_one_group_alone_speaks_for_is_a_comment(pacas: Any, folder: Path) 
     assert done["score"]["wrong_after"] == 0
 
 
+def test_where_one_left_side_holds_exactly_another_with_exceptions_is_a_comment(pacas: Any, folder: Path) -> None:
+    """Or rows that are right would be changed: what the exact one tells shows no errors."""
+    rows = [f"s{s},m{s // 2}/{n % 5},c{s // 4}" for s in range(80) for n in range(10)]
+    rows += [f"s{s},m{s // 2 + 20}/{s},c{s // 4}" for s in range(4)]  # another's measure, now and then
+    (folder / "studies.csv").write_text("\n".join(["study,measure,condition", *rows]) + "\n")
+    fds = {one["fd"]: one for one in pacas("init", "client", "studies.csv", "--json").document["fds"]}
+    assert fds["study -> condition"]["on"] and not fds["measure -> condition"]["on"]
+    assert fds["measure -> condition"]["why"].startswith("study -> condition has no exceptions: ")
+    assert pacas("clean", "client.toml", "--truth", "studies.csv", "--json").document["score"]["wrong_after"] == 0
+
+
 def test_with_a_provider_columns_are_mapped_and_a_dry_run_says_the_budget(pacas: Any, folder: Path) -> None:
     assert pacas("init", "provider", "sold.csv").code == 0
     told = pacas("init", "client", "mine.csv", "--provider", "provider.toml", "--json").document

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -65,10 +65,11 @@ class DependenciesDraft:
     def _add_suggested(self, suggested: SuggestedDependencies) -> None:
         told = list(self.fds)
         best: dict[str, SuggestedDependency] = {}
+        exact = {one.fd.rhs: one for one in sorted(suggested.strong, key=lambda one: one.rows) if one.is_exact}
         misspelled = {one.fd.rhs for one in suggested.strong if one.typo}
         sure = SURE if any(one.score >= CLEAN for one in suggested.strong) else 0.0
         for one in suggested.strong[:MOST]:
-            doubt = self._told_otherwise(one, told) or self._doubt(one, misspelled, best.get(one.fd.rhs), sure)
+            doubt = self._told_otherwise(one, told) or self._doubt(one, misspelled, best.get(one.fd.rhs), sure, exact)
             why = f"{doubt}: {evidence_words(one)}" if doubt else evidence_words(one)
             if self._add(one.fd, why, not doubt):
                 best.setdefault(one.fd.rhs, one)
@@ -91,6 +92,7 @@ class DependenciesDraft:
         misspelled: set[str],
         best: SuggestedDependency | None,
         sure: float,
+        exact: Mapping[str, SuggestedDependency],
     ) -> str | None:
         """Why a dependency that is strong by itself had better be looked at first."""
         empty = _empty_share(self._table, one.fd)
@@ -104,6 +106,8 @@ class DependenciesDraft:
             return "its exceptions come in blocks, and may be right"
         if one.exceptions and not one.typo and misspelled & set(one.fd.lhs):
             return "its exceptions may be errors of its left side"
+        if one.exceptions and one.fd.rhs in exact and exact[one.fd.rhs].rows >= one.rows:
+            return f"{exact[one.fd.rhs].fd} has no exceptions"
         if best is not None and 1 - one.agreement > TWICE * (1 - best.agreement) + MORE:
             return f"{best.fd} has fewer exceptions"
         return None
