@@ -81,7 +81,7 @@ class RunWorld(NamedTuple):
         return table.set_column(1, "G", pa.array(groups, pa.string()))
 
     def provider(self, engine: Engine[Any], **more: Any) -> pacas.Provider:
-        with patch("pacas.provider.provider._secret", lambda seed: b"of all providers of a world"):
+        with patch("pacas.provider.opened_shop._secret", lambda seed: b"of all providers of a world"):
             return pacas.Provider(
                 self.sold(),
                 match=MATCHES[self.match],

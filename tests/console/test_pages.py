@@ -418,10 +418,10 @@ def test_terms_list_credits_and_what_was_asked_for_are_shown(sealed: ServedConso
     wish = {"rate": 6250, "prepaid": 4 * 10**9, "days": 30}
     asked = sealed.client.post("/v1/offers", json=wish, headers={"Authorization": "Bearer token-of-ann"})
     assert asked.status_code == 200
-    sealed.provider.agree("offer/1", Schedule.parse("0:50"), 400 * 10**9, 9, buyer="ann")
+    sealed.provider.till.agree("offer/1", Schedule.parse("0:50"), 400 * 10**9, 9, buyer="ann")
     shown, id = text_of(sealed.page("/accounts")), asked.json()["offer"]["id"]
     assert f"{id} ann asked 62.5 % of the list" in shown
-    listed = sealed.provider.tab("ann").listed
+    listed = sealed.provider.till.tab("ann").listed
     assert listed == sealed.provider.ledger.total("ann").spent > 0
     assert f"of {rounded_text(listed)} by the list" in shown
     assert "on its own terms: 50 % of the list, 400 of 400 prepaid left, until " in shown

@@ -55,7 +55,7 @@ def test_charges_follow_the_schedule_and_a_quote_is_never_exceeded(case: Case) -
                 listed[one.buyer] += list_price.price
         again = opened(public, private, schedule=RATES, ledger=ledger, **how)
         for buyer, credits in listed.items():
-            assert with_rates.tab(buyer).listed == again.tab(buyer).listed == credits
+            assert with_rates.till.tab(buyer).listed == again.till.tab(buyer).listed == credits
             assert ledger.total(buyer).spent == schedule.paid(credits)
         found = audit(again)
         assert found.holds and all((b.listed, b.due) == (listed[n], b.spent) for n, b in found.buyers.items())
@@ -74,7 +74,7 @@ def buy(provider: pacas.Provider, number: int, ceiling: int = HIGH, **how: Any) 
 def test_who_buys_more_pays_less_for_what_comes_on_top() -> None:
     provider = shop(schedule=[[0, 100], [15, 50]])
     assert [buy(provider, n).price for n in range(3)] == [10 * 10**9, 75 * 10**8, 5 * 10**9]  # type: ignore[union-attr]
-    assert provider.tab("local").listed == 30 * 10**9
+    assert provider.till.tab("local").listed == 30 * 10**9
     assert provider.quote(Request({"K": "k3"}, "M", 0), buyer="another") == Quote(10 * 10**9)
 
 
@@ -90,7 +90,7 @@ def test_another_schedule_is_not_for_a_ledger_that_has_sales() -> None:
     buy(shop(schedule=RATES, ledger=ledger), 0)
     with pytest.raises(LedgerChangedError, match="schedule"):
         shop(ledger=ledger)
-    assert shop(schedule=RATES, ledger=ledger).tab("local").listed == 10 * 10**9
+    assert shop(schedule=RATES, ledger=ledger).till.tab("local").listed == 10 * 10**9
 
 
 def test_a_list_price_that_is_not_what_was_due_is_found() -> None:

@@ -15,7 +15,7 @@ from pacas.protocol.messages import Answer, Quote, Reason, Refusal, Request
 from pacas.provider.audit import audit
 from pacas.provider.ledger.entry import Entry
 from pacas.provider.ledger.ledger import Ledger, MemoryLedger
-from pacas.provider.provider import DAY
+from pacas.provider.till import DAY
 
 CREDIT = 10**9
 HALF = Schedule.parse("0:50")
@@ -54,7 +54,7 @@ def price(provider: pacas.Provider, number: int, **how: Any) -> int:
 
 
 def agree(provider: pacas.Provider, prepaid: int = 0, schedule: Schedule = HALF, **how: Any) -> Entry:
-    found = provider.agree(how.pop("key", "offer/1"), schedule, prepaid, 10, buyer="ann", **how)
+    found = provider.till.agree(how.pop("key", "offer/1"), schedule, prepaid, 10, buyer="ann", **how)
     assert isinstance(found, Entry)
     return found
 
@@ -77,7 +77,7 @@ def test_terms_count_from_their_entry_to_their_end(clock: Clock, quotes: str) ->
     clock.now -= 5 * DAY
     assert price(provider, 4) == 8 * CREDIT, "what has ended once stays so, whatever a clock says"
     for one in (provider, shop(ledger, quotes=quotes, schedule=[[0, 100], [15, 80]])):
-        assert one.tab("ann").listed == 50 * CREDIT and audit(one).holds
+        assert one.till.tab("ann").listed == 50 * CREDIT and audit(one).holds
         assert audit(one).buyers["ann"].due == 35 * CREDIT == ledger.total("ann").spent
 
 
@@ -88,7 +88,7 @@ def test_terms_of_another_process_are_taken_in(clock: Clock) -> None:
     assert price(provider, 0) == 5 * CREDIT
     assert other.quote(of(1), buyer="ann") == Quote(5 * CREDIT)
     other.refresh()
-    assert other.tab("ann").listed == 10 * CREDIT and price(other, 1) == 5 * CREDIT
+    assert other.till.tab("ann").listed == 10 * CREDIT and price(other, 1) == 5 * CREDIT
 
 
 def test_the_same_offer_is_accepted_once(clock: Clock) -> None:
@@ -101,13 +101,13 @@ def test_the_same_offer_is_accepted_once(clock: Clock) -> None:
 def test_what_is_prepaid_is_the_least_that_is_paid_and_is_within_the_credit(clock: Clock) -> None:
     provider = shop(MemoryLedger(clock))
     credit = 20 * CREDIT
-    assert provider.agree("o", HALF, credit + 1, 10, buyer="ann", credit=credit) == Refusal(Reason.CREDIT)
+    assert provider.till.agree("o", HALF, credit + 1, 10, buyer="ann", credit=credit) == Refusal(Reason.CREDIT)
     agree(provider, prepaid=12 * CREDIT, credit=credit)
-    assert (provider.tab("ann").bill(LIST), provider.tab("ann").unused(LIST)) == (12 * CREDIT, 12 * CREDIT)
+    assert (provider.till.tab("ann").bill(LIST), provider.till.tab("ann").unused(LIST)) == (12 * CREDIT, 12 * CREDIT)
     with pytest.raises(InputError, match="not used"):
         agree(provider, key="offer/2")
     assert [price(provider, n, credit=credit) for n in range(4)] == [5 * CREDIT] * 4
-    assert provider.tab("ann").bill(LIST) == 20 * CREDIT and not provider.tab("ann").unused(LIST)
+    assert provider.till.tab("ann").bill(LIST) == 20 * CREDIT and not provider.till.tab("ann").unused(LIST)
     assert provider.pay(of(4), 10**15, "4", buyer="ann", credit=credit) == Refusal(Reason.CREDIT)
     agree(provider, key="offer/2")
 
@@ -119,7 +119,7 @@ def test_what_is_prepaid_and_not_used_is_paid_all_the_same(clock: Clock) -> None
     clock.now += 10 * DAY
     assert provider.pay(of(1), 10**15, "1", buyer="ann", credit=20 * CREDIT) == Refusal(Reason.CREDIT)
     assert price(provider, 1, credit=22 * CREDIT) == 10 * CREDIT
-    assert provider.tab("ann").bill(LIST) == 22 * CREDIT and audit(provider).holds
+    assert provider.till.tab("ann").bill(LIST) == 22 * CREDIT and audit(provider).holds
 
 
 def test_who_has_only_accepted_is_in_an_audit_too(clock: Clock) -> None:
@@ -142,7 +142,7 @@ def test_several_accounts_at_a_provider_never_pay_less_than_one(clock: Clock) ->
                 rates = Schedule.of([[0, chance.randint(20, 90) + 0.37], [chance.randint(5, 40), 19.99]])
                 for provider, buyers in ((alone, ["u"]), (split, ["u", "v", "w"])):
                     for buyer in buyers:
-                        provider.agree("offer/1", rates, 0, 10, buyer=buyer)
+                        provider.till.agree("offer/1", rates, 0, 10, buyer=buyer)
             for provider, buyer in ((alone, "u"), (split, chance.choice("uvw"))):
                 assert isinstance(provider.pay(of(number), 10**15, str(number), buyer=buyer), Answer)
             clock.now += chance.choice([0, DAY, 4 * DAY])

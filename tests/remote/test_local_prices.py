@@ -61,7 +61,7 @@ def test_terms_of_an_account_count_in_quotes_that_are_worked_out_here() -> None:
     with watched(provider := sealed()) as (remote, paths):
         before = remote.quote(FIRST)
         assert isinstance(before, Quote) and before.price
-        provider.agree("offer/1", Schedule.parse("0:40"), 0, 9, buyer="ann")
+        provider.till.agree("offer/1", Schedule.parse("0:40"), 0, 9, buyer="ann")
         with RemoteProvider(remote.url, "token-of-ann") as again:
             told = again.quote(FIRST)
             assert told == provider.quote(FIRST, buyer="ann") == Quote(-(-before.price * 40 // 100))
@@ -87,9 +87,9 @@ def test_a_schedule_counts_in_quotes_that_are_worked_out_here() -> None:
                         assert isinstance(sold, Answer) and sold.price <= quoted.price
                         spent += sold.price
                 now = remote.balance()
-                assert (now.spent, now.listed) == (spent, provider.tab("ann").listed)
-                assert now.spent == provider.schedule.paid(now.listed)
-    assert provider.tab("ann").listed > 2 * 10**9, "all three rates have counted"
+                assert (now.spent, now.listed) == (spent, provider.till.tab("ann").listed)
+                assert now.spent == provider.till.schedule.paid(now.listed)
+    assert provider.till.tab("ann").listed > 2 * 10**9, "all three rates have counted"
 
 
 def test_a_cleaning_asks_for_no_quote() -> None:

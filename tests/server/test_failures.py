@@ -161,7 +161,7 @@ def test_an_unexpected_error_says_where_and_not_what(
         raise RuntimeError("ibuprofen of the man of 51")
 
     monkeypatch.setattr(shop.provider, "quote", broken)
-    monkeypatch.setattr(shop.provider, "sell_many", broken)
+    monkeypatch.setattr(shop.provider.till, "sell_many", broken)
     for answer in (shop.quotes(med("male", "51", 1)), shop.buy("k", med("male", "51", 1))):
         assert error_of(answer) == (500, "internal", "an error inside the service; its log says where")
     failed = [line for line in shop.log_lines() if line["event"] == "failed"]

@@ -135,7 +135,7 @@ def test_a_wish_that_is_none_is_refused(open_shop: Any, body: dict[str, Any]) ->
 
 def test_operators_see_terms_and_list_credits(open_shop: Any) -> None:
     shop = open_shop()
-    shop.provider.agree("offer/1", Schedule.parse("0:50"), 3, 5, buyer="ann")
+    shop.provider.till.agree("offer/1", Schedule.parse("0:50"), 3, 5, buyer="ann")
     shop.buy("1", med("male", "51", 2))
     ann = next(one for one in shop.call("GET", "/v1/accounts", "olga").json() if one["account"] == "ann")
     assert ann["terms"]["prepaid"] == 3 and ann["listed"] >= 2 * ann["spent"] - 1 > 0

@@ -150,7 +150,7 @@ def noted(tmp_path: Path) -> Iterator[StateFile]:
         sell(provider, 0, 1, 2)
         state = state_file(URL, tmp_path)
         assert state is not None
-        state.write(provider.known)
+        state.write(provider.till.known)
     yield state
 
 

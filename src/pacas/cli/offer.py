@@ -43,7 +43,7 @@ from pacas.provider.ledger.offers import (
     offer_named,
     withdraw,
 )
-from pacas.provider.provider import DAY
+from pacas.provider.till import DAY
 from pacas.storage.url import open_accounts, open_offers
 from pacas.wire.connection_file import moment
 
@@ -218,7 +218,7 @@ def _accept_in_process(id: str, file: ProviderFile) -> OfferedTerms:
         with opened_provider(file) as opened:
             claim(offers, offer, time())
             try:
-                agreed = opened.agree(offer.key, offer.schedule, offer.prepaid, offer.days, buyer=offer.buyer)
+                agreed = opened.till.agree(offer.key, offer.schedule, offer.prepaid, offer.days, buyer=offer.buyer)
             except InputError:
                 offers.change(offer.id, OfferState.ACCEPTED, OfferState.MADE)
                 raise

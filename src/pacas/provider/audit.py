@@ -161,7 +161,7 @@ def _sales(purchases: Sequence[Purchase]) -> tuple[AuditedSales, ...]:
 def _buyer(provider: Provider, found: CountedSales, sales: Sequence[AuditedSales], tab: Tab) -> BuyerAudit:
     purchases, spent = sum(s.purchases for s in sales), sum(s.spent for s in sales)
     left = provider.shop.neighbours - found.ruled_out
-    return BuyerAudit(purchases, spent, tab.due(provider.schedule, found.due), left, tab.listed, found.due, tab)
+    return BuyerAudit(purchases, spent, tab.due(provider.till.schedule, found.due), left, tab.listed, found.due, tab)
 
 
 def _without_purchases(provider: Provider, tab: Tab) -> BuyerAudit:

@@ -6,75 +6,48 @@ that moment, records the purchase, and only then answers.
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any
 
 from pacas.core.anonymity import Policy
 from pacas.core.dependency import FunctionalDependency, MatchingDependency
 from pacas.core.money import nanocredits
 from pacas.core.query import MAIN, GeneralizedQuery
 from pacas.core.schedule import LIST, Schedule
-from pacas.core.tab import AgreedTerms, Tab
 from pacas.engine.contract import Engine, Source
 from pacas.engine.hierarchy_files import GivenHierarchies, as_hierarchies
 from pacas.engine.questions import Data, as_source, engine_for
 from pacas.errors import (
-    HouseError,
     InputError,
-    LedgerBrokenError,
-    LedgerChangedError,
-    LedgerModeError,
-    StorageError,
     did_you_mean,
 )
-from pacas.protocol.marketplace import Columns, is_as_quoted
+from pacas.protocol.marketplace import Columns
 from pacas.protocol.messages import (
     Answer,
     Ladders,
     Offer,
     Payment,
     Quote,
-    QuotedLadder,
-    Reason,
     Refusal,
     Request,
 )
 from pacas.protocol.names import LOCAL, check_buyer
-from pacas.protocol.order_of_checks import at_rates
-from pacas.provider.circle import ELSEWHERE, TRIES, Circle
+from pacas.provider.circle import Circle
 from pacas.provider.in_memory.shop import InMemoryShop
-from pacas.provider.in_memory.stock import Stock, take_stock
-from pacas.provider.ledger.chain import Head
-from pacas.provider.ledger.entry import AcceptedTerms, Entry, Opening, Purchase
+from pacas.provider.in_memory.stock import Stock
+from pacas.provider.ledger.entry import Entry, Purchase
 from pacas.provider.ledger.ledger import Ledger, MemoryLedger
-from pacas.provider.on_engine.memory_limit import too_large
-from pacas.provider.on_engine.shop import EngineShop
+from pacas.provider.opened_shop import ShopOpening
 from pacas.provider.published import check_published
 from pacas.provider.quote_mode import QuoteMode, quote_mode, sealed_keys
 from pacas.provider.quoter.declared import Sealing
-from pacas.provider.sealed.earlier_sales import PART as EARLIER
-from pacas.provider.sealed.noisy_prior import with_prior
-from pacas.provider.sealed.opening import open_sealed
-from pacas.provider.shared_commits import MOST, Credit, SaleOrder, SaleRun, SharedCommits
+from pacas.provider.shared_commits import Credit
 from pacas.provider.shop.contract import Shop, Tell
-from pacas.provider.shop.fingerprint import ledger_mode, relation_digests
 from pacas.provider.support.support_set import Generated, GivenSupport
 from pacas.provider.support.weights import Factor
 from pacas.provider.terms import HistoryScope, Terms, ViewPrice
-
-DAY = 24 * 3600
-"""Seconds."""
-
-
-class _Sold(NamedTuple):
-    """A sale that is in the ledger, if its transaction ends well."""
-
-    sale: Any
-    purchase: Purchase
-    entry: Entry
+from pacas.provider.till import Till
 
 
 class Provider:
@@ -174,100 +147,20 @@ class Provider:
         tell: Tell,
         circle: Circle | None,
     ) -> None:
-        self._ledger, self._circle = ledger, circle
         if circle is not None:
             circle.join(terms)
+        self._circle = circle
         self.seed_is_given = seed is not None
         """Whether the support set's secret can be guessed."""
-        self.began_anew: tuple[str, ...] = ()
-        """What had changed of its terms since the ledger was opened: nothing had been sold, so it was opened anew."""
-        self.note: Callable[[Head], None] = lambda head: None
-        """Is told of every head that is known to be in the ledger to stay."""
-        self._commits, self._state = SharedCommits(self._sell_together), Lock()
-        self._overcounts = False
-        """Whether more is known here as sold than was sold: a commit that several sales shared has failed."""
-        chosen = engine_for(sources[MAIN], engine, *sources.values())
+        chosen, state = engine_for(sources[MAIN], engine, *sources.values()), Lock()
         check_published(chosen, sources[MAIN], terms.published)
-        self._shop = self._open(
-            chosen, sources, terms.quotes, lambda secret: self._ready(chosen, sources, terms, secret, tell), seed
-        )
+        opened = ShopOpening(chosen, sources, terms, seed, state, tell).open(ledger)
+        self._shop, self._ledger = opened.shop, opened.ledger
+        self.began_anew = opened.began_anew
+        """What had changed of its terms since the ledger was opened: nothing had been sold, so it was opened anew."""
         tell("reading the ledger")
-        self._sales = self._shop.sales
-        self._known = self._ledger.opened_head
-        self._catch_up()
-        with self._ledger.transaction():
-            self._catch_up()
-            if self._sales.totals() != self._ledger.totals():
-                raise LedgerBrokenError("the totals of some buyers are not the sums of their purchases")
-
-    def _ready(
-        self, engine: Engine[Any], sources: Mapping[str, Source], terms: Terms, secret: bytes, tell: Tell
-    ) -> Shop[Any]:
-        """The relation made ready to sell from: at sealed quotes; in memory, if there is room; or on the engine."""
-        if terms.sealing is not None:
-            sealing = with_prior(engine, sources[MAIN], terms, terms.sealing, secret)
-            return open_sealed(engine, sources[MAIN], terms, sealing, self._state, tell)
-        table = too_large(engine, sources[MAIN], terms)
-        if table is None:
-            return InMemoryShop(take_stock(engine, sources, terms, secret, tell), secret, self._state)
-        return EngineShop(engine, table, terms, secret, self._state, tell)
-
-    def _open(
-        self,
-        engine: Engine[Any],
-        sources: Mapping[str, Source],
-        mode: QuoteMode,
-        ready: Callable[[bytes], Shop[Any]],
-        seed: int | None,
-    ) -> Shop[Any]:
-        """Take stock, and open the ledger, anew if its terms have changed and nothing was sold.
-
-        Only while a ledger is new are other writers held off meanwhile.
-        """
-        ledger, seen = self._ledger, self._ledger.opening()
-        changed: tuple[str, ...] = ()
-
-        def digests(shop: Shop[Any]) -> dict[str, str]:
-            return relation_digests(engine, sources) | shop.fingerprint()
-
-        if seen is not None:
-            try:
-                return self._opened_again(seen, mode, ready, seed, digests)
-            except (LedgerChangedError, LedgerModeError) as error:
-                if self._counts_sales(seen):
-                    raise
-                changed = error.parts
-        if ledger.is_read_only:
-            ledger = self._ledger = MemoryLedger()  # which is opened anew in its place, as a writer would
-            seen = None
-        with ledger.transaction():
-            stored = ledger.opening()
-            if stored is not None and (stored != seen or self._counts_sales(stored)):  # another process was faster
-                return self._opened_again(stored, mode, ready, seed, digests)
-            shop = ready(secret := _secret(seed))
-            begin = ledger.open if stored is None else ledger.begin_anew
-            begin(digests(shop), secret)
-        self.began_anew = changed
-        return shop
-
-    def _counts_sales(self, opening: Opening) -> bool:
-        """Whether anything was sold, from this ledger or from earlier ones that it counts."""
-        return self._ledger.has_sales or EARLIER in opening.fingerprint
-
-    def _opened_again(
-        self,
-        opening: Opening,
-        mode: QuoteMode,
-        ready: Callable[[bytes], Shop[Any]],
-        seed: int | None,
-        digests: Callable[[Shop[Any]], dict[str, str]],
-    ) -> Shop[Any]:
-        """What is sold from, if the ledger was opened with its like."""
-        if (kept := ledger_mode(opening.fingerprint)) is not mode:
-            raise LedgerModeError(kept.value, mode.value)
-        shop = ready(secret := opening.seed if seed is None else _secret(seed))
-        self._ledger.open(digests(shop), secret)
-        return shop
+        self.till = Till(self._shop, self._ledger, circle, state)
+        """Where it sells: what is known to be sold, and on which terms each buyer buys."""
 
     @property
     def shop(self) -> Shop[Any]:
@@ -284,12 +177,6 @@ class Provider:
     @property
     def ledger(self) -> Ledger:
         return self._ledger
-
-    @property
-    def known(self) -> Head:
-        """The ledger as far as it is known here: it must never hold less."""
-        with self._state:
-            return self._known
 
     def close(self) -> None:
         """Let go of the ledger, and of the circle: nothing can be sold any more."""
@@ -319,20 +206,18 @@ class Provider:
         """AskPrice: what a request costs this buyer now, or why it is refused."""
         check_buyer(buyer)
         judged = self._shop.judge(request, buyer)
-        return judged if isinstance(judged, Refusal) else Quote(self._quoted(judged.price, buyer))
+        return judged if isinstance(judged, Refusal) else Quote(self.till.quoted(judged.price, buyer))
 
     def quote_batch(self, attribute: str, tuples: Columns, *, buyer: str = LOCAL) -> Ladders:
         """AskPrice for many tuples, each at all levels."""
         check_buyer(buyer)
-        ladders, tab = self._shop.ladders(attribute, tuples, buyer), self.tab(buyer)
-        schedule = tab.schedule(self.schedule)
-        return ladders if schedule.is_flat else Ladders(at_rates(schedule, tab.listed, ladders.prices))
+        return self.till.ladders(attribute, tuples, buyer)
 
     def quote_query(self, query: GeneralizedQuery, *, buyer: str = LOCAL) -> Quote | Refusal:
         """AskPrice for any generalized query; only where the relation is held in memory."""
         check_buyer(buyer)
         quoted = self._shop.quote_query(query, buyer)
-        return quoted if isinstance(quoted, Refusal) else Quote(self._quoted(quoted.price, buyer))
+        return quoted if isinstance(quoted, Refusal) else Quote(self.till.quoted(quoted.price, buyer))
 
     def pay(
         self, request: Request, ceiling: int, key: str, *, buyer: str = LOCAL, credit: Credit = None
@@ -347,12 +232,12 @@ class Provider:
 
     @property
     def most_at_once(self) -> int:
-        """Values that are sold in one durable step; in a circle one by one, as each waits for the clearing house."""
-        return MOST if self._circle is None else 1
+        """Values that are sold in one durable step."""
+        return self.till.most_at_once
 
     def pay_many(self, payments: Sequence[Payment], *, buyer: str = LOCAL) -> list[Answer | Refusal]:
         """Pay in order up to the first surprise, in one transaction."""
-        sold = self.sell_many(payments, buyer=buyer)
+        sold = self.till.sell_many(payments, buyer=buyer)
         return [one if isinstance(one, Refusal) else _answer(one.purchase) for one in sold]
 
     def sell(
@@ -360,206 +245,7 @@ class Provider:
     ) -> Entry | Refusal:
         """Pay, with the ledger's entry for an answer: what a receipt is made from. Sales of several threads share a
         commit."""
-        return self.sell_many([Payment(request, ceiling, key)], buyer=buyer, credit=credit)[0]
-
-    def sell_many(
-        self, payments: Sequence[Payment], *, buyer: str = LOCAL, credit: Credit = None
-    ) -> list[Entry | Refusal]:
-        """Pay in order up to the first surprise, with the ledger's entries for answers. At most `most_at_once` are.
-
-        An order that is mistaken ends a run like a surprise, or raises where it is the first.
-        """
-        if self._circle is not None and buyer == ELSEWHERE:
-            raise InputError(f"no buyer may be called {ELSEWHERE!r}; take another name")
-        orders = [
-            SaleOrder(replace(payment, request=self._needed(payment.request)), buyer, credit)
-            for payment in payments[: self.most_at_once]
-        ]
-        return self._commits.make(SaleRun(orders)) if orders else []
-
-    def _sell_together(self, runs: Sequence[SaleRun]) -> None:
-        """Sell in order, each judged on all before it, and durable together or not at all."""
-        outcomes: list[list[Entry | Refusal] | Exception] = []
-        sales: list[_Sold] = []
-        if self._overcounts:
-            self._recount()
-        try:
-            with self._ledger.transaction():
-                self._ledger.look_ahead((order.buyer, order.payment.key) for run in runs for order in run.orders)
-                for run in runs:
-                    outcomes.append(self._sell_run(run.orders, sales, is_first=not outcomes))
-        except BaseException:
-            self._overcounts = bool(sales) and self._sales.count >= sales[0].entry.sequence
-            raise
-        if sales:  # durable now; quotes may know, unless a refresh was faster
-            self._take_in(sales[-1])
-            with self._state:
-                self._move_on(Head(sales[-1].entry.sequence + 1, sales[-1].entry.hash))
-        for run, outcome in zip(runs, outcomes, strict=True):
-            run.outcome = outcome
-
-    def _sell_run(
-        self, orders: Sequence[SaleOrder], sales: list[_Sold], *, is_first: bool
-    ) -> list[Entry | Refusal] | Exception:
-        """Sell up to the first surprise, in a transaction that goes on."""
-        told: list[Entry | Refusal] = []
-        for order in orders:
-            sold: Entry | Refusal | Exception | None = self._found(order)
-            if is_first and not told:  # what it needs may have come with what was found
-                self._catch_up()
-            if sold is None:
-                sold = self._sell_one(order, sales)
-            if isinstance(sold, Exception):
-                return told or sold
-            if sold is None:
-                break
-            told.append(sold)
-            if order.is_surprised_by(sold):
-                break
-        return told
-
-    def _found(self, order: SaleOrder) -> Entry | InputError | None:
-        """What was sold before with an order's key."""
-        try:
-            return self._ledger.find(order.buyer, order.payment.key, order.payment.request)
-        except InputError as error:
-            return error
-
-    def _is_as_quoted(self, order: SaleOrder) -> bool:
-        """Whether the quotes that an order was planned by hold still."""
-        return all(is_as_quoted(self._ladder(one, order.buyer), one.prices) for one in order.payment.quoted)
-
-    def _ladder(self, quoted: QuotedLadder, buyer: str) -> list[int]:
-        tuples = {column: [value] for column, value in quoted.tuple.items()}
-        ladder: list[int] = self.quote_batch(quoted.attribute, tuples, buyer=buyer).prices[0].tolist()
-        return ladder
-
-    def _sell_one(self, order: SaleOrder, sales: list[_Sold]) -> Entry | Refusal | Exception | None:
-        """Sell in a transaction that goes on; what is wrong with one order is no other's business. None: the quotes
-        that it was planned by are others by now."""
-        try:
-            most = order.credit() if callable(order.credit) else order.credit
-            if sales:
-                self._take_in(sales[-1])
-            if not self._is_as_quoted(order):
-                return None
-            made = self._judged(order, most) if self._circle is None else self._cleared(self._circle, order, most)
-            if isinstance(made, Refusal):
-                return made
-            sale, purchase = made
-        except HouseError as error:
-            return error
-        except StorageError:
-            raise
-        except Exception as error:
-            return error
-        try:
-            entry = self._ledger.append(purchase, is_new=True)
-        except InputError as error:  # before anything was written
-            return error
-        sales.append(_Sold(sale, purchase, entry))
-        return entry
-
-    def _judged(self, order: SaleOrder, most: int | None) -> tuple[Any, Purchase] | Refusal:
-        """What an order comes to, on all that is known here to be sold."""
-        sale = self._shop.judge(order.payment.request, order.buyer)
-        if isinstance(sale, Refusal):
-            return sale
-        tab = self.tab(order.buyer, now := self._ledger.now())
-        price = tab.charge(self.schedule, sale.price)
-        if price > order.payment.ceiling:
-            return Refusal(Reason.CEILING)
-        if most is not None and self._is_beyond(most, order.buyer, tab, tab.bought(sale.price, None)):
-            return Refusal(Reason.CREDIT)
-        purchase = self._shop.purchase(sale, order.payment.request, order.buyer, order.payment.key)
-        if not tab.schedule(self.schedule).is_flat:
-            purchase = replace(purchase, price=price, listed=sale.price)
-        if tab.has_terms:  # the entry's own time says whether they had ended
-            purchase = replace(purchase, time=now)
-        return sale, purchase
-
-    def _cleared(self, circle: Circle, order: SaleOrder, most: int | None) -> tuple[Any, Purchase] | Refusal:
-        """The same with all that other members have sold of the same person, reserved before anybody is told."""
-        made = self._judged(order, most)
-        for _ in range(TRIES):
-            if isinstance(made, Refusal):
-                return made
-            found = circle.read(order.payment.request)
-            if isinstance(found, Refusal):
-                return found
-            lines, news = found
-            with self._state:
-                sold = [Purchase(ELSEWHERE, "-", request, 0, "") for request in news]
-                if not all([self._sales.learn_elsewhere(one) for one in sold]):
-                    circle.forget()
-                    return Refusal(Reason.UNSAFE)
-            if news:
-                made = self._judged(order, most)
-            if isinstance(made, Refusal) or circle.reserve(order.payment.request, lines):
-                return made
-        raise circle.too_busy()
-
-    def _take_in(self, sold: _Sold) -> None:
-        """Know of a sale that was made here. While its commit is shared, quotes may know of it shortly before."""
-        with self._state:
-            if self._sales.count < sold.entry.sequence:
-                self._shop.add(sold.sale, sold.purchase)
-
-    def _recount(self) -> None:
-        """Count what was sold anew, after a commit that failed: what is known here was not sold. The turn is held."""
-        entries = self._ledger.after(self._ledger.opened_head)
-        with self._state:
-            self._shop.recount([entry.sold for entry in entries])
-            if self._circle is not None:
-                self._circle.forget()
-            self._sales, self._overcounts = self._shop.sales, False
-
-    @property
-    def schedule(self) -> Schedule:
-        """What list prices cost who has bought so much."""
-        return self._shop.terms.schedule
-
-    def tab(self, buyer: str, now: int | None = None) -> Tab:
-        """The list credits of a buyer, and the terms that it buys on, now or at a time that is given."""
-        with self._state:
-            tab = self._sales.tab(buyer)
-        return tab.at(self._ledger.now() if now is None else now) if tab.has_terms else tab
-
-    def agree(
-        self, key: str, schedule: Schedule, prepaid: int, days: int, *, buyer: str = LOCAL, credit: Credit = None
-    ) -> Entry | Refusal:
-        """Let a buyer buy on other terms for so many days: an entry of the ledger, durable when this returns.
-
-        The same key is agreed to once. What is prepaid must be within the credit; and what was prepaid before is used
-        up first, as long as the terms that it belongs to last.
-        """
-        with self._commits.turn:
-            with self._ledger.transaction():
-                self._catch_up()
-                most = credit() if callable(credit) else credit
-                found, now = self._ledger.find_terms(buyer, key), self._ledger.now()
-                if found is not None:
-                    return found
-                tab = self.tab(buyer, now)
-                if tab.unused(self.schedule):
-                    raise InputError("there are terms with credits that are prepaid and not used; use them up first")
-                terms = AgreedTerms(schedule, prepaid, None if now is None else now + days * DAY)
-                if most is not None and self._is_beyond(most, buyer, tab, tab.agree(terms, None)):
-                    return Refusal(Reason.CREDIT)
-                entry = self._ledger.agree(AcceptedTerms(buyer, key, terms, now))
-            self._catch_up()
-        return entry
-
-    def _is_beyond(self, credit: int, buyer: str, tab: Tab, after: Tab) -> bool:
-        """Would a buyer pay more, and more than it may in all? What is prepaid is paid, used or not."""
-        more = after.bill(self.schedule) - tab.bill(self.schedule)
-        unused = tab.bill(self.schedule) - tab.due(self.schedule)
-        return more > 0 and self._ledger.total(buyer).spent + unused + more > credit
-
-    def _quoted(self, price: int, buyer: str) -> int:
-        """What a list price costs a buyer at the most."""
-        tab = self.tab(buyer)
-        return tab.schedule(self.schedule).quote(tab.listed, price)
+        return self.till.sell_many([Payment(request, ceiling, key)], buyer=buyer, credit=credit)[0]
 
     def as_buyer(self, buyer: str) -> BuyerView:
         """The marketplace as one buyer sees it."""
@@ -568,36 +254,7 @@ class Provider:
 
     def refresh(self) -> None:
         """Take in what other processes have sold from the same ledger. It waits for no writer, and none for it."""
-        if self._overcounts:
-            with self._commits.turn:
-                self._recount()
-        self._catch_up()
-
-    def _needed(self, request: Request) -> Request:
-        """A request without columns that the match does not need: they are not looked at, and so not kept."""
-        offer = self._shop.offers.get(request.attribute)
-        if offer is None or len(request.tuple) <= len(offer.columns):
-            return request
-        needed = {column: request.tuple[column] for column in offer.columns if column in request.tuple}
-        return Request(needed, request.attribute, request.level)
-
-    def _catch_up(self) -> None:
-        """Take in the purchases that are in the ledger and not yet known here, whoever else does so by now.
-
-        A LedgerWentBackError says that the ledger does not hold what is known here: nothing more is sold from it.
-        """
-        known = self.known
-        if new := self._ledger.after(known):
-            with self._state:
-                if left := new[self._sales.count - known.entries + 1 :]:
-                    self._sales.take_in([entry.sold for entry in left])
-                self._move_on(Head(new[-1].sequence + 1, new[-1].hash))
-
-    def _move_on(self, head: Head) -> None:
-        """What is known to be in the ledger to stay; whoever calls holds the lock of what was sold."""
-        if head.entries > self._known.entries:
-            self._known = head
-            self.note(head)
+        self.till.refresh()
 
 
 class BuyerView:
@@ -646,8 +303,3 @@ def _history(given: HistoryScope | str) -> HistoryScope:
     except ValueError:
         known = [history.value for history in HistoryScope]
         raise InputError(f"no such history; {did_you_mean(str(given), known)}") from None
-
-
-def _secret(seed: int | None) -> bytes:
-    """The support set's secret: random, unless a seed is given to repeat an experiment."""
-    return secrets.token_bytes(32) if seed is None else str(seed).encode()

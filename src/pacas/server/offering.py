@@ -21,7 +21,8 @@ from pacas.provider.ledger.offers import (
     offer_named,
     withdraw,
 )
-from pacas.provider.provider import DAY, Provider
+from pacas.provider.provider import Provider
+from pacas.provider.till import DAY
 from pacas.server.authentication import Authentication
 from pacas.server.failures import Failure
 from pacas.wire.shapes import ErrorCode, OfferAnswer, OfferBody, OfferDocument, OffersAnswer, RateStep, TermsDocument
@@ -57,7 +58,7 @@ class Offering:
         except InputError as error:
             raise Failure(ErrorCode.CONFLICT, str(error)) from None
         try:
-            agreed = self._provider.agree(
+            agreed = self._provider.till.agree(
                 offer.key,
                 offer.schedule,
                 offer.prepaid,

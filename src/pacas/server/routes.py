@@ -234,7 +234,7 @@ class Routes:
         total = ledger.total(account.name)
         entries = ledger.bought_by(account.name, after, limit + 1)
         purchases, provider = self._first(entries[:limit]), self._service.provider
-        tab, standing = provider.tab(account.name), provider.schedule
+        tab, standing = provider.till.tab(account.name), provider.till.schedule
         lost = tab.bill(standing) - tab.due(standing) - tab.unused(standing)  # of what was prepaid earlier
         head = {
             "account": account.name,
@@ -267,7 +267,10 @@ class Routes:
         totals = provider.ledger.totals()
         accounts = self._service.accounts.list()
         return to_json(
-            [_line(one, *totals.get(one.name, (0, 0)), provider.tab(one.name), provider.schedule) for one in accounts]
+            [
+                _line(one, *totals.get(one.name, (0, 0)), provider.till.tab(one.name), provider.till.schedule)
+                for one in accounts
+            ]
         )
 
 

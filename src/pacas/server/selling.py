@@ -180,7 +180,7 @@ class Selling:
             """Read again when no other writer can come in between: to wait for one may have taken seconds."""
             return self._buyer(account).credit
 
-        told = self._provider.sell_many(payments, buyer=now.name, credit=credit)
+        told = self._provider.till.sell_many(payments, buyer=now.name, credit=credit)
         for sold in told:
             if not isinstance(sold, Refusal):
                 self._metrics.sold()

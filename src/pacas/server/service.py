@@ -116,7 +116,7 @@ class Service:
 
     def rates(self, tab: Tab = NOTHING_BOUGHT) -> list[RateStep]:
         """What list prices cost, everybody or an account; none where that is what the list says."""
-        schedule = tab.schedule(self.provider.schedule)
+        schedule = tab.schedule(self.provider.till.schedule)
         return [] if schedule.is_flat else RateStep.all_of(schedule)
 
     def limits(self, account: Account) -> Limits:

@@ -65,7 +65,7 @@ def command(
             offers, schedule = remote.catalogue(), remote.schedule()
     else:
         with opened_file(reach) as opened:
-            offers, total, schedule = opened.catalogue(), opened.shop.total, opened.schedule
+            offers, total, schedule = opened.catalogue(), opened.shop.total, opened.till.schedule
     if json:
         print_json(as_json(offers, total, schedule))
     else:

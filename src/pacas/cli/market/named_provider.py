@@ -160,9 +160,9 @@ def _standing(remote: pacas.RemoteProvider) -> StandingOffers:
 
 
 def _standing_in_process(reach: NamedProvider, opened: Provider, buyer: str) -> StandingOffers:
-    tab = opened.tab(buyer)
+    tab = opened.till.tab(buyer)
     offers = [one for one in _in_process().offers_to(reach.file, buyer) if one.stands]
-    return StandingOffers(tab.schedule(opened.schedule), tab.listed, offers)
+    return StandingOffers(tab.schedule(opened.till.schedule), tab.listed, offers)
 
 
 def _in_process() -> Any:

@@ -81,7 +81,7 @@ def command(
         with opened_with_engine(file, choice, read_only=True) as (opened, asked):
             worst = worst_leak(file, opened, asked)
             document = {
-                **as_json(audit(opened, noted), opened.schedule),
+                **as_json(audit(opened, noted), opened.till.schedule),
                 "leak": None if worst is None else leak_as_json(worst),
                 "findings": [finding.as_json() for finding in findings_of(file, opened, asked)],
             }

@@ -162,15 +162,15 @@ def _noting_heads(file: ProviderFile, provider: Provider) -> Iterator[None]:
     state = state_file(file.ledger_url, file.folder)
     assert state is not None  # a ledger in memory is not served
     try:
-        state.write(provider.known)
+        state.write(provider.till.known)
     except StorageError as error:
         _warn(f"{error}: a ledger that is put back while nothing is served is not noticed")
-    provider.note = state.note
+    provider.till.note = state.note
     try:
         yield
     finally:
         with suppress(StorageError):
-            state.write(provider.known)
+            state.write(provider.till.known)
 
 
 def _named(named: str | None) -> str:

@@ -113,7 +113,7 @@ async def _page(board: Board, visit: Visit, made: NewToken | None = None) -> Res
             account,
             totals.get(account.name, Total()),
             lately[account.name].total() if account.name in lately else 0,
-            provider.tab(account.name),
+            provider.till.tab(account.name),
         )
         for account in found
     ]
@@ -127,8 +127,8 @@ async def _page(board: Board, visit: Visit, made: NewToken | None = None) -> Res
         everybody=board.service.settings.quotes_per_minute,
         made=made,
         offers=offers,
-        standing=provider.schedule,
-        rates=None if provider.schedule.is_flat else provider.schedule.words(),
+        standing=provider.till.schedule,
+        rates=None if provider.till.schedule.is_flat else provider.till.schedule.words(),
     )
 
 
