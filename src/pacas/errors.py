@@ -126,7 +126,8 @@ class LedgerModeError(StorageError):
     def __init__(self, kept: str, now: str) -> None:
         super().__init__(
             f'the ledger was kept with quotes = "{kept}", not "{now}"; say quotes = "{kept}" to go on with it, or name '
-            f"another one in [ledger] url{'' if now == 'paper' else ', and this one in [ledger] sold_before'}"
+            "another one in [ledger] url, "
+            + ("where what this one sold does not count" if now == "paper" else "and this one in [ledger] sold_before")
         )
 
 

@@ -285,6 +285,15 @@ def test_a_protected_column_may_not_have_its_domain_from_the_data_either(
     assert quoted(unsold + "[service]\npublish_built = true\n", capsys)[0] == 0
 
 
+def test_what_may_be_published_needs_no_hierarchy(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    published = PROVIDER.replace('EDU = "edu.csv"\n', "") + "[service]\npublish_built = true\n"
+    code, told = quoted(published, capsys)
+    assert code == 0 and len(json.loads(told)["quotes"][0]["levels"]) == 2, "its values, and the root"
+    lines = FILES["people.csv"].splitlines(keepends=True)
+    Path("people.csv").write_text("".join([lines[0], *reversed(lines[1:])]))
+    assert quoted(published, capsys) == (0, told), "whatever the order of rows is"
+
+
 DEFAULT = PROVIDER.replace('quotes = "sealed"\n', "")
 
 

@@ -18,6 +18,7 @@ from pacas.formats.toml_sections import named
 from pacas.provider.circle import Circle
 from pacas.provider.ledger.ledger import Ledger
 from pacas.provider.provider import Provider
+from pacas.provider.quote_mode import QuoteMode
 from pacas.provider.quoter.declared import EarlierSales
 from pacas.provider.shop.contract import Tell
 from pacas.provider.support.support_set import Generated, GivenSupport
@@ -55,7 +56,7 @@ def _terms(
     circle: Circle | None,
 ) -> Terms:
     return Terms(
-        hierarchies=file.read_hierarchies(relations[MAIN], engine),
+        hierarchies=_hierarchies(file, relations[MAIN], engine),
         match=file.dependencies(),
         policies=file.policies(),
         support=_support(file, relations[MAIN], engine),
@@ -72,6 +73,16 @@ def _terms(
         published=file.published(),
         about=file.relation.about,
     )
+
+
+def _hierarchies(file: ProviderFile, relation: Source, engine: Engine[Any]) -> dict[str, Hierarchy]:
+    """What is read or built; where values may be published and quotes are sealed, two levels for what has none."""
+    trees = file.read_hierarchies(relation, engine)
+    if file.quotes is QuoteMode.SEALED and file.service.publish_built:
+        for attribute in (a for a in file.protected() if a not in trees and a in relation.columns):
+            values = engine.histogram(engine.open(relation, [attribute]), [attribute], {}).column(attribute)
+            trees[attribute] = Hierarchy.flat(sorted(value for value in values if value is not None))
+    return trees
 
 
 def _support(file: ProviderFile, relation: Source, engine: Engine[Any]) -> Generated | GivenSupport:

@@ -94,6 +94,10 @@ class ProviderFile(ProviderSections):
         except InputError as error:
             raise ConfigError(str(error)) from None
 
+    def protected(self) -> list[str]:
+        """What is sold, or protected by a policy."""
+        return list(dict.fromkeys([*self.match, *(a for policy in self.policies() for a in policy.y)]))
+
     def built_among(self, attributes: Iterable[str]) -> list[str]:
         """Those attributes whose hierarchies are made from the relation: one tells which values there are."""
         return [a for a in attributes if a in self.hierarchies and not isinstance(self.hierarchies[a], str)]

@@ -40,8 +40,7 @@ def sealing_of(file: ProviderFile, engine: Engine[Any], sold_before: Sequence[Ea
 
 def _check_domains(file: ProviderFile) -> None:
     """What is sold or protected has its domain from elsewhere than the relation, or it may be known."""
-    protected = dict.fromkeys([*file.match, *(a for policy in file.policies() for a in policy.y)])
-    if not file.service.publish_built and (built := file.built_among(protected)):
+    if not file.service.publish_built and (built := file.built_among(file.protected())):
         raise ConfigError(
             f"hierarchies.{built[0]}: it is made from the relation, and so tells which values there are; write it to a "
             'file (pacas hierarchy build), set publish_built = true in [service], or say quotes = "paper" in [pricing]'
