@@ -109,7 +109,8 @@ def test_it_serves_until_it_is_told_to_stop_and_ends_well(pacas: Any, serve: Ser
     assert (folder / "provider.key.pem").stat().st_mode & 0o777 == 0o600
     again = serve("provider.toml", "--port", "0", "--json")
     url = json.loads(again.line)["url"]
-    assert call(url, "/v1/purchases/k", token).json()["receipt"] == bought["receipt"], "the key is kept"
+    told = call(url, "/v1/purchases/k", token).json()["receipt"]
+    assert told | {"log": None} == bought["receipt"] | {"log": None}, "the key is kept; a log's head has its own time"
     assert again.end(signal.SIGINT) == (0, "")
 
 
