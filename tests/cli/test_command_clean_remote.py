@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
@@ -14,6 +15,7 @@ from certificates import Authority
 from running_service import KEY, app_of, served, with_account
 
 from pacas.cli.opened_provider import opened_provider, read_provider
+from pacas.formats.client_file import read_client_file
 from pacas.provider.ledger.accounts import MemoryAccounts
 from pacas.provider.ledger.chain import Total
 from pacas.remote.remote_provider import RemoteProvider
@@ -305,3 +307,52 @@ def test_a_client_file_says_what_may_be_sent(pacas: Any, folder: Path, shop: Sho
     assert shop.totals() == {}
     client.write_text(text + '\n[send]\nMED = ["GEN", "AGE"]\n')
     assert pacas(*CLEAN, "--provider", shop.url, "--output", "out.csv").code == 0
+
+
+class Typed(io.StringIO):
+    """A terminal at which somebody has typed something."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def far(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> tuple[str, ...]:
+    """The shop as one on another machine, where what is sent leaves this one."""
+    monkeypatch.setattr("pacas.remote.address.is_loopback", lambda host: False)
+    return (*CLEAN, "--provider", shop.url, "--insecure", "--output", "out.csv")
+
+
+def test_where_nobody_can_be_asked_a_column_that_the_file_does_not_name_is_not_sent(
+    pacas: Any, folder: Path, shop: Shop, far: tuple[str, ...]
+) -> None:
+    said = pacas(*far).complaint
+    assert "asks for AGE to find MED, which the client's file does not name" in said
+    assert 'write MED = ["GEN", "AGE"] in [send]' in said
+    assert shop.totals() == {} and not (folder / "out.csv").exists()
+    client = folder / "client.toml"
+    client.write_text(client.read_text() + '\n[columns]\nAGE = "AGE"\n')
+    assert pacas(*far).code == 0, "the file names all that is asked for"
+
+
+def test_the_first_use_asks_in_a_terminal_and_notes_what_was_agreed_to(
+    pacas: Any, folder: Path, shop: Shop, far: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = (folder / "client.toml").read_text()
+    monkeypatch.setattr("sys.stdin", Typed("n\n"))
+    refused = pacas(*far)
+    assert refused.code == 2 and "is sent GEN, AGE to find MED" in refused.err
+    assert shop.totals() == {} and (folder / "client.toml").read_text() == text
+    monkeypatch.setattr("sys.stdin", Typed("y\n"))
+    assert pacas(*far).code == 0
+    assert read_client_file(folder / "client.toml").send == {"MED": ["GEN", "AGE"]}
+    assert (folder / "client.toml").read_text().startswith(text.rstrip())
+    monkeypatch.setattr("sys.stdin", Typed(""))
+    assert "is sent" not in pacas(*far).err, "it is asked once"
+
+
+def test_what_is_agreed_to_for_one_of_several_stays_agreed_to(folder: Path) -> None:
+    file = read_client_file(folder / "client.toml")
+    file.agree({"MED": ["GEN"]})
+    file.agree({"MED": ["GEN", "AGE"], "DIAG": ["ZIP"]})
+    assert read_client_file(folder / "client.toml").send == {"MED": ["GEN", "AGE"], "DIAG": ["ZIP"]} == file.may_send

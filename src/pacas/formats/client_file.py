@@ -9,15 +9,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, ValidationError
+from pydantic import Field, PrivateAttr, ValidationError
 
 from pacas.core.dependency import FunctionalDependency
 from pacas.core.hierarchy import Hierarchy
+from pacas.core.toml import toml_key, toml_list
 from pacas.engine.choosing import EngineChoice
 from pacas.engine.contract import Engine, Source
 from pacas.errors import ConfigError, did_you_mean
 from pacas.formats.hierarchies.hierarchy_source import HIERARCHY, hierarchy_at
 from pacas.formats.relations.relations import AS_IT_IS, Reading, locate
+from pacas.formats.replacing import replacing
 from pacas.formats.toml_sections import EngineName, Key, Memory, Section, named, read_toml, unknown_key
 
 TOP_KEYS = ("data", "encoding", "null", "sheet", "key", "engine", "master", "memory", "fds", "provider", "budget")
@@ -73,9 +75,13 @@ class ClientFile(Section):
     """The client's columns that the provider calls by other names: those names. False: it has another of that name."""
 
     send: dict[str, list[str]] | None = None
-    """By attribute, the provider's columns that it may be sent; without it, those that its catalogue asks for."""
+    """By attribute, the provider's columns that it may be sent."""
 
     _path: Path = Path("client.toml")
+    _agreed: dict[str, list[str]] = PrivateAttr(default_factory=dict)
+    """What somebody has agreed to send, by attribute, since the file was read."""
+    _unsent: str = ""
+    """The file's text before that."""
 
     @property
     def path(self) -> Path:
@@ -89,6 +95,28 @@ class ClientFile(Section):
     @property
     def own_columns(self) -> dict[str, str | None]:
         return {own: theirs or None for own, theirs in self.columns.items()}
+
+    @property
+    def may_send(self) -> Mapping[str, Sequence[str]] | frozenset[str]:
+        """What may be sent to a provider at a URL: as `[send]` says, or the columns that the file names at all."""
+        return self.send if self.send is not None else self._agreed or self.named_columns
+
+    @property
+    def named_columns(self) -> frozenset[str]:
+        """The columns that the file names, as the provider calls them."""
+        sides = (name for fd in self.dependencies() for name in fd.attributes)
+        theirs = (self.own_columns.get(own, own) for own in (*sides, *self.hierarchies, *self.columns))
+        return frozenset(name for name in theirs if name is not None)
+
+    def agree(self, send: Mapping[str, Sequence[str]]) -> None:
+        """Write at the end of the file, which had no `[send]`, what may be sent, and what was agreed to before."""
+        if not self._agreed:
+            self._unsent = self._path.read_text("utf-8").rstrip("\n")
+        for attribute, columns in send.items():
+            self._agreed[attribute] = list(dict.fromkeys((*self._agreed.get(attribute, ()), *columns)))
+        lines = (f"{toml_key(attribute)} = {toml_list(columns)}" for attribute, columns in self._agreed.items())
+        with replacing(self._path) as partial:
+            partial.write_text("\n".join((self._unsent, "", "[send]", *lines, "")), "utf-8")
 
     @property
     def provider_named(self) -> str | None:

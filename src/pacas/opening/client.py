@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from os import PathLike, fspath
@@ -19,7 +19,7 @@ from pacas.errors import InputError
 from pacas.formats.client_file import read_client_file
 from pacas.opening.open_provider import open_provider
 from pacas.protocol.marketplace import Marketplace, NobodySells
-from pacas.remote.remote_provider import RemoteProvider
+from pacas.remote.remote_provider import Agreed, RemoteProvider
 from pacas.wire.connection_file import is_connection_file
 
 AnyProvider = Marketplace | str | PathLike[str]
@@ -43,8 +43,8 @@ class Client:
     """The credits that it names."""
     providers: Mapping[str, str] = field(default_factory=dict)
     """Several that it names, by name."""
-    send: Mapping[str, Sequence[str]] | None = None
-    """The columns that may be sent to a provider at a URL, by attribute; None: those that it asks for."""
+    send: Agreed | None = None
+    """The columns that may be sent to a provider at a URL; None: those that it asks for."""
 
     def check(self) -> Check:
         """Count the violations of each dependency and find the classes that need a repair."""
@@ -105,5 +105,5 @@ def open_client(path: str | PathLike[str], *, engine: Engine[Any] | None = None)
         file.provider_named,
         file.budget,
         file.providers_named,
-        file.send,
+        file.may_send,
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
@@ -24,6 +23,7 @@ from pacas.core.hierarchy import Hierarchy
 from pacas.core.money import credits_words
 from pacas.core.schedule import LIST, Schedule
 from pacas.core.tab import AgreedTerms
+from pacas.core.toml import toml_key, toml_list
 from pacas.errors import HierarchyError, InputError, ParseError, RemoteError
 from pacas.protocol.marketplace import Columns, check_request, lacks_column, offer_of
 from pacas.protocol.messages import (
@@ -59,6 +59,8 @@ PATIENCE = 90.0
 """Seconds for which a request is tried again while a server that has answered before does not."""
 
 Shape = TypeVar("Shape", bound=wire.ServerShape)
+Agreed = Mapping[str, Collection[str]] | AbstractSet[str]
+"""The columns that may be sent: by attribute, as `[send]` says it, or those that a client's file names at all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +101,8 @@ class RemoteProvider:
     prices, quotes are worked out here. Use it in a `with`, or `close` it. `insecure` allows plain HTTP to another
     machine. Every answer is checked before it counts: its price, its value, and the receipt's signature by the
     `public_key` (PEM), or, where none is given, by the one that the server publishes when it is first asked.
-    `send` names, by attribute, the provider's columns that may be sent; without it, those that the catalogue asks for.
+    `send` names, by attribute, the provider's columns that may be sent; or, for all that is not on this machine, those
+    that may be sent for any attribute. Without it they are what the catalogue asks for.
     """
 
     def __init__(
@@ -113,11 +116,12 @@ class RemoteProvider:
         client_certificate: Certificate | None = None,
         insecure: bool = False,
         public_key: str | None = None,
-        send: Mapping[str, Collection[str]] | None = None,
+        send: Agreed | None = None,
     ) -> None:
         address = Address.parse(url, insecure=insecure)
         self.url = address.url
-        self._public_key, self._agreed = public_key, send
+        self._public_key = public_key
+        self._agreed = send if isinstance(send, Mapping) or not address.is_loopback else None
         self._connection = Connection(
             address, token, timeout=timeout, patience=patience, ca=ca, client_certificate=client_certificate
         )
@@ -376,16 +380,26 @@ class RemoteProvider:
             first = error.errors(include_url=False, include_input=False)[0]
             raise InputError(f"the request cannot be sent: {first['msg'].lower()}") from None
 
+    def agree(self, send: Mapping[str, Collection[str]]) -> None:
+        """The client has been asked: these columns may be sent, by attribute, and no others."""
+        self._agreed = send
+
+    def beyond_agreed(self, offer: Offer) -> list[str]:
+        """The columns of a match that the client has not agreed to send."""
+        if self._agreed is None:
+            return []
+        agreed = self._agreed.get(offer.attribute, ()) if isinstance(self._agreed, Mapping) else self._agreed
+        return [column for column in offer.columns if column not in agreed]
+
     def _check_agreed(self, offer: Offer) -> None:
         """Nothing is sent that the client has not agreed to send, whatever a catalogue asks for."""
-        if self._agreed is None:
-            return
-        agreed = self._agreed.get(offer.attribute, ())
-        if other := [column for column in offer.columns if column not in agreed]:
-            line = f"{offer.attribute} = {json.dumps([*agreed, *other], ensure_ascii=False)}"
+        if other := self.beyond_agreed(offer):
+            named = self._agreed.get(offer.attribute, ()) if isinstance(self._agreed, Mapping) else None
+            line = f"{toml_key(offer.attribute)} = {toml_list(offer.columns if named is None else [*named, *other])}"
+            why = "the client's file does not name" if named is None else "[send] does not allow"
             raise InputError(
-                f"{self.url} asks for {', '.join(other)} to find {offer.attribute}, which [send] does not allow; to "
-                f"send it, write {line} in [send] of the client's file"
+                f"{self.url} asks for {', '.join(other)} to find {offer.attribute}, which {why}; to send it, write "
+                f"{line} in [send] of the client's file"
             )
 
     def _ask(

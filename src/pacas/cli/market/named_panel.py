@@ -102,7 +102,7 @@ def whom_to_ask(given: Sequence[str] | None, file: ClientFile, reach: HowToReach
     named = providers_named(given) if given else file.providers_named
     if len(named) > 1:
         members = _members(named, reach)
-        return NamedPanel({name: replace(member, send=file.send) for name, member in members.items()})
+        return NamedPanel({name: replace(member, client=file) for name, member in members.items()})
     return one_to_ask(next(iter(named.values()), file.provider_named), file, reach)
 
 
@@ -116,7 +116,7 @@ def one_to_ask(provider: str | None, file: ClientFile, reach: HowToReach) -> Nam
         return None
     named = reach.named(provider)
     check_receipts(named.provider, reach.receipts)
-    return replace(named, send=file.send)
+    return replace(named, client=file)
 
 
 def _members(providers: Mapping[str, str], reach: HowToReach) -> dict[str, NamedProvider]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -11,8 +12,10 @@ from pathlib import Path
 from time import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import typer
+
 import pacas
-from pacas.cli.options import certificate_of, is_url, progress
+from pacas.cli.options import certificate_of, is_url, printable, progress
 from pacas.client.outcome.offered_terms import StandingOffers
 from pacas.core.schedule import LIST
 from pacas.engine.choosing import EngineChoice
@@ -28,6 +31,7 @@ from pacas.wire.receipt_file import read_receipts
 from pacas.wire.shapes import ReceiptDocument
 
 if TYPE_CHECKING:
+    from pacas.formats.client_file import ClientFile
     from pacas.formats.provider.provider_file import ProviderFile
     from pacas.provider.provider import Provider
 
@@ -50,8 +54,8 @@ class NamedProvider:
     engine: EngineChoice = FROM_FILE
     public_key: str | None = None
     """What receipts are to be signed with, if a connection file says so."""
-    send: Mapping[str, Sequence[str]] | None = None
-    """The columns that may be sent, by attribute; all that are asked for, if nothing is said."""
+    client: ClientFile | None = None
+    """Who says which columns may be sent; without it the requests do, which are given one by one."""
 
     def __post_init__(self) -> None:
         if is_connection_file(self.provider):
@@ -103,12 +107,33 @@ def opened_remote(reach: NamedProvider) -> Iterator[pacas.RemoteProvider]:
         client_certificate=certificate,
         insecure=reach.insecure,
         public_key=reach.public_key,
-        send=reach.send,
+        send=None if reach.client is None else reach.client.may_send,
     ) as remote:
         with progress() as tell:
             tell(f"asking {remote.url}")
             remote.catalogue()
+        if reach.client is not None and sys.stdin.isatty():
+            _ask_to_send(remote, reach.client)
         yield remote
+
+
+def _ask_to_send(remote: pacas.RemoteProvider, client: ClientFile) -> None:
+    """At the first use of a provider, ask about the columns that it wants and nobody has agreed to send.
+
+    What is agreed to is written to the client's file, so that it is asked once.
+    """
+    if client.send is not None:
+        return
+    needed = {name: offer for name, offer in remote.catalogue().items() if name in client.named_columns}
+    if not any(map(remote.beyond_agreed, needed.values())):
+        return
+    for name, offer in needed.items():
+        typer.echo(printable(f"{remote.url} is sent {', '.join(offer.columns)} to find {name}"), err=True)
+    if not typer.confirm(printable(f"Send these columns, and note it in {client.path.name}?"), err=True):
+        raise InputError(f"nothing is sent to {remote.url} but what [send] of {client.path.name} allows")
+    agreed = {name: offer.columns for name, offer in needed.items()}
+    client.agree(agreed)
+    remote.agree(agreed)
 
 
 @contextmanager
