@@ -503,6 +503,21 @@ def test_a_column_of_a_near_name_is_suggested(pacas: Any, folder: Path) -> None:
     assert pacas(*CLEAN, "--json").document["spent"] == 1.4
 
 
+@pytest.mark.parametrize("name", ["Med", "Medication"])
+def test_an_attribute_that_is_sold_by_a_near_name_is_suggested(pacas: Any, folder: Path, name: str) -> None:
+    text = (folder / "client.csv").read_text()
+    (folder / "client.csv").write_text(text.replace("MED", name))
+    toml = f'data = "client.csv"\nfds = ["GEN, DIAG -> {name}"]\n'
+    (folder / "client.toml").write_text(toml)
+    said = (
+        f"""{name!r} is not for sale; if that is the provider's 'MED', say so in client.toml: [columns] with {name} ="""
+    )
+    assert said in pacas(*CLEAN, "--dry-run").err
+    (folder / "client.toml").write_text(f'{toml}[columns]\n{name} = "MED"\n')
+    mapped = pacas(*CLEAN, "--json")
+    assert mapped.document["spent"] == 1.4 and "not for sale" not in mapped.err
+
+
 def test_no_match_says_how_many_would_match_normalized_and_then_they_do(pacas: Any, folder: Path) -> None:
     dirty = (folder / "client.csv").read_text()
     (folder / "client.csv").write_text(

@@ -13,7 +13,7 @@ import numpy as np
 
 from pacas.cli.clean.job import Job
 from pacas.cli.options import printable
-from pacas.client.buying.offers import LacksColumn, find_offers, unknown_labels
+from pacas.client.buying.offers import LacksColumn, find_offers, said_in_columns, unknown_labels
 from pacas.client.buying.own_names import in_own_names
 from pacas.client.buying.respelling import Respelled, respelled
 from pacas.client.classes.check import Tell
@@ -64,6 +64,10 @@ def _offer_notes(job: Job, marketplace: Marketplace) -> Iterator[str]:
     except LacksColumn as lack:
         near = map_names([c for c in job.source.columns if c not in cleaner.columns], [lack.column])
         raise lack.with_near(near[0].client) if near else lack from None
+    unsold, unnamed = sorted(wanted - catalogue.keys()), [a for a in catalogue if a not in job.source.columns]
+    for pair in map_names(unsold, unnamed):
+        how = said_in_columns(pair.client, pair.provider)
+        yield printable(f"{pair.client!r} is not for sale; if that is the provider's {pair.provider!r}, {how}")
     for attribute, offered in offers.items():
         own = cleaner.hierarchies.get(attribute)
         unknown, labels = (0, 0) if own is None else unknown_labels(own, offered)

@@ -39,8 +39,13 @@ class LacksColumn(InputError):
 
     def with_near(self, own: str) -> LacksColumn:
         """The same, where it is known which column may be meant."""
-        how = f"[columns] with {toml_key(own)} = {toml_text(self.column)}"
-        return LacksColumn(self.offer, self.column, self.relation, f"if that is {own!r}, say so in client.toml: {how}")
+        how = said_in_columns(own, self.column)
+        return LacksColumn(self.offer, self.column, self.relation, f"if that is {own!r}, {how}")
+
+
+def said_in_columns(own: str, theirs: str) -> str:
+    """How a client says that a column of its own is one of the provider's, as the end of a sentence."""
+    return f"say so in client.toml: [columns] with {toml_key(own)} = {toml_text(theirs)}"
 
 
 def check_marketplace(marketplace: object) -> None:
