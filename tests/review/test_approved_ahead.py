@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pytest
 from interrupted_offices import ENGINE, Watched, dirty
 from reviewed_offices import review_job, reviewing, settled, shop, until
 
@@ -15,6 +17,7 @@ from pacas.formats.journal import Journal, recorded_run
 from pacas.formats.journal_lines import read_lines
 from pacas.protocol.messages import Request
 from pacas.review.session import ReviewSession
+from pacas.review.views.orders import plan_part
 
 JOURNAL = "offices.clean.csv.journal"
 
@@ -43,6 +46,35 @@ def test_nothing_is_paid_that_was_not_approved_at_that_level_and_price() -> None
     assert ahead.answer(order(1)) is None and ahead.answer(order(0)) is None
     ahead.decide([PlannedOrder("JOB", 3, 0, 10)], no_more=True)
     assert ahead.answer(order(10)) == REJECTED
+
+
+def test_a_plan_may_ask_about_a_row_twice_first_coarser_and_then_finer() -> None:
+    ahead = ApprovedAhead()
+    ahead.decide([PlannedOrder("JOB", 3, 2, 5), PlannedOrder("JOB", 3, 1, 10)])
+    assert len(ahead) == 2 and ahead.answer(order(5, level=2)) == order(5, level=2)
+    ahead.ordered(order(5, level=2))
+    assert ahead.answer(order(10, level=1)) == order(10, level=1) and ahead.answer(order(5, level=2)) is None
+    ahead.decide([PlannedOrder("JOB", 3, 2, 5)])
+    ahead.ordered(order(20))
+    assert len(ahead) == 0, "who has bought the finer level is not asked for a coarser one"
+    ahead.decide([PlannedOrder("JOB", 3, 2, 5), PlannedOrder("JOB", 3, 1, 10), PlannedOrder("JOB", 4, 1, 10)])
+    ahead.take_back("JOB", 3)
+    assert ahead.orders == [PlannedOrder("JOB", 4, 1, 10)]
+
+
+def test_either_line_of_a_row_in_the_plan_can_be_approved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with reviewing(review_job(tmp_path, shop())) as session:
+        settled(session)
+        first = session.plan()[0]
+        coarser = first.order._replace(
+            request=replace(first.order.request, level=first.order.request.level + 1), ceiling=1
+        )
+        plan = (replace(first, order=coarser), first)
+        monkeypatch.setattr(session, "plan", lambda: plan)
+        for one in plan:
+            line = PlannedOrder.of(one.order)
+            session.approve_ahead(line.attribute, line.row, line.level, line.most)
+        assert [shown["approved"] for shown in plan_part(session)["plan"]] == [True, True]
 
 
 def test_a_line_of_the_plan_stays_approved_when_the_program_has_ended(tmp_path: Path) -> None:

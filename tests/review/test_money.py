@@ -224,6 +224,17 @@ def test_the_slider_reaches_a_budget_that_buys_all(tmp_path: Path) -> None:
         assert full.spent <= shown["most"] < full.spent + 200
 
 
+def test_what_no_money_brings_is_told_once_it_was_tried(tmp_path: Path) -> None:
+    with reviewing(review_job(tmp_path, shop())) as session:
+        settled(session)
+        session.outlook.want_curve()
+        until(lambda: session.outlook.curve.is_whole)
+        points = session.outlook.curve.points
+        assert curve_part(session, {})["charts"]
+        del points[0]
+        assert len(points) > 1 and not curve_part(session, {})["charts"], "the first that was tried costs something"
+
+
 # ---- many cells ---------------------------------------------------------------------------------------------------
 
 

@@ -186,8 +186,9 @@ class ReviewSession:
 
     def approve_ahead(self, attribute: str, row: int, level: int, most: int | None) -> str:
         """One of the plan, at the level that was seen there and for no more."""
-        order = next((o.order for o in self.plan() if (o.order.attribute, o.order.row) == (attribute, row)), None)
-        if order is None or order.request.level != level:
+        asked = (attribute, row, level)
+        order = next((one.order for one in self.plan() if PlannedOrder.of(one.order)[:3] == asked), None)
+        if order is None:
             raise InputError("that order is not in the plan any more")
         what = f"{attribute} of row {row:,}"
         _check_seen(what, order.ceiling, most)

@@ -28,7 +28,7 @@ class ApprovedAhead:
     """What is approved and has not come up."""
 
     def __init__(self) -> None:
-        self._orders: dict[tuple[str, int], PlannedOrder] = {}
+        self._orders: dict[tuple[str, int, int], PlannedOrder] = {}
         self.allowance = 0
         """What whatever comes may still cost without a further question."""
         self.buys_no_more = False
@@ -45,8 +45,8 @@ class ApprovedAhead:
 
     def __contains__(self, order: PlannedOrder) -> bool:
         """Whether an order may be paid by its line of the plan: at this level, and for no more."""
-        known = self._orders.get((order.attribute, order.row))
-        return known is not None and order.level == known.level and order.most <= known.most
+        known = self._orders.get(order[:3])
+        return known is not None and order.most <= known.most
 
     def answer(self, order: Order) -> Order | str | None:
         """The order to pay, or why nothing is bought; None if nothing was said of it."""
@@ -60,12 +60,15 @@ class ApprovedAhead:
 
     def ordered(self, order: Order) -> None:
         """An order is about to be paid: what was said of it has come up."""
-        self.take_back(order.attribute, order.row)
+        self.take_back(order.attribute, order.row, order.request.level)
         if order.allowed:
             self.allowance = max(self.allowance - order.ceiling, 0)
 
-    def take_back(self, attribute: str, row: int) -> None:
-        self._orders.pop((attribute, row), None)
+    def take_back(self, attribute: str, row: int, finest: int = 0) -> None:
+        """All lines of a row, or those from a level up: a plan may ask about a row again, at a finer level."""
+        for line in self.orders:
+            if (line.attribute, line.row) == (attribute, row) and line.level >= finest:
+                del self._orders[line[:3]]
 
     def decide(
         self,
@@ -80,7 +83,7 @@ class ApprovedAhead:
         if withdrawn:
             self._orders.clear()
             self.allowance = 0
-        self._orders |= {(line.attribute, line.row): line for line in orders}
+        self._orders |= {line[:3]: line for line in orders}
         if allowance is not None:
             self.allowance = allowance
         self.buys_no_more |= no_more

@@ -56,9 +56,12 @@ def _asked(session: ReviewSession, asked: Mapping[str, str]) -> int:
 
 
 def _charts(points: list[CurvePoint], knee: int | None) -> list[tuple[dict[str, Any], str]]:
-    """By what is spent: what stays wrong, and the cells that are written, for nothing and for money."""
+    """By what is spent: what stays wrong, and the cells that are written, for nothing and for money.
+
+    Beginning with no money, which what is said of them is about: until that was tried, there are none.
+    """
     by_money = {point.spent: point for point in points}
-    if len(by_money) < 2:
+    if len(by_money) < 2 or points[0].budget:
         return []
     shown = [by_money[spent] for spent in sorted(by_money)]
     marks: list[dict[str, Any]] = [{"input": "#budget-slider", "label": "your budget"}]
