@@ -54,7 +54,7 @@ def test_a_receipt_by_another_key_ends_the_run(pacas: Any, folder: Path, url: st
     written = json.loads((folder / "ann.pacas").read_text())
     (folder / "ann.pacas").write_text(json.dumps(written | {"public_key": SigningKey.generate().public_key}))
     told = pacas("buy", "ann.pacas", "--requests", "requests.jsonl")
-    assert "a receipt is not signed with the key that is known" in told.complaint
+    assert "which is known, and no signed history joins them" in told.complaint
 
 
 def test_an_expired_token_is_said_here_and_there(

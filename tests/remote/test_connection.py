@@ -21,7 +21,7 @@ from pacas.errors import InputError, RemoteError
 from pacas.protocol.messages import Answer, Quote
 from pacas.provider.ledger.accounts import MemoryAccounts, Role
 from pacas.remote.connection import CONNECTING, Connection, Tries
-from pacas.remote.published_key import published_key
+from pacas.remote.known_keys import published_at
 from pacas.remote.remote_provider import RemoteProvider
 from pacas.server.serving import Tls
 
@@ -241,7 +241,7 @@ def test_a_server_is_trusted_by_its_authority_and_for_its_name_only(tmp_path: Pa
     with served(app_of(shop(), accounts), context=context) as url:
         with RemoteProvider(url, SECRET, ca=authority.certificate) as remote:
             assert isinstance(remote.quote(FIRST), Quote)
-        assert published_key(f"{url}/v1/key", ca=authority.certificate).startswith("-----BEGIN PUBLIC KEY")
+        assert b"-----BEGIN PUBLIC KEY" in published_at(f"{url}/v1/key", ca=authority.certificate)
         named = url.replace("127.0.0.1", "localhost")
         for at, ca, hint in (
             (url, None, "if its authority is a private one, give it with --ca"),

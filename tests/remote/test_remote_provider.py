@@ -24,7 +24,7 @@ from pacas.provider.ledger.accounts import MemoryAccounts
 from pacas.provider.ledger.chain import Total
 from pacas.provider.ledger.ledger import Ledger, MemoryLedger
 from pacas.provider.provider import Provider
-from pacas.remote.published_key import published_key
+from pacas.remote.known_keys import KnownKeys, published_at
 from pacas.remote.remote_provider import RemoteProvider
 from pacas.storage.sqlite.ledger import SqliteLedger
 from pacas.wire.signatures import verify
@@ -193,7 +193,7 @@ def test_a_purchase_has_a_receipt_that_the_published_key_verifies() -> None:
     with service(shop(ledger)) as (url, token), RemoteProvider(url, token) as remote:
         answer = remote.pay(FIRST, 6 * CREDIT, "a")
         again = remote.pay(FIRST, 6 * CREDIT, "a")
-        pem = published_key(f"{url}/v1/key")
+        pem = KnownKeys(None, lambda: published_at(f"{url}/v1/key"), url).known
     assert isinstance(answer, Answer) and isinstance(again, Answer)
     assert answer.receipt is not None and answer.receipt == again.receipt
     assert verify(answer.receipt, pem)

@@ -114,6 +114,10 @@ COMMANDS = {
         "pacas.cli.provider.account",
         "Accounts of a provider's service: who may ask, and how much each may spend.",
     ),
+    "key": (
+        "pacas.cli.provider.key",
+        "The key that signs a provider's receipts, and those before it.",
+    ),
     "offer": (
         "pacas.cli.offer",
         "Private offers: terms for one account, made by its provider and accepted by its buyer.",

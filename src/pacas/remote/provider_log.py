@@ -13,6 +13,7 @@ from pacas.protocol.receipt import Receipt
 from pacas.protocol.tree_head import SignedTreeHead, TreeHead
 from pacas.remote.address import Address
 from pacas.remote.connection import TIMEOUT, Certificate, Connection, no_provider
+from pacas.remote.known_keys import KnownKeys, asked
 from pacas.wire.shapes import JSON, MOST_PROOFS, ProofsAnswer, ProofsBody, TreeHeadDocument
 from pacas.wire.signatures import verify_head
 
@@ -21,7 +22,7 @@ One = TypeVar("One")
 
 
 class ProviderLog:
-    """The log at a provider's URL, whose heads the key (PEM) signs. Use it in a `with`."""
+    """The log at a provider's URL, whose heads the key (PEM) signs, or one that has followed it. Use it in a `with`."""
 
     def __init__(
         self,
@@ -34,10 +35,11 @@ class ProviderLog:
         insecure: bool = False,
     ) -> None:
         address = Address.parse(url, insecure=insecure)
-        self.url, self._key = address.url, key
+        self.url = address.url
         self._connection = Connection(
             address, token, timeout=TIMEOUT, patience=TIMEOUT, ca=ca, client_certificate=client_certificate
         )
+        self._keys = KnownKeys(key, asked(self._connection), self.url)
 
     def __enter__(self) -> ProviderLog:
         return self
@@ -52,21 +54,22 @@ class ProviderLog:
             signed = TreeHeadDocument.model_validate_json(content).signed()
         except ValidationError:
             raise no_provider(self.url) from None
-        if not verify_head(signed, self._key):
+        if not verify_head(signed, self._keys.of(signed.key_id)):
             raise RemoteError(f"{self.url}: the head of the log is not signed with the key that is known")
         return signed
 
     def problems(self, now: TreeHead, seen: Iterable[TreeHead], receipts: Sequence[Receipt] = ()) -> Iterator[str]:
         """What is wrong with the log as it is now, by heads that were seen before and by receipts of entries in it."""
-        roots: dict[int, TreeHead] = {now.size: now}
-        for head in seen:
-            if roots.setdefault(head.size, head).root != head.root:
-                yield forked(head.size)
+        known = {(head.size, head.root): head for head in seen}
+        roots: dict[int, str] = {now.size: now.root}
+        for size, root in known:
+            if roots.setdefault(size, root) != root:
+                yield forked(size)
         gone = [size for size in roots if size > now.size]
         gone += [one.sequence for one in receipts if one.sequence >= now.size]
         if gone:
             yield f"the log has {now.size:,} entries, and {max(gone):,} were seen: it has forgotten some"
-        before = [head for size, head in sorted(roots.items()) if 0 < size < now.size]
+        before = [head for (size, _), head in sorted(known.items()) if 0 < size < now.size]
         for some in _parts(before):
             paths = self._proofs(now.size, heads=[head.size for head in some]).consistency
             for head, path in zip(some, paths, strict=False):

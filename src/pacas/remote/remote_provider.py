@@ -46,6 +46,7 @@ from pacas.protocol.price_list import PriceList
 from pacas.remote.address import Address
 from pacas.remote.arrow_streams import bodies, prices_of, table_of, texts_of
 from pacas.remote.connection import LARGEST_ANSWER, TIMEOUT, Certificate, Connection, no_provider
+from pacas.remote.known_keys import KnownKeys, asked
 from pacas.remote.local_prices import BoughtBefore, LocalPrices
 from pacas.wire import shapes as wire
 from pacas.wire.connection_file import read_connection_file
@@ -100,7 +101,8 @@ class RemoteProvider:
     asked for again, `patience` seconds long: a purchase is charged once under its key. Where the provider publishes its
     prices, quotes are worked out here. Use it in a `with`, or `close` it. `insecure` allows plain HTTP to another
     machine. Every answer is checked before it counts: its price, its value, and the receipt's signature by the
-    `public_key` (PEM), or, where none is given, by the one that the server publishes when it is first asked.
+    `public_key` (PEM), or, where none is given, by the one that the server publishes when it is first asked; by a key
+    that has followed it, if the published history proves that.
     `send` names, by attribute, the provider's columns that may be sent; or, for all that is not on this machine, those
     that may be sent for any attribute. Without it they are what the catalogue asks for.
     """
@@ -120,11 +122,11 @@ class RemoteProvider:
     ) -> None:
         address = Address.parse(url, insecure=insecure)
         self.url = address.url
-        self._public_key = public_key
         self._agreed = send if isinstance(send, Mapping) or not address.is_loopback else None
         self._connection = Connection(
             address, token, timeout=timeout, patience=patience, ca=ca, client_certificate=client_certificate
         )
+        self._keys = KnownKeys(public_key, asked(self._connection), self.url)
         self._lock = Lock()
         self._ceilings: dict[str, int] = {}
         """The most that was agreed to under each key; what was bought is told again, whatever is agreed to then."""
@@ -449,22 +451,14 @@ class RemoteProvider:
             )
         signatures = import_module("pacas.wire.signatures")  # and so cryptography, which takes a moment to load
         signed = receipt.signed()
-        if not signatures.verify(signed, self._key()):
+        if not signatures.verify(signed, self._keys.of(signed.key_id)):
             raise RemoteError(f"{self.url}: a receipt is not signed with the key that is known; ask the provider")
         if signed.logged is not None:
             head = signed.logged.signed_head
-            if not signed.is_in_log or not signatures.verify_head(head, self._key()):
+            if not signed.is_in_log or not signatures.verify_head(head, self._keys.of(head.key_id)):
                 raise RemoteError(f"{self.url}: a receipt does not prove that its sale is in the log; ask the provider")
             if self._roots.setdefault(head.head.size, head.head.root) != head.head.root:
                 raise RemoteError(f"{self.url} has shown two logs of {head.head.size:,} entries; ask the provider")
-
-    def _key(self) -> str:
-        """The key that receipts are signed with: the one that was given, or what the provider publishes at first."""
-        if self._public_key is None:
-            signatures = import_module("pacas.wire.signatures")
-            told = self._ask(wire.KeyAnswer, "GET", signatures.KEY_PATH).public_key
-            self._public_key = str(signatures.checked_key(told, self.url + signatures.KEY_PATH))
-        return self._public_key
 
     def _is_answer(self, value: str, level: int, attribute: str) -> bool:
         """Can a value be what is sold at a level? Where no values are published, any but the root's can, below it."""

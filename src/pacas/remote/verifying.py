@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache, partial
 from glob import glob
 from importlib import import_module
 from os import PathLike, fspath
@@ -72,6 +73,7 @@ def verify(
     receipts: Receipts | Iterable[Receipts],
     key: str | PathLike[str],
     *,
+    history: str | PathLike[str] | None = None,
     log: str | None = None,
     token: str | None = None,
     heads: str | PathLike[str] | None = None,
@@ -84,7 +86,9 @@ def verify(
 ) -> CheckedReceipts:
     """Verify receipts with a provider's public key: a file in PEM, or where its server publishes it (https://…/v1/key).
 
-    `receipts` are files, folders or patterns, or what answers have as their `receipt`. With a `log`, the provider's URL
+    `receipts` are files, folders or patterns, or what answers have as their `receipt`. A key that has followed the
+    provider's, or was before it, counts as well, if that is proved by the `history` that the provider publishes: where
+    it does, or a file of it; by default at the `log`. With a `log`, the provider's URL
     and an account's `token`, its log must hold every receipt, and have grown out of every head that was seen of it: in
     the receipts, in the file of `heads` (by default beside them), to which the present one is added, and in the file
     `witnessed` of a witness, whose public key is `witness_key`.
@@ -92,8 +96,8 @@ def verify(
     given = [receipts] if isinstance(receipts, str | PathLike | SignedReceipt) else list(receipts)
     files = [file for one in given if not isinstance(one, SignedReceipt) for file in _files(fspath(one))]
     signatures = import_module("pacas.wire.signatures")  # and so cryptography, which takes a moment to load
-    pem = _public_key(fspath(key), ca, client_certificate)
-    check = _Check(signatures, pem)
+    keys = _keys(fspath(key), fspath(history) if history is not None else log, ca, client_certificate, insecure)
+    check = _Check(signatures, keys)
     found = [check.checked("", one) for one in given if isinstance(one, SignedReceipt)]
     unreadable: dict[str, str] = {}
     for number, file in enumerate(files):
@@ -105,17 +109,17 @@ def verify(
             if len(files) == 1:
                 raise
             unreadable[str(file)] = str(error)
-    name = signatures.key_id(pem)
+    name = signatures.key_id(keys.known)
     if log is None:
         return CheckedReceipts(name, tuple(found), unreadable, tuple(dict.fromkeys(check.forks())))
     progress("asking for the log")
     file_of_heads = Path(heads) if heads is not None else _beside(files)
     asked = import_module("pacas.remote.provider_log").ProviderLog(
-        log, token, pem, ca=ca, client_certificate=client_certificate, insecure=insecure
+        log, token, keys.known, ca=ca, client_certificate=client_certificate, insecure=insecure
     )
     with asked:
         seen = import_module("pacas.remote.heads_file").HeadsFile(file_of_heads)
-        known = [*check.heads, *(one.head for one in _signed(seen.read(), signatures, pem, seen.path))]
+        known = [*check.heads, *(one.head for one in _signed(seen.read(), signatures, keys, seen.path))]
         if witnessed is not None:
             known += _witnessed(Path(witnessed), witness_key, signatures)
         signed = asked.head()
@@ -127,19 +131,19 @@ def verify(
 
 
 class _Check:
-    """Receipts checked with one key, and the heads that those that hold have brought."""
+    """Receipts checked with a provider's keys, and the heads that those that hold have brought."""
 
-    def __init__(self, signatures: Any, key: str) -> None:
-        self._signatures, self._key = signatures, key
+    def __init__(self, signatures: Any, keys: Any) -> None:
+        self._signatures, self._keys = signatures, keys
         self._signed: dict[SignedTreeHead, bool] = {}
         """Whether a head is signed: sales that shared a commit may share one."""
 
     def checked(self, file: str, one: SignedReceipt) -> CheckedReceipt:
-        holds = self._signatures.verify(one, self._key)
+        holds = self._signatures.verify(one, self._keys.of(one.key_id))
         if holds and one.logged is not None:
             head = one.logged.signed_head
             if head not in self._signed:
-                self._signed[head] = self._signatures.verify_head(head, self._key)
+                self._signed[head] = self._signatures.verify_head(head, self._keys.of(head.key_id))
             holds = self._signed[head] and one.is_in_log
         return CheckedReceipt(file, one, holds)
 
@@ -155,9 +159,9 @@ class _Check:
                 yield import_module("pacas.remote.provider_log").forked(head.size)
 
 
-def _signed(heads: list[SignedTreeHead], signatures: Any, key: str, path: Path, *, is_witness: bool = False) -> Any:
-    """Heads of a file, if all of them are signed with the key."""
-    if not all(signatures.verify_head(one, key, is_witness=is_witness) for one in heads):
+def _signed(heads: list[SignedTreeHead], signatures: Any, keys: Any, path: Path, *, is_witness: bool = False) -> Any:
+    """Heads of a file, if all of them are signed with the keys."""
+    if not all(signatures.verify_head(one, keys.of(one.key_id), is_witness=is_witness) for one in heads):
         raise FileError(f"{path} has a head that is not signed with the key that is known")
     return heads
 
@@ -166,8 +170,8 @@ def _witnessed(path: Path, key: str | PathLike[str] | None, signatures: Any) -> 
     if key is None:
         raise InputError("heads of a witness are believed by its public key: give witness_key (--witness-key)")
     found = import_module("pacas.remote.heads_file").HeadsFile(path).read()
-    pem = signatures.read_key_file(fspath(key))
-    return [one.head for one in _signed(found, signatures, pem, path, is_witness=True)]
+    keys = import_module("pacas.remote.known_keys").KnownKeys(signatures.read_key_file(fspath(key)), None, str(path))
+    return [one.head for one in _signed(found, signatures, keys, path, is_witness=True)]
 
 
 def _beside(files: list[Path]) -> Path:
@@ -199,10 +203,15 @@ def _read(file: Path) -> list[SignedReceipt]:
     return read_receipts(content, file.name)
 
 
-def _public_key(key: str, ca: Path | None, certificate: Certificate | None) -> str:
-    """The key that a file or a URL names, in PEM. What asks a server is loaded where one is asked."""
-    if "://" not in key:
-        pem: str = import_module("pacas.wire.signatures").read_key_file(key)
-    else:
-        pem = import_module("pacas.remote.published_key").published_key(key, ca=ca, client_certificate=certificate)
-    return pem
+def _keys(key: str, history: str | None, ca: Path | None, certificate: Certificate | None, insecure: bool) -> Any:
+    """The keys that count: the one that a file or a URL names, and those that a history joins to it.
+
+    What asks a server is loaded where one is asked.
+    """
+    known = import_module("pacas.remote.known_keys")
+    ask = partial(known.published_at, ca=ca, client_certificate=certificate)
+    if "://" in key:
+        return known.KnownKeys(None, partial(ask, key), key)
+    pem = import_module("pacas.wire.signatures").read_key_file(key)
+    asked = None if history is None else cache(partial(ask, history, insecure=insecure))
+    return known.KnownKeys(pem, asked, history or key)

@@ -29,7 +29,6 @@ from pacas.wire.shapes import (
     JSON,
     LONGEST_NAME,
     ErrorCode,
-    KeyAnswer,
     ProofsBody,
     Status,
     TreeHeadDocument,
@@ -53,7 +52,7 @@ class Routes:
         catalogue = service.catalogue()
         self._catalogue = catalogue.model_dump_json().encode().rsplit(catalogue.limits.model_dump_json().encode(), 1)
         """The catalogue before and after its limits, which may be an account's own. No text in it looks like them."""
-        self._key = KeyAnswer(public_key=service.signing.public_key).model_dump_json().encode()
+        self._key = service.signing.published.model_dump_json().encode()
         self._ok = Status().model_dump_json().encode()
 
     async def catalogue(self, call: HttpCall) -> Response:

@@ -12,6 +12,8 @@ from typing import Any
 
 from pacas.errors import FileError, InputError
 
+KEY_PATH = "/v1/key"
+"""Where a provider's server publishes its public key, and those before it."""
 SUFFIX = ".pacas"
 FORMAT = 1
 _TEXTS = ("url", "account", "token", "public_key")

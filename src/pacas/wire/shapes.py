@@ -47,6 +47,8 @@ if TYPE_CHECKING:
 LONGEST_NAME = 1000
 LONGEST_TEXT = 10_000
 MOST_COLUMNS = 1000
+MOST_KEYS = 1000
+"""Keys that a provider may have signed with before the present one."""
 MOST_PROOFS = 1000
 """Proofs of each kind that are asked for in one call."""
 MOST_LINKED, MOST_VECTORS = 32, 10**7
@@ -626,11 +628,21 @@ class AccountLine(ServerShape):
     quotes_per_minute: int | None = Field(default=None, description="A rate of its own; null: that of the service.")
 
 
+class KeyHandover(ServerShape):
+    """A key that was used before, and its word that the next one follows it: the next in the list, or the present."""
+
+    public_key: str = Field(description="In PEM.")
+    time: int = Field(ge=0, le=LARGEST, description="When it was followed: seconds since 1970, UTC.")
+    signature: str = Field(description="Its own signature over that, Ed25519 in base64.")
+    countersignature: str = Field(description="The next key's signature over the same.")
+
+
 class KeyAnswer(ServerShape):
-    """The key that receipts are verified with."""
+    """The key that receipts are verified with, and those before it: what is signed is in `pacas.wire.key_history`."""
 
     algorithm: Literal["Ed25519"] = "Ed25519"
     public_key: str = Field(description="In PEM.")
+    history: list[KeyHandover] = Field(default=[], max_length=MOST_KEYS, description="Earlier keys, the first first.")
 
 
 class Status(ServerShape):

@@ -15,9 +15,11 @@ from __future__ import annotations
 import json
 from base64 import b64decode, b64encode
 from binascii import Error as NotBase64
+from collections.abc import Mapping
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
@@ -26,9 +28,8 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat,
 from pacas.errors import FileError, InputError
 from pacas.protocol.receipt import Receipt, SignedReceipt
 from pacas.protocol.tree_head import SignedTreeHead, TreeHead
+from pacas.wire.connection_file import KEY_PATH
 
-KEY_PATH = "/v1/key"
-"""Where a provider's server publishes its public key."""
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
 
 
@@ -39,17 +40,18 @@ def verify(signed: SignedReceipt, public_key: str) -> bool:
         content = signed_bytes(signed.receipt, signed.key_id)
     except ValueError:  # text that is no Unicode
         return False
-    return signed.key_id == name and _is_signed(content, signed.signature, key)
+    return signed.key_id == name and is_signed(content, signed.signature, key)
 
 
 def verify_head(signed: SignedTreeHead, public_key: str, *, is_witness: bool = False) -> bool:
     """Whether a tree head is what the owner of the key (PEM) has signed, or, as a witness, cosigned."""
     key, name = _known_key(public_key)
     content = head_bytes(signed.head, signed.key_id, is_witness=is_witness)
-    return signed.key_id == name and _is_signed(content, signed.signature, key)
+    return signed.key_id == name and is_signed(content, signed.signature, key)
 
 
-def _is_signed(content: bytes, signature: str, key: Ed25519PublicKey) -> bool:
+def is_signed(content: bytes, signature: str, key: Ed25519PublicKey) -> bool:
+    """Whether a signature, in base64, is the key's over these bytes."""
     try:
         raw = b64decode(signature, validate=True)
         if b64encode(raw).decode("ascii") != signature:  # bits that nobody reads could be altered
@@ -106,14 +108,18 @@ def checked_key(pem: str, where: str) -> str:
 
 def signed_bytes(receipt: Receipt, key_id: str) -> bytes:
     """The one text of a receipt that is signed."""
-    members = receipt.members() | {"key_id": key_id}
-    return f"pacas receipt {receipt.version}\n{_ENCODER.encode(members)}".encode()
+    return canonical(f"receipt {receipt.version}", receipt.members() | {"key_id": key_id})
 
 
 def head_bytes(head: TreeHead, key_id: str, *, is_witness: bool = False) -> bytes:
     """The one text of a tree head that is signed, or cosigned."""
     what = "cosignature" if is_witness else "tree head"
-    return f"pacas {what} 1\n{_ENCODER.encode(head.members() | {'key_id': key_id})}".encode()
+    return canonical(f"{what} 1", head.members() | {"key_id": key_id})
+
+
+def canonical(what: str, members: Mapping[str, Any]) -> bytes:
+    """The one text of something that is signed: what it is, and its members."""
+    return f"pacas {what}\n{_ENCODER.encode(members)}".encode()
 
 
 def id_of(key: Ed25519PublicKey) -> str:

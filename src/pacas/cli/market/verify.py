@@ -40,6 +40,13 @@ def command(
     key: Annotated[
         str, typer.Option("--key", metavar="KEY", help="The provider's public key: a PEM file, or https://…/v1/key.")
     ],
+    history: Annotated[
+        str | None,
+        typer.Option(
+            metavar="KEYS",
+            help="Keys that have followed KEY, or were before it: https://…/v1/key, or a file; by default at --log.",
+        ),
+    ] = None,
     log: Annotated[
         str | None,
         typer.Option(
@@ -67,10 +74,11 @@ def command(
 ) -> None:
     """Verify receipts: that the provider has sold just this, at this level, for this price, by its own ledger.
 
-    A receipt that was altered in any detail, or signed with another key, does not hold. Of several files, one that
-    cannot be read as a receipt does not hold either. A receipt that brings a head of the provider's log must be in
-    it. With --log, the provider proves that its log has grown out of every head that was seen, here, in the receipts
-    and by a witness: a provider that forgets a sale, or shows different logs, is found out.
+    A receipt that was altered in any detail, or signed with another key, does not hold. A key that the provider has
+    changed to (pacas key rotate) counts like the one that is known, if its published history proves it. Of several
+    files, one that cannot be read as a receipt does not hold either. A receipt that brings a head of the provider's
+    log must be in it. With --log, the provider proves that its log has grown out of every head that was seen, here, in
+    the receipts and by a witness: a provider that forgets a sale, or shows different logs, is found out.
 
     Exit code 0: all receipts hold, and the log; 1: some do not.
 
@@ -83,6 +91,7 @@ def command(
         found = verify(
             receipts,
             key,
+            history=history,
             log=log,
             token=token,
             heads=heads,
@@ -128,9 +137,15 @@ def _print(found: CheckedReceipts) -> None:
     if found.problems:
         return
     if found.holds:
-        out.print(f"{told}: all as the provider signed them, with the key {found.key_id}")
+        out.print(f"{told}: all as the provider signed them, with the {_keys(found)}")
     elif len(found) > SHOWN or found.unreadable:
         out.print(f"{told}: {len(found) - len(found.failing):,} hold, {len(found.failing):,} not")
+
+
+def _keys(found: CheckedReceipts) -> str:
+    """The keys that have signed; of receipts that hold."""
+    names = list(dict.fromkeys(one.signed.key_id for one in found.receipts)) or [found.key_id]
+    return f"key{'s' if len(names) > 1 else ''} {', '.join(names)}"
 
 
 def _named(found: CheckedReceipts) -> list[str]:

@@ -137,7 +137,7 @@ def _compare_receipts(board: Board, pasted: str) -> list[Compared]:
 def _compare(board: Board, signed: SignedReceipt) -> Compared:
     receipt = signed.receipt
     name = f"Receipt of entry {receipt.sequence:,}"
-    if not verify(signed, board.service.signing.public_key):
+    if not verify(signed, board.service.signing.public_key_of(signed.key_id)):
         return Compared(False, f"{name}: it was altered, or another key than {board.service.signing.key_id} signed it.")
     try:
         entry = board.service.provider.ledger.find(receipt.account, receipt.idempotency_key)
