@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from certificates import Authority
@@ -218,6 +219,19 @@ def test_the_token_is_given_or_in_the_environment(pacas: Any, shop: Shop, monkey
     assert wrong in pacas(*CLEAN, "--provider", shop.url).complaint
     shop.accounts.revoke("ann")
     assert wrong in pacas(*CLEAN, "--provider", shop.url, "--token", TOKEN).complaint
+
+
+def test_who_goes_on_with_a_review_keeps_receipts_where_it_did(
+    pacas: Any, folder: Path, shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = folder / "out.csv.receipts"
+    kept.mkdir()
+    options = ("--provider", shop.url, "--output", "out.csv")
+    with monkeypatch.context() as patch:
+        patch.setattr(RemoteProvider, "pay_many", Mock(side_effect=KeyboardInterrupt))
+        assert pacas(*CLEAN, *options).code == 130 and not list(kept.iterdir())
+    pacas(*CLEAN, *options, "--resume")
+    assert len(list(kept.iterdir())) == 2
 
 
 # ---- buying, and the receipts ------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from pacas.cli.clean.job import Job, Options, make_job
 from pacas.cli.clean.run import credit_words, notes
 from pacas.cli.data_options import EngineOption, KeyOption, MasterOption, MemoryOption, opened_engine, reads_a_table
 from pacas.cli.market.named_panel import HowToReach, one_to_ask, says_how_to_reach
-from pacas.cli.market.named_provider import KeepingReceipts, Market, NamedProvider, opened_market
+from pacas.cli.market.named_provider import KeepingReceipts, Market, NamedProvider, opened_market, receipts_beside
 from pacas.cli.options import (
     Json,
     certificate_of,
@@ -126,7 +126,7 @@ def _receipts(job: Job, reach: NamedProvider | None, given: Path | None) -> Path
     """Where receipts are kept, if there are any."""
     if given is not None or reach is None or not is_url(reach.provider):
         return given
-    return job.output.with_name(f"{job.output.name}.receipts")
+    return receipts_beside(job.output)
 
 
 def _review_job(

@@ -19,10 +19,11 @@ from pacas.cli.clean.run import Markets, continuable, credit_words, notes, run_c
 from pacas.cli.clean.summary import as_json, print_plan, print_summary, print_unbought
 from pacas.cli.data_options import EngineOption, KeyOption, MasterOption, MemoryOption, opened_engine, reads_a_table
 from pacas.cli.market.named_panel import HowToReach, NamedPanel, opened_panel, says_how_to_reach, whom_to_ask
-from pacas.cli.market.named_provider import KeepingReceipts, NamedProvider, opened_market
+from pacas.cli.market.named_provider import KeepingReceipts, NamedProvider, opened_market, receipts_beside
 from pacas.cli.market.would_match import print_would_match, would_match
 from pacas.cli.options import (
     Json,
+    is_url,
     out,
     print_json,
     printable,
@@ -129,6 +130,9 @@ def command(
             tell(f"reading {client.name}")
             job = make_job(options, asked)
         receipts = None if dry_run else reach.receipts
+        beside = receipts_beside(job.output)
+        if resume and not dry_run and receipts is None and isinstance(named, NamedProvider) and beside.is_dir():
+            receipts = beside if is_url(named.provider) else None
         with continuable(), _opened(named, receipts, asked) as market:
             marketplace, name, credit, kept, standing = market
             for note in notes(job, client.name, marketplace, resume and not dry_run):

@@ -223,6 +223,11 @@ def check_receipts(provider: str, folder: Path | None) -> None:
         )
 
 
+def receipts_beside(output: Path) -> Path:
+    """The folder for the receipts of a review, where no other is named; who goes on with its run keeps them there."""
+    return output.with_name(f"{output.name}.receipts")
+
+
 def keeping_receipts(marketplace: Marketplace, folder: Path | None) -> Marketplace:
     """The marketplace, with its receipts kept in a folder if one is named; the folder is made if it is not there."""
     if folder is None:
