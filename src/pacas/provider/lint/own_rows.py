@@ -33,6 +33,7 @@ class OwnRows:
     stays_on_engine: bool = False
     """Whether the relation is too large to be held."""
     _known: dict[str, tuple[Hierarchy, Codes]] = field(default_factory=dict)
+    _texts: dict[str, list[str | None]] = field(default_factory=dict)
 
     @classmethod
     def read(cls, engine: Engine[Any], source: Source, terms: Terms, most: int | None = None) -> OwnRows:
@@ -105,9 +106,11 @@ class OwnRows:
         return distinct(combine(linked).key)[0]
 
     def texts(self, attribute: str) -> list[str | None]:
-        """The column as it was read."""
-        column = self.columns[attribute]
-        return [column.values[code] for code in column.codes.tolist()]
+        """The column as it was read; read once, as many attributes are found by the same columns."""
+        if attribute not in self._texts:
+            column = self.columns[attribute]
+            self._texts[attribute] = [column.values[code] for code in column.codes.tolist()]
+        return self._texts[attribute]
 
     def _in_hierarchy(self, attribute: str) -> tuple[Hierarchy, Codes]:
         if attribute not in self._known:

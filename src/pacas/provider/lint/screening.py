@@ -30,6 +30,8 @@ DRAWS = 4
 """Draws of whole groups, of which the first is taken that has neither too many rows nor too few."""
 COMPARED = 500
 """Neighbours in groups that are compared before more is counted."""
+NEARLY_ALL = 1.15
+"""How many more are compared at once than may disagree: nearly all do, where a left side tells nothing."""
 ROUNDING = 1e-6
 """Of shares; neighbours are whole."""
 WORD, FACTORS = 1 << 32, (2_654_435_769, 2_246_822_519)
@@ -45,12 +47,13 @@ class GroupedSample(NamedTuple):
     """Of each but the last, whether the next has its left side."""
 
     @classmethod
-    def of(cls, left: Sequence[Keys], rows: Ints) -> GroupedSample:
-        groups = _of(left, rows)
+    def of(cls, left: Sequence[Keys], rows: Ints | None) -> GroupedSample:
+        """Of some rows, or of all."""
+        groups = combine(left) if rows is None else _of(left, rows)
         sorts_fast = groups.key.astype(np.uint16) if groups.space < 1 << 16 else groups.key  # by radix; −1 comes last
         order = np.argsort(sorts_fast, kind="stable")
         key = groups.key[order]
-        return cls(rows[order], groups._replace(key=key), (key[1:] == key[:-1]) & (key[1:] >= 0))
+        return cls(order if rows is None else rows[order], groups._replace(key=key), (key[1:] == key[:-1]) & (key[1:] >= 0))
 
     @property
     def are_large(self) -> bool:
@@ -63,7 +66,10 @@ class Screening:
 
     def __init__(self, rights: Sequence[Keys], rows: int, share: float) -> None:
         self._rights, self._rows, self._share = rights, rows, share
-        self._side_by_side = np.stack([values.key for values in rights], axis=1).astype(np.int32)
+        narrow = np.int16 if all(values.space < 1 << 15 for values in rights) else np.int32
+        self._values = np.stack([values.key for values in rights]).astype(narrow)
+        """A line for each column, as narrow as can be: the rows of a sample are taken from it again and again."""
+        self._has_nulls = any(values.partial for values in rights)
         self._by_themselves = np.sort(np.random.default_rng(SEED).choice(rows, min(SCREENED, rows), replace=False))
         others = {} if rows <= FEW else {right: self._others(values.key) for right, values in enumerate(rights)}
         self._others_of: dict[int, int] = {}
@@ -77,7 +83,7 @@ class Screening:
     def told_by(self, left: Sequence[Keys], among: Sequence[int]) -> list[int]:
         """Of some columns, by their places, those that a left side may tell: all that it does, and a few others."""
         if self._rows <= FEW:
-            return list(self._not_ruled_out(GroupedSample.of(left, np.arange(self._rows)), among))
+            return list(self._not_ruled_out(GroupedSample.of(left, None), among))
         seen = [right for right in among if right not in self._rare]
         by_themselves = GroupedSample.of(left, self._by_themselves)
         found = set(self._seem(by_themselves, seen))
@@ -96,15 +102,23 @@ class Screening:
         in_groups = len(places) + int((every.beside & ~np.append(False, every.beside[:-1])).sum())
         most = np.array([2 * min((1 - self._share) * in_groups, ERROR_LEFT * self._unusual(right)) for right in rights])
         left, disagree = np.array(rights, dtype=np.int64), np.zeros(len(rights), dtype=np.int64)
-        for start in range(0, len(places), COMPARED):  # what disagrees too often is not looked at to the end
-            some = places[start : start + COMPARED]
-            ours, theirs = (self._side_by_side[every.rows[at]][:, left] for at in (some, some + 1))
-            disagree += ((ours != theirs) & (ours >= 0) & (theirs >= 0)).sum(axis=0)
+        step = max(COMPARED, int(NEARLY_ALL * most.max(initial=0)))
+        for start in range(0, len(places), step):  # what disagrees too often is not looked at to the end
+            some = places[start : start + step]
+            disagree += self._disagreeing(every.rows[some], every.rows[some + 1], count_nulls=False)[left]
             stays = disagree <= most + ROUNDING
             left, disagree, most = left[stays], disagree[stays], most[stays]
             if not len(left):
                 break
         yield from left.tolist()
+
+    def _disagreeing(self, rows: Ints, others: Ints, *, count_nulls: bool) -> Ints:
+        """Of each column, how many of some rows have another value than others, one by one."""
+        ours, theirs = self._values.take(rows, axis=1), self._values.take(others, axis=1)
+        differ = ours != theirs
+        if self._has_nulls and not count_nulls:
+            differ &= (ours >= 0) & (theirs >= 0)
+        return np.array([np.count_nonzero(column) for column in differ], dtype=np.int64)
 
     def _unusual(self, right: int) -> int:
         """How many rows have another value than the most frequent one."""
@@ -120,8 +134,14 @@ class Screening:
         if not len(places) or 2 * len(places) < LEAST_OF_ALL * len(rows) / 2:
             return
         few = places[:: max(len(places) // COMPARED, 1)]
-        disagree = (self._side_by_side[rows[few]] != self._side_by_side[rows[few + 1]]).sum(axis=0)
-        seems = disagree <= (2 * (1 - self._share + LESS) + LESS) * len(few)
+        most = (2 * (1 - self._share + LESS) + LESS) * len(few)
+        at_once = int(NEARLY_ALL * most) + 1
+        disagree = np.zeros(len(self._rights), dtype=np.int64)
+        for some in (few[:at_once], few[at_once:]):  # the first are enough to rule most columns out
+            disagree += self._disagreeing(rows[some], rows[some + 1], count_nulls=True)
+            seems = disagree <= most
+            if not seems[rights].any():
+                return
         for right in rights:
             if seems[right]:
                 values, space, _ = self._rights[right]
