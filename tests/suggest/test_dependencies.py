@@ -246,3 +246,31 @@ def test_any_small_table_gets_an_answer(width: int, data: st.DataObject) -> None
         assert 0 < each.score <= 1
         assert 0 <= each.exceptions < each.rows <= len(rows)
         assert each.agreeing_groups <= each.groups
+
+
+def trials(rare: int, typos: int, rows: int = 2_000) -> dict[str, list[str]]:
+    """Trials of ten rows, open to all but for some; `All` is misspelled in rows here and there, in few ways."""
+    spelled = ["All" if i // 10 >= rare else "Female" for i in range(rows)]
+    for number in range(typos):
+        spelled[rare * 10 + 17 * number] = ("lAl", "Al", "Alll")[number % 3]
+    return {"trial": [f"t-{i // 10}" for i in range(rows)], "gender": spelled}
+
+
+def test_misspellings_of_the_usual_value_do_not_hide_what_rare_ones_follow_from() -> None:
+    found = pacas.suggest_dependencies(pa.table(trials(rare=6, typos=90)))
+    assert one(found.strong, "trial -> gender").typo == 90
+
+
+def test_a_column_that_is_constant_but_for_misspellings_follows_from_nothing() -> None:
+    found = pacas.suggest_dependencies(pa.table(trials(rare=1, typos=90)))
+    assert fds([*found.strong, *found.redundant, *found.weak]) == set()
+
+
+@pytest.mark.parametrize(("usual", "other"), [("A", "B"), ("100", "101")])
+def test_short_values_and_numbers_are_not_each_others_misspellings(usual: str, other: str) -> None:
+    """Else what stands against a dependency would be left out."""
+    columns = trials(rare=6, typos=0)
+    columns["gender"] = [usual if v == "All" else "rare" for v in columns["gender"]]
+    columns["gender"][100::20] = [other] * len(columns["gender"][100::20])
+    found = pacas.suggest_dependencies(pa.table(columns))
+    assert "trial -> gender" not in fds([*found.strong, *found.redundant])

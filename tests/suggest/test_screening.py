@@ -34,7 +34,7 @@ def exactly(left: ProfiledColumn, right: ProfiledColumn) -> float:
 
 def test_neighbours_score_as_all_pairs_of_a_group_do() -> None:
     columns = table(20_000)
-    sample = RowSamples(columns, 20_000).of(0, MOST_ROWS)
+    sample = RowSamples(columns, 20_000, {}).of(0, MOST_ROWS)
     scores = sample.scores(sample.codes[0], 0.1)
     assert scores is not None
     assert scores[1] == pytest.approx(exactly(columns[0], columns[1]), abs=0.02)
@@ -44,7 +44,7 @@ def test_neighbours_score_as_all_pairs_of_a_group_do() -> None:
 
 def test_a_sample_of_small_groups_has_them_whole() -> None:
     columns = table(60_000)
-    sample = RowSamples(columns, 60_000).of(0, 5_000)
+    sample = RowSamples(columns, 60_000, {}).of(0, 5_000)
     assert len(sample.rows) == pytest.approx(5_000, rel=0.1)
     sizes = np.bincount(sample.codes[0], minlength=len(columns[0].values))
     assert set(sizes[sizes > 0] - columns[0].counts[sizes > 0]) == {0}
@@ -55,7 +55,7 @@ def test_a_sample_of_small_groups_has_them_whole() -> None:
 
 def test_a_sample_of_large_groups_has_rows_of_all() -> None:
     columns = table(60_000)
-    sample = RowSamples(columns, 60_000).of(1, 5_000)
+    sample = RowSamples(columns, 60_000, {}).of(1, 5_000)
     assert len(sample.rows) == 5_000
     assert set(sample.codes[1]) == set(range(7))
 
@@ -63,7 +63,7 @@ def test_a_sample_of_large_groups_has_rows_of_all() -> None:
 def test_few_rows_that_share_a_group_say_nothing() -> None:
     codes = np.arange(100)
     codes[:6] = 0
-    sample = RowSamples([column("a", codes, 100)], 100).of(0, MOST_ROWS)
+    sample = RowSamples([column("a", codes, 100)], 100, {}).of(0, MOST_ROWS)
     assert sample.scores(sample.codes[0], 0.1) is None
 
 

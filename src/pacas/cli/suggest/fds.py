@@ -47,8 +47,8 @@ def command(
 
     Strong ones are for the file: at most two left sides a right side. Weak ones are for a look: some are true, and
     some would spoil the table. The score says how much likelier two rows agree that share a left side than any two,
-    typos left out. Exceptions are typo-like (a value seen twice at most), scattered as errors are, or in blocks: one
-    other value so often in a group that errors do not explain it, a sign against the dependency.
+    typos left out. Exceptions are typo-like (seen twice at most, or the usual value misspelled), scattered as errors
+    are, or in blocks: one other value so often in a group that errors do not explain it, a sign against the dependency.
 
     JSON: rows, of (rows of the table), strong and weak (fd, score, rows, groups, exceptions (typo, scattered, blocks),
     agreement, agreeing_groups, looked_at, placeholder, because, examples (left, value, majority, rows, kind); strong

@@ -53,7 +53,8 @@ class GroupedSample(NamedTuple):
         sorts_fast = groups.key.astype(np.uint16) if groups.space < 1 << 16 else groups.key  # by radix; −1 comes last
         order = np.argsort(sorts_fast, kind="stable")
         key = groups.key[order]
-        return cls(order if rows is None else rows[order], groups._replace(key=key), (key[1:] == key[:-1]) & (key[1:] >= 0))
+        beside = (key[1:] == key[:-1]) & (key[1:] >= 0)
+        return cls(order if rows is None else rows[order], groups._replace(key=key), beside)
 
     @property
     def are_large(self) -> bool:
@@ -67,7 +68,7 @@ class Screening:
     def __init__(self, rights: Sequence[Keys], rows: int, share: float) -> None:
         self._rights, self._rows, self._share = rights, rows, share
         narrow = np.int16 if all(values.space < 1 << 15 for values in rights) else np.int32
-        self._values = np.stack([values.key for values in rights]).astype(narrow)
+        self._values: Array = np.stack([values.key for values in rights]).astype(narrow)
         """A line for each column, as narrow as can be: the rows of a sample are taken from it again and again."""
         self._has_nulls = any(values.partial for values in rights)
         self._by_themselves = np.sort(np.random.default_rng(SEED).choice(rows, min(SCREENED, rows), replace=False))

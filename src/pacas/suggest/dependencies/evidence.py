@@ -1,7 +1,7 @@
 """What speaks for a dependency and against it, counted: rows that agree, and exceptions by what they look like.
 
-- *typo*: the value is seen twice at most in the whole column, and the group has a majority. It says nothing against
-  the dependency, so the score leaves it out.
+- *typo*: the value is seen twice at most in the whole column, or is the usual value of one that is nearly constant,
+  misspelled; and the group has a majority. It says nothing against the dependency, so the score leaves it out.
 - *block*: the value stands three times or more in a group, far more often than errors would put it there; and all
   exceptions of a larger group without a majority. A sign against the dependency.
 - *scattered*: all others.
@@ -132,7 +132,7 @@ class Classified(NamedTuple):
         return self.exception & ~self.typo & ~self.block
 
 
-def classify(counts: PairCounts, overall: Ints) -> Classified:
+def classify(counts: PairCounts, overall: Ints, misspelled: Mask | None = None) -> Classified:
     """Tell exceptions apart; `overall` is how often each value occurs in the whole column."""
     place, value, n, _ = counts
     share = overall / max(overall.sum(), 1)
@@ -140,7 +140,8 @@ def classify(counts: PairCounts, overall: Ints) -> Classified:
     several = size > 1
     has_majority = (most >= 2) & (2 * most > size)
     exception = several[place] & ~first
-    typo = exception & has_majority[place] & (overall[value] <= RARE)
+    is_typo = overall <= RARE if misspelled is None else (overall <= RARE) | misspelled
+    typo = exception & has_majority[place] & is_typo[value]
     minor = exception & has_majority[place] & (5 * n <= size[place])
     errors = _error_rate(n[minor].sum(), size, np.where(several, 1 - share[_majority(counts, first)], 0.0))
     block = exception & (n >= BLOCK) & ~typo

@@ -15,6 +15,7 @@ import numpy as np
 from pacas.engine.grouping import Array, Ints, Mask
 from pacas.suggest.coded_table import ProfiledColumn
 from pacas.suggest.dependencies.evidence import Floats
+from pacas.suggest.dependencies.misspelled import Misspelled
 
 SEED = 1
 MOST_ROWS = 50_000
@@ -36,11 +37,13 @@ class RowSample:
     codes: Array
     chance: Floats
     """Per column, how likely two rows of the whole table agree."""
+    misspelled: Misspelled
+    """Values that count as nulls of a right side."""
 
     @cached_property
-    def with_nulls(self) -> Ints:
+    def _with_nulls(self) -> list[int]:
         """The columns that have nulls here."""
-        return np.flatnonzero((self.codes < 0).any(axis=1))
+        return sorted({*np.flatnonzero((self.codes < 0).any(axis=1)).tolist(), *self.misspelled})
 
     def scores(self, key: Array, least_support: float) -> Floats | None:
         """How groups of equal keys, −1 for none, score for each column; None if too few rows share a group."""
@@ -51,8 +54,10 @@ class RowSample:
         codes = self.codes[:, order]
         equal = (codes[:, 1:] == codes[:, :-1]) & same
         agreeing, both = equal.sum(axis=1), np.full(len(codes), pairs)
-        for column in self.with_nulls:
+        for column in self._with_nulls:
             there = codes[column] >= 0
+            if column in self.misspelled:
+                there &= ~self.misspelled[column][codes[column]]
             agreeing[column] = (equal[column] & there[1:]).sum()
             both[column] = (same & there[1:] & there[:-1]).sum()
         score: Floats = (agreeing / np.maximum(both, 1) - self.chance) / np.maximum(1 - self.chance, 1e-9)
@@ -66,6 +71,7 @@ class RowSamples:
 
     columns: Sequence[ProfiledColumn]
     rows: int
+    misspelled: Misspelled
     _kept: dict[tuple[int, int], RowSample] = field(default_factory=dict)
 
     def of(self, column: int, most: int) -> RowSample:
@@ -76,7 +82,7 @@ class RowSamples:
             chosen = self._shuffled[:most] if whole else self._in_whole_groups(column, most)
             codes = np.stack([one.codes[chosen] for one in self.columns]).astype(np.int32, copy=False)
             self._kept = {kept: s for kept, s in self._kept.items() if kept[0] < 0} | {
-                at: RowSample(chosen, codes, self._chance)
+                at: RowSample(chosen, codes, self._chance, self.misspelled)
             }
         return self._kept[at]
 
@@ -86,7 +92,11 @@ class RowSamples:
 
     @cached_property
     def _chance(self) -> Floats:
-        return np.array([agreement_by_chance(column.counts) for column in self.columns])
+        counts = (
+            np.where(self.misspelled[place], 0, column.counts) if place in self.misspelled else column.counts
+            for place, column in enumerate(self.columns)
+        )
+        return np.array([agreement_by_chance(one) for one in counts])
 
     def _in_whole_groups(self, column: int, most: int) -> Ints:
         rng = np.random.default_rng(SEED)

@@ -26,6 +26,7 @@ from pacas.suggest.dependencies.grading import (
     inherited,
     thresholds_for,
 )
+from pacas.suggest.dependencies.misspelled import is_constant_but_for_errors, misspelled
 from pacas.suggest.dependencies.pairs import find_pairs
 from pacas.suggest.dependencies.screening import RowSample, RowSamples, rows_to_screen
 from pacas.suggest.dependencies.suggested import SuggestedDependencies, SuggestedDependency
@@ -59,8 +60,10 @@ class _Search:
 
     def __init__(self, table: CodedTable, tell: Tell) -> None:
         self._table, self._tell = table, tell
-        self._columns = [column for column in table.columns.values() if not column.kind.tells_nothing]
-        self._samples = RowSamples(self._columns, table.rows)
+        telling = (column for column in table.columns.values() if not column.kind.tells_nothing)
+        self._columns = [column for column in telling if not is_constant_but_for_errors(column)]
+        self._misspelled = misspelled(self._columns)
+        self._samples = RowSamples(self._columns, table.rows, self._misspelled)
         self._equal = equal_columns(self._columns)
         self._kept: dict[tuple[Left, bool], tuple[Classified, DependencyEvidence | None]] = {}
         """What was weighed of columns that have equal ones."""
@@ -148,7 +151,8 @@ class _Search:
     ) -> tuple[Classified, DependencyEvidence | None]:
         groups, column = self._groups(left, sample), self._columns[right]
         value = column.codes if sample is None else sample.codes[right]
-        counted = classify(PairCounts.of(groups.key, value, len(column.values)), column.counts)
+        counts = PairCounts.of(groups.key, value, len(column.values))
+        counted = classify(counts, column.counts, self._misspelled.get(right))
         return counted, weigh(counted, len(value))
 
     def _groups(self, left: Left, sample: RowSample | None) -> Keys:

@@ -32,7 +32,7 @@ class SuggestedDependency:
     groups: int
     """Groups of several rows."""
     typo: int
-    """Rows whose value is seen twice at most, in groups that have a majority."""
+    """Rows whose value is seen twice at most, or is the usual one misspelled, in groups that have a majority."""
     scattered: int
     """Rows whose value others have, too, as errors do."""
     blocks: int
