@@ -148,6 +148,19 @@ def test_a_revoked_account_gets_a_new_token_by_adding_it_again(pacas: Any, folde
     assert [(one.revoked, one.token_hash) for one in kept(folder)] == [(False, token_hash(second))]
 
 
+def test_a_token_rotates_with_an_overlap(pacas: Any, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pacas.cli.provider.account.time", lambda: 1_800_000_000)
+    first = pacas("account", "add", "ann", "provider.toml", "--json").document["token"]
+    told = pacas("account", "token", "ann", "provider.toml", "--overlap", "2h", "--expires", "1d", "--json").document
+    assert told["previous_until"] == "2027-01-15T10:00:00+00:00" and told["expires"] == "2027-01-16T08:00:00+00:00"
+    ann = kept(folder)[0]
+    assert (ann.token_hash, ann.expires) == (token_hash(told["token"]), 1_800_086_400)
+    assert (ann.previous_hash, ann.previous_expires) == (token_hash(first), 1_800_007_200)
+    lines = pacas("account", "token", "ann", "provider.toml").lines
+    assert lines[0].startswith("token: ") and lines[1].endswith("counts until 2027-01-16 08:00 UTC")
+    assert "--overlap takes hours" in pacas("account", "token", "ann", "provider.toml", "--overlap", "soon").complaint
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -115,6 +115,30 @@ def test_a_revoked_account_can_be_given_a_new_token(accounts: Accounts) -> None:
     assert accounts.by_token(account().token_hash) is None
 
 
+def test_a_new_token_counts_beside_the_one_before_until_that_ends(accounts: Accounts) -> None:
+    accounts.add(account(expires=500))
+    accounts.add(account("bob"))
+    old, new, newer = (token_hash(f"{name} token") for name in ("old", "new", "newer"))
+    accounts.set_token("bob", old, None, 100)
+    accounts.set_token("bob", new, 900, 200)
+    opened, before = accounts.by_token(new), accounts.by_token(old)
+    assert opened is not None and (opened.name, opened.token_hash, opened.expires) == ("bob", new, 900)
+    assert before is not None and (before.name, before.token_hash, before.expires) == ("bob", old, 200)
+    assert not before.has_expired(199) and before.has_expired(200)
+    assert accounts.by_token(account("bob").token_hash) is None, "the one before the last"
+    accounts.set_token("ann", newer, None, 10_000)
+    ending = accounts.by_token(account().token_hash)
+    assert ending is not None and ending.expires == 500, "no token counts longer than it would have"
+    accounts.revoke("bob")
+    assert [one is not None and one.revoked for one in map(accounts.by_token, (old, new))] == [True, True]
+    with pytest.raises(InputError, match="'bob' is revoked"):
+        accounts.set_token("bob", newer, None, 100)
+    accounts.add(account("bob"))
+    assert accounts.by_token(old) is accounts.by_token(new) is None
+    with pytest.raises(InputError, match="there is no account 'eve'"):
+        accounts.set_token("eve", newer, None, 100)
+
+
 def test_credit_can_be_set(accounts: Accounts) -> None:
     accounts.add(account())
     for credit in (0, LARGEST, None):

@@ -154,6 +154,18 @@ def test_an_operator_sees_all_accounts_and_no_token(shop: Shop) -> None:
     assert list(listed.json()[0]) == shown
 
 
+def test_during_an_overlap_both_tokens_open_the_account_and_then_the_new_one_alone(shop: Shop) -> None:
+    def asked(token: str) -> tuple[int, str]:
+        told = shop.call("GET", "/v1/account", None, {"Authorization": f"Bearer {token}"})
+        return told.status_code, told.json().get("account") or error_of(told)[1]
+
+    shop.accounts.set_token("ann", token_hash("new"), None, int(time()) + 1000)
+    assert asked("new") == asked("token-of-ann") == (200, "ann")
+    shop.accounts.set_token("bob", token_hash("newer"), None, int(time()) - 1)
+    assert asked("newer") == (200, "bob")
+    assert asked("token-of-bob") == (401, "token_expired")
+
+
 def test_a_token_that_has_expired_is_told_so_and_another_one_nothing(shop: Shop) -> None:
     now = int(time())
     shop.accounts.add(Account("kim", Role.CLIENT, None, False, token_hash("over"), expires=now - 1))

@@ -16,7 +16,7 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from pacas.core.schedule import Schedule
-from pacas.errors import HouseError, StorageError
+from pacas.errors import HouseError, InputError, StorageError
 from pacas.protocol.circle import CircleLine, CircleLines
 from pacas.provider.ledger.accounts import Account, Role, name_taken, no_such_account
 from pacas.provider.ledger.offers import OfferState, PrivateOffer
@@ -57,11 +57,12 @@ class SideTable(ABC):
                 yield f"ALTER TABLE {self.NAME} ADD COLUMN {column} {kind}"
 
 
-_COLUMNS = "name, role, credit, revoked, token_hash, quotes_per_minute, expires"
+_COLUMNS = "name, role, credit, revoked, token_hash, quotes_per_minute, expires, previous_hash, previous_expires"
 _ACCOUNT = f"SELECT {_COLUMNS} FROM account"
-_ADD = f"""INSERT INTO account ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)
+_ADD = f"""INSERT INTO account ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (name) DO UPDATE SET role = excluded.role, credit = excluded.credit, revoked = excluded.revoked,
-    token_hash = excluded.token_hash, quotes_per_minute = excluded.quotes_per_minute, expires = excluded.expires
+    token_hash = excluded.token_hash, quotes_per_minute = excluded.quotes_per_minute, expires = excluded.expires,
+    previous_hash = excluded.previous_hash, previous_expires = excluded.previous_expires
     WHERE account.revoked = 1 RETURNING name"""
 
 
@@ -76,23 +77,45 @@ class AccountTable(SideTable):
         revoked BIGINT NOT NULL,
         token_hash TEXT NOT NULL UNIQUE,
         quotes_per_minute BIGINT,
-        expires BIGINT
+        expires BIGINT,
+        previous_hash TEXT,
+        previous_expires BIGINT
     )"""
-    LATER: ClassVar[Mapping[str, str]] = {"quotes_per_minute": "BIGINT", "expires": "BIGINT"}
+    LATER: ClassVar[Mapping[str, str]] = {
+        "quotes_per_minute": "BIGINT",
+        "expires": "BIGINT",
+        "previous_hash": "TEXT",
+        "previous_expires": "BIGINT",
+    }
 
     def add(self, account: Account) -> None:
         given = (account.name, account.role.value, account.credit, int(account.revoked), account.token_hash)
-        if not self._write(_ADD, *given, account.quotes_per_minute, account.expires):
+        ends = (account.quotes_per_minute, account.expires, account.previous_hash, account.previous_expires)
+        if not self._write(_ADD, *given, *ends):
             raise name_taken(account.name)
 
     def list(self) -> list[Account]:
         return sorted((_account(row) for row in self._read(_ACCOUNT)), key=lambda account: account.name)
 
     def by_token(self, token_hash: str) -> Account | None:
-        return self._one("token_hash", token_hash)
+        account = self._one("token_hash", token_hash) or self._one("previous_hash", token_hash)
+        return None if account is None else account.opened_by(token_hash)
 
     def revoke(self, name: str) -> None:
         self._change("UPDATE account SET revoked = 1 WHERE name = ? RETURNING name", name, name=name)
+
+    def set_token(self, name: str, token_hash: str, expires: int | None, until: int) -> None:
+        account = self._one("name", name)
+        if account is None:
+            raise no_such_account(name, (one.name for one in self.list()))
+        after = account.with_token(token_hash, expires, until)
+        changed = self._write(
+            "UPDATE account SET token_hash = ?, expires = ?, previous_hash = ?, previous_expires = ? "
+            "WHERE name = ? AND token_hash = ? AND revoked = 0 RETURNING name",
+            *(after.token_hash, after.expires, after.previous_hash, after.previous_expires, name, account.token_hash),
+        )
+        if not changed:
+            raise InputError(f"the account {name!r} was changed by somebody else in this moment; try again")
 
     def set_credit(self, name: str, credit: int | None) -> None:
         if (account := self._one("name", name)) is not None:
@@ -113,8 +136,8 @@ class AccountTable(SideTable):
 
 
 def _account(row: tuple[Any, ...]) -> Account:
-    name, role, credit, revoked, token_hash, quotes_per_minute, expires = row
-    return Account(name, Role(role), credit, bool(revoked), token_hash, quotes_per_minute, expires)
+    name, role, credit, revoked, *rest = row
+    return Account(name, Role(role), credit, bool(revoked), *rest)
 
 
 class OfferTable(SideTable):

@@ -132,6 +132,40 @@ def list_(provider: ProviderArgument, json: Json = False) -> None:
         out.print("no accounts; pacas account add makes one")
 
 
+@app.command("token")
+def token(
+    name: Name,
+    provider: ProviderArgument,
+    overlap: Annotated[
+        str, typer.Option(metavar="1d", help="How long the present token still counts: hours, days or weeks.")
+    ] = "1d",
+    expires: Annotated[
+        str | None, typer.Option(metavar="90d", help="How long the new token counts; without it, for ever.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Give an account a new token, shown once; the present one counts until the overlap ends, and both till then.
+
+    A token from before the present one counts no longer. To end a token at once, revoke the account and add it again.
+
+    JSON: account, token, previous_until; expires, where asked for
+
+    Example: pacas account token ann provider.toml --overlap 1d --expires 90d
+    """
+    now, made = int(time()), new_token()
+    until = now + seconds(overlap, "--overlap")
+    ends = None if expires is None else now + seconds(expires)
+    with _accounts(kept_provider(provider)) as accounts:
+        accounts.set_token(name, token_hash(made), ends, until)
+        previous = next(one.previous_expires for one in accounts.list() if one.name == name) or until
+    if json:
+        more = {} if ends is None else {"expires": moment(ends)}
+        print_json({"account": name, "token": made, "previous_until": moment(previous), **more})
+        return
+    out.print(f"token: {made}", soft_wrap=True)
+    out.print(f"It is shown this once; the one before counts until {moment(previous)[:16].replace('T', ' ')} UTC")
+
+
 @app.command("revoke")
 def revoke(name: Name, provider: ProviderArgument, json: Json = False) -> None:
     """Let an account's token count no longer. What it has bought stays in the ledger.

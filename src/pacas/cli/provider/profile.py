@@ -16,7 +16,7 @@ from pacas.wire.connection_file import SUFFIX, ConnectionFile, moment
 UNITS = {"h": 3600, "d": 86_400, "w": 7 * 86_400}
 
 
-def seconds(given: str) -> int:
+def seconds(given: str, option: str = "--expires") -> int:
     """How long a token counts.
 
     >>> seconds("90d")
@@ -24,7 +24,7 @@ def seconds(given: str) -> int:
     """
     number, unit = given[:-1], given[-1:]
     if not (number.isascii() and number.isdigit() and 0 < len(number) < 6 and int(number)) or unit not in UNITS:
-        raise InputError(f"--expires takes hours, days or weeks, such as 12h, 90d or 4w, not {given!r}")
+        raise InputError(f"{option} takes hours, days or weeks, such as 12h, 90d or 4w, not {given!r}")
     return int(number) * UNITS[unit]
 
 

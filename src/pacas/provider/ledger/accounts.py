@@ -52,6 +52,26 @@ class Account:
     """Tuples that it may ask about in a minute; None for as many as the service allows everybody."""
     expires: int | None = None
     """When its token counts no longer, in seconds since 1970; None for one that does not expire."""
+    previous_hash: str | None = field(default=None, repr=False)
+    """Of the token before, which counts until `previous_expires`."""
+    previous_expires: int | None = None
+
+    def opened_by(self, token_hash: str) -> Account | None:
+        """The account with the token of this hash as its own, and its end: the present one, or the one before."""
+        if token_hash == self.token_hash:
+            return self
+        if token_hash != self.previous_hash:
+            return None
+        return replace(self, token_hash=token_hash, expires=self.previous_expires)
+
+    def with_token(self, token_hash: str, expires: int | None, until: int) -> Account:
+        """The account with a new token; the present one counts until then, or its own end if that is sooner."""
+        if self.revoked:
+            raise InputError(f"the account {self.name!r} is revoked; pacas account add gives it a new token")
+        previous = until if self.expires is None else min(until, self.expires)
+        return replace(
+            self, token_hash=token_hash, expires=expires, previous_hash=self.token_hash, previous_expires=previous
+        )
 
     def has_expired(self, now: float) -> bool:
         return self.expires is not None and self.expires <= now
@@ -76,10 +96,13 @@ class Accounts(Protocol):
         """All accounts, by name in order."""
 
     def by_token(self, token_hash: str) -> Account | None:
-        """The account whose token has this hash, revoked or not."""
+        """The account that the token of this hash opens, or opened: revoked or not, expired or not."""
 
     def revoke(self, name: str) -> None:
         """Let a token count no longer."""
+
+    def set_token(self, name: str, token_hash: str, expires: int | None, until: int) -> None:
+        """Give an account a new token; the present one counts until then, and the one before it no longer."""
 
     def set_credit(self, name: str, credit: int | None) -> None:
         """Set what an account may spend in all."""
@@ -148,11 +171,16 @@ class MemoryAccounts:
             return [account for _, account in sorted(self._by_name.items())]
 
     def by_token(self, token_hash: str) -> Account | None:
-        return next((account for account in self.list() if account.token_hash == token_hash), None)
+        opened = (account.opened_by(token_hash) for account in self.list())
+        return next((account for account in opened if account is not None), None)
 
     def revoke(self, name: str) -> None:
         with self._lock:
             self._by_name[name] = replace(self._present(name), revoked=True)
+
+    def set_token(self, name: str, token_hash: str, expires: int | None, until: int) -> None:
+        with self._lock:
+            self._by_name[name] = self._present(name).with_token(token_hash, expires, until)
 
     def set_credit(self, name: str, credit: int | None) -> None:
         with self._lock:
