@@ -19,10 +19,10 @@ from pacas.provider.ledger.accounts import Account, MemoryAccounts, Role, token_
 from pacas.provider.provider import Provider
 from pacas.server.app import create_app
 from pacas.server.authentication import LONGEST_TOKEN
-from pacas.server.limits import MEBIBYTE, ServiceSettings
+from pacas.server.limits import BYTES, MEBIBYTE, ServiceSettings
 from pacas.server.logs import make_log
 from pacas.server.openapi import DOCUMENT
-from pacas.server.routes import LARGEST_PAGE, PAGE, PAGE_BYTES, PROOFS
+from pacas.server.routes import LARGEST_PAGE, PAGE, PAGE_BYTES, PROOFS, PURCHASES
 from pacas.server.signing_key import SigningKey
 from pacas.wire import signatures
 from pacas.wire.shapes import LONGEST_NAME, LONGEST_TEXT, MOST_COLUMNS, MOST_PROOFS, ErrorCode
@@ -126,8 +126,9 @@ MORE = {
         call: a longer list that begins alike buys what is new in it, and `KEY` is another purchase than `KEY/0`. Many
         are checked before the first is paid for, so that a mistake in one leaves nothing behind. Each purchase that was
         not made before counts against `quotes_per_minute`, refused or not; many count all at once, before the first is
-        paid for. A service that stops finishes what it can; where many take too long for that, they end
-        between two of them, with 503.""",
+        paid for. The root, where it costs nothing, is answered like a quote: it is not recorded, has no `receipt`, and
+        cannot be asked for by its id. A service that stops finishes what it can; where many take too long for that,
+        they end between two of them, with 503.""",
     "purchase": "For clients, each for its own: another account's purchase is not found.",
     "offers": """For clients, each for its own: what the provider holds out to it, and what it has asked for.""",
     "ask_offer": """For clients. Nothing changes by it: the provider sees the wish (`pacas offer list`), and may make an
@@ -232,7 +233,9 @@ def _limits() -> list[str]:
         "bytes in a body": f"`max_body_bytes`, {default.max_body_bytes:,} unless the provider says otherwise",
         "requests in a call": f"`max_batch`, {default.max_batch:,} unless the provider says otherwise",
         "tuples asked about in a minute": f"`quotes_per_minute`, {default.quotes_per_minute:,} unless the provider "
-        "says otherwise; for each account and each server process. So many may come at once after a quiet minute",
+        "says otherwise; for each account and each server process. So many may come at once after a quiet minute. "
+        f"By the work that they take, {BYTES:,} bytes of a body count like a tuple (where it asks about fewer), and so "
+        f"do {PURCHASES} purchases on a page of an account",
         "characters of a value": f"{LONGEST_TEXT:,}",
         "characters of a name": f"{LONGEST_NAME:,}",
         "columns of a tuple": f"{MOST_COLUMNS:,}",

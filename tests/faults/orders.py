@@ -162,7 +162,9 @@ class OrderingClient:
         if found.status_code != 503:
             assert found.status_code == 200, f"{key} was acknowledged, and is lost"
             again = wire.PastPurchase.model_validate_json(found.content)
-            assert again.receipt.signed() == told.answer.receipt, f"{key} was answered otherwise before"
+            assert again.receipt is not None and again.receipt.signed() == told.answer.receipt, (
+                f"{key} was answered otherwise before"
+            )
 
     def _take(self, order: Order, content: bytes, before: int) -> None:
         if len(order.requests) == 1:
@@ -175,7 +177,7 @@ class OrderingClient:
                 assert key not in self.acknowledged, f"{key} was sold, and is now refused"
                 self.seen.refused[one.refused] += 1
                 continue
-            assert one.id == key
+            assert one.id == key and one.receipt is not None
             told = Acknowledged(
                 self.buyer, key, request, Answer(one.answer, one.level, one.price, one.receipt.signed())
             )

@@ -47,6 +47,8 @@ class Lying:
     def _altered(self, body: bytes) -> bytes:
         bought = json.loads(body)["purchase"]
         self._lie(bought)
+        if "receipt" not in bought:
+            return json.dumps({"purchase": bought}).encode()
         told = bought["receipt"]
         for name in ("answer", "price", "level"):
             told[name] = bought[name]
@@ -99,6 +101,15 @@ def test_a_root_is_the_root() -> None:
 def test_a_receipt_that_another_key_signed_is_not_believed(how: dict[str, str]) -> None:
     with lying(told(), SigningKey.generate(), **how) as remote, pytest.raises(RemoteError, match="not signed with"):
         remote.pay(FIRST, CREDIT, "a")
+
+
+@pytest.mark.parametrize("lie", [{"price": 1}, {"answer": "NSAID"}, {"id": "b"}, {"level": 2}])
+def test_without_a_receipt_there_is_nothing_but_the_root_for_nothing(lie: dict[str, Any]) -> None:
+    root = Request(FIRST.tuple, "MED", 3)
+    with lying(told()) as remote:
+        assert remote.pay(root, CREDIT, "a") == Answer("*", 3, 0)
+    with lying(told(**lie)) as remote, pytest.raises(RemoteError, match="without a receipt"):
+        remote.pay(root, CREDIT, "a")
 
 
 # ---- what is sent ---------------------------------------------------------------------------------------------------

@@ -180,6 +180,23 @@ def test_requests_are_counted_before_a_body_is_taken_apart() -> None:
             check_requests(body + b"no JSON", 2)
 
 
+def test_a_large_body_counts_by_its_bytes_however_little_it_asks(open_shop: OpenShop) -> None:
+    shop = open_shop(quotes_per_minute=100)
+    assert len(shop.quotes(*[med("male", "51", 1)] * 100).json()["quotes"]) == 100, "not its bytes besides"
+    long = med("male", "5" * 60_000, 1)
+    assert shop.quotes(long, who="bob").status_code == 422, "longer than a text may be, and read to say so"
+    assert error_of(shop.quotes(long, who="bob"))[:2] == (429, "rate_limited")
+    assert shop.quotes(med("male", "51", 1), who="bob").status_code == 200
+
+
+def test_pages_of_an_account_count_by_what_is_on_them(open_shop: OpenShop) -> None:
+    shop = open_shop(quotes_per_minute=25)
+    shop.buy_many("m", *[med("male", "51", 1)] * 20)
+    told = [shop.call("GET", "/v1/account").status_code for _ in range(10)]
+    assert told[:2] == [200, 200] and 429 in told
+    assert shop.call("GET", "/v1/account?limit=1").status_code == 200, "what may be spent is told at any time"
+
+
 def test_a_batch_is_never_longer_than_a_minute_allows() -> None:
     assert ServiceSettings(quotes_per_minute=5, max_batch=10).batch == 5
     assert ServiceSettings(quotes_per_minute=50, max_batch=10).batch == 10

@@ -67,7 +67,7 @@ def test_a_mistake_among_many_leaves_no_purchase_behind(shop: Shop) -> None:
 
 def test_many_go_on_until_shortly_before_the_service_ends(open_shop: OpenShop, monkeypatch: pytest.MonkeyPatch) -> None:
     provider, clock = example_provider(), count()
-    shop, asked = open_shop(provider), [med("male", "51", level) for level in (3, 2, 1)]
+    shop, asked = open_shop(provider), [med("male", "51", level) for level in (2, 1, 1)]
     with monkeypatch.context() as ticking:
         ticking.setattr("pacas.server.selling.monotonic", lambda: next(clock))
         shop.stop(LAST + 3)  # two looks before the first purchase, one before each
@@ -96,7 +96,37 @@ def test_what_is_free_is_sold_even_if_more_was_spent_than_the_credit_is_now(open
     shop.accounts.set_credit("bob", 1)
     assert shop.buy("b", med("female", "45", 3), who="bob").json()["purchase"]["price"] == 0
     assert shop.buy("c", med("female", "45", 2), who="bob").json() == {"purchase": {"refused": "credit"}}
-    assert shop.provider.ledger.total("bob") == (2, 700_000_000)
+    assert shop.provider.ledger.total("bob") == (1, 700_000_000)
+
+
+def test_a_root_for_nothing_leaves_no_word_of_who_is_in_the_table(open_shop: OpenShop) -> None:
+    shop = open_shop(reasons=True)
+    told = shop.buy("a", med("male", "51", 3)).json()["purchase"]
+    assert told == {"id": "a", "price": 0, "level": 3, "answer": "*"}, "no receipt"
+    assert shop.buy("a", med("male", "51", 3)).json()["purchase"] == told
+    assert shop.provider.ledger.head().entries == 1, "and nothing that a log could prove"
+    assert shop.call("GET", "/v1/account").json()["purchases"] == []
+    assert shop.buy("b", med("male", "99", 3)).json() == {"purchase": {"refused": "no_match"}}
+
+
+def test_roots_for_nothing_are_limited_like_quotes(open_shop: OpenShop) -> None:
+    shop = open_shop(quotes_per_minute=3)
+    for key in "abc":
+        assert shop.buy(key, med("male", "51", 3)).status_code == 200
+    assert error_of(shop.buy("d", med("male", "51", 3)))[:2] == (429, "rate_limited")
+
+
+def test_a_run_goes_on_over_a_root_for_nothing_and_ends_where_more_was_planned_for_it(open_shop: OpenShop) -> None:
+    shop = open_shop()
+    root, value = med("male", "51", 3), med("male", "51", 1)
+
+    def run(*ordered: tuple[str, Any, int]) -> list[Any]:
+        body = {"run": [{"key": key, "request": request, "ceiling": ceiling} for key, request, ceiling in ordered]}
+        return [one["id"] for one in shop.call("POST", "/v1/runs", json=body).json()["purchases"]]
+
+    assert run(("a", root, 0), ("b", value, 700_000_000), ("c", root, 0), ("d", value, 0)) == ["a", "b", "c", "d"]
+    assert run(("e", root, 5), ("f", value, 0)) == ["e"]
+    assert shop.provider.ledger.total("ann") == (2, 700_000_000)
 
 
 def test_credit_and_revocation_count_from_the_next_purchase_on(shop: Shop) -> None:

@@ -32,9 +32,10 @@ class SaleOrder:
     buyer: str
     credit: Credit
 
-    def is_surprised_by(self, sold: Entry | Refusal) -> bool:
-        """Whether something else came of it than was planned: nothing, or at another price."""
-        return isinstance(sold, Refusal) or sold.purchase.price != self.payment.ceiling
+
+def is_surprise(payment: Payment, sold: Entry | Refusal) -> bool:
+    """Whether something else came of a payment than was planned: nothing, or at another price."""
+    return isinstance(sold, Refusal) or sold.purchase.price != payment.ceiling
 
 
 @dataclass(eq=False, slots=True)

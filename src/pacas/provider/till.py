@@ -21,7 +21,7 @@ from pacas.provider.circle import ELSEWHERE, TRIES, Circle
 from pacas.provider.ledger.chain import Head
 from pacas.provider.ledger.entry import AcceptedTerms, Entry, Purchase
 from pacas.provider.ledger.ledger import Ledger
-from pacas.provider.shared_commits import MOST, Credit, SaleOrder, SaleRun, SharedCommits
+from pacas.provider.shared_commits import MOST, Credit, SaleOrder, SaleRun, SharedCommits, is_surprise
 from pacas.provider.shop.contract import Shop
 
 DAY = 24 * 3600
@@ -128,7 +128,7 @@ class Till:
             if sold is None:
                 break
             told.append(sold)
-            if order.is_surprised_by(sold):
+            if is_surprise(order.payment, sold):
                 break
         return told
 

@@ -434,6 +434,9 @@ class RemoteProvider:
         It was paid for, whatever is found here: what comes of it is for the client and the provider to settle.
         """
         receipt = bought.receipt
+        if receipt is None:
+            self._check_free_root(bought, asked, key)
+            return
         sold = (receipt.answer, receipt.price, receipt.idempotency_key, receipt.tuple, receipt.attribute, receipt.level)
         if sold != (bought.answer, bought.price, key, asked.tuple, asked.attribute, bought.level) or (
             bought.level != asked.level
@@ -459,6 +462,13 @@ class RemoteProvider:
                 raise RemoteError(f"{self.url}: a receipt does not prove that its sale is in the log; ask the provider")
             if self._roots.setdefault(head.head.size, head.head.root) != head.head.root:
                 raise RemoteError(f"{self.url} has shown two logs of {head.head.size:,} entries; ask the provider")
+
+    def _check_free_root(self, bought: wire.Bought, asked: wire.PurchaseRequest, key: str) -> None:
+        """What has no receipt is the root, for nothing: all else is signed."""
+        root = self.catalogue()[asked.attribute].hierarchy
+        told = (bought.id, bought.price, bought.level, bought.answer)
+        if told != (key, 0, asked.level, root.root_label) or asked.level != root.height:
+            raise RemoteError(f"{self.url} has sold something without a receipt; ask the provider")
 
     def _is_answer(self, value: str, level: int, attribute: str) -> bool:
         """Can a value be what is sold at a level? Where no values are published, any but the root's can, below it."""
@@ -499,7 +509,8 @@ def _is_of(listed: PriceList, offer: Offer) -> bool:
 
 
 def _answer(bought: wire.Bought) -> Answer:
-    return Answer(bought.answer, bought.level, bought.price, bought.receipt.signed())
+    signed = None if bought.receipt is None else bought.receipt.signed()
+    return Answer(bought.answer, bought.level, bought.price, signed)
 
 
 def _check_columns(offer: Offer, given: Iterable[str]) -> None:

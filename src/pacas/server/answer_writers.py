@@ -90,6 +90,11 @@ class PurchaseWriter:
                 self._signed[entry.hash] = signed
         return padded(_document(entry.purchase, signed), self._length(entry.purchase))
 
+    def free_root(self, request: Request, root: str, buyer: str, key: str) -> bytes:
+        """What costs nothing and tells no value: an answer without a receipt, as long as one with it."""
+        purchase = Purchase(buyer, key, request, 0, root)
+        return padded(_document(purchase, None), self._length(purchase))
+
     def with_request(self, entry: Entry) -> bytes:
         return b'%b,"request":%b}' % (self.bought(entry)[:-1], to_json(_request(entry.purchase.request)))
 
@@ -120,16 +125,14 @@ def padded(document: bytes, length: int) -> bytes:
     return document[:-1].ljust(length - 1) + document[-1:]
 
 
-def _document(purchase: Purchase, signed: SignedReceipt) -> bytes:
-    return to_json(
-        {
-            "id": purchase.idempotency_key,
-            "price": purchase.price,
-            "level": purchase.request.level,
-            "answer": purchase.answer,
-            "receipt": ReceiptDocument.of(signed),
-        }
-    )
+def _document(purchase: Purchase, signed: SignedReceipt | None) -> bytes:
+    told = {
+        "id": purchase.idempotency_key,
+        "price": purchase.price,
+        "level": purchase.request.level,
+        "answer": purchase.answer,
+    }
+    return to_json(told if signed is None else told | {"receipt": ReceiptDocument.of(signed)})
 
 
 def _receipt(entry: Entry) -> Receipt:

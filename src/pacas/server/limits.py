@@ -19,6 +19,8 @@ from pacas.wire.shapes import ErrorCode
 
 MEBIBYTE = 1 << 20
 MINUTE = 60.0
+BYTES = 1024
+"""Of a body, so many count like a tuple: a tuple has fewer as a rule."""
 SHOWN = 50
 """Characters of a column's name that a client gets back."""
 _TUPLE = re.compile(rb'"tuple"\s*:\s*\{')
@@ -51,6 +53,7 @@ class QuoteLimit:
 
     Every tuple that is asked about counts, refused or not: a refusal tells something, too. So does a purchase, which
     counts as well: with a ceiling of 0 it would be a question for free. One that was made before does not count again.
+    What else takes work counts by it: a body, when it is there, by its bytes, and then only the tuples beyond that.
     """
 
     def __init__(self, per_minute: int, clock: Callable[[], float] = monotonic) -> None:
@@ -59,9 +62,19 @@ class QuoteLimit:
         """By account: how many are left, and when that was so."""
         self._lock = Lock()
 
-    def take(self, account: Account, tuples: int) -> None:
-        """Count tuples, or say when to come again; then nothing is counted."""
+    def take_body(self, account: Account, size: int) -> None:
+        """Count a body before it is taken apart, however few tuples are in it."""
+        self.take(account, self._of_body(account, size))
+
+    def _of_body(self, account: Account, size: int) -> int:
+        return min(size // BYTES, self.of(account))
+
+    def take(self, account: Account, tuples: int, size: int = 0) -> None:
+        """Count tuples, or say when to come again; then nothing is counted. `size` is that of a body counted before."""
         most = self.of(account)
+        if tuples > most:  # that many never come together
+            raise Failure.too_many(most)
+        tuples = max(0, tuples - self._of_body(account, size))
         with self._lock:
             now = self._clock()
             left, then = self._left.get(account.name, (float(most), now))
@@ -69,8 +82,6 @@ class QuoteLimit:
             if tuples <= left:
                 self._left[account.name] = left - tuples, now
                 return
-        if tuples > most:  # that many never come together
-            raise Failure.too_many(most)
         seconds = max(1, ceil((tuples - left) * MINUTE / most))
         message = f"this account may ask about {most:,} tuples a minute; try again in {seconds} s"
         raise Failure(ErrorCode.RATE_LIMITED, message, {"Retry-After": str(seconds)})

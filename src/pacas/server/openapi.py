@@ -65,6 +65,7 @@ _WITH_BODY = (
     ErrorCode.TOO_LARGE,
     ErrorCode.UNSUPPORTED_MEDIA_TYPE,
     ErrorCode.UNPROCESSABLE,
+    ErrorCode.RATE_LIMITED,
 )
 _BINARY: dict[str, Any] = {"schema": {"type": "string", "format": "binary"}}
 _TEXT: dict[str, Any] = {"schema": {"type": "string"}}
@@ -185,7 +186,7 @@ OPERATIONS = (
         "quotes",
         "What values cost now.",
         QuotesAnswer,
-        (*_WITH_BODY, ErrorCode.RATE_LIMITED),
+        _WITH_BODY,
         _reference(QuotesBody),
     ),
     Operation(
@@ -194,7 +195,7 @@ OPERATIONS = (
         "quotes_arrow",
         "What values of many tuples cost at all levels: an int64 column per level, a refusal below 0.",
         {ARROW: _BINARY},
-        (*_WITH_BODY, ErrorCode.NOT_FOUND, ErrorCode.RATE_LIMITED),
+        (*_WITH_BODY, ErrorCode.NOT_FOUND),
         {ARROW: _BINARY},
         (_ATTRIBUTE,),
     ),
@@ -214,7 +215,7 @@ OPERATIONS = (
         "buy",
         "Buy one value, or several.",
         PurchaseAnswer | PurchasesAnswer,
-        (*_WITH_BODY, ErrorCode.CONFLICT, ErrorCode.RATE_LIMITED),
+        (*_WITH_BODY, ErrorCode.CONFLICT),
         _reference(PurchaseBody, PurchasesBody),
         (_IDEMPOTENCY,),
     ),
@@ -224,7 +225,7 @@ OPERATIONS = (
         "run",
         "Buy several values in one step, up to the first surprise.",
         RunAnswer,
-        (*_WITH_BODY, ErrorCode.CONFLICT, ErrorCode.RATE_LIMITED),
+        (*_WITH_BODY, ErrorCode.CONFLICT),
         _reference(RunBody),
     ),
     Operation(
@@ -287,7 +288,7 @@ OPERATIONS = (
         "account",
         "Your account and its purchases.",
         AccountAnswer,
-        (*_AUTHENTICATED, ErrorCode.UNPROCESSABLE),
+        (*_AUTHENTICATED, ErrorCode.UNPROCESSABLE, ErrorCode.RATE_LIMITED),
         None,
         (_AFTER, _LIMIT),
     ),
@@ -301,7 +302,7 @@ OPERATIONS = (
         "log_proofs",
         "Proofs that the log has forgotten nothing, and that entries are in it.",
         ProofsAnswer,
-        (*_WITH_BODY, ErrorCode.RATE_LIMITED),
+        _WITH_BODY,
         _reference(ProofsBody),
     ),
     Operation("GET", "/v1/key", "key", "The key that receipts are verified with.", KeyAnswer),

@@ -54,9 +54,9 @@ class Quoting:
         check_requests(body, self._most)
         requests = self._read(body).requests
         if len(requests) == 1 and (level := requests[0].level) is not None:  # as most are; one is never too many
-            self._limit.take(account, 1)
+            self._limit.take(account, 1, len(body))
             return _quotes([self._at_level(requests[0], level, account.name)])
-        self._limit.take(account, len(requests))
+        self._limit.take(account, len(requests), len(body))
         by_attribute: dict[str, list[int]] = {}
         for i, request in enumerate(requests):
             by_attribute.setdefault(request.attribute, []).append(i)
@@ -71,7 +71,7 @@ class Quoting:
         """Quotes at all levels for tuples in Arrow's IPC stream."""
         tuples = read_tuples(body, self._most)
         check_batch(tuples.num_rows, self._most)
-        self._limit.take(account, tuples.num_rows)
+        self._limit.take(account, tuples.num_rows, len(body))
         columns = dict(zip(tuples.column_names, tuples.columns, strict=True))
         self._needed.check(attribute, columns.keys())
         prices = yield from self._ladders(attribute, columns, tuples.num_rows, account.name)

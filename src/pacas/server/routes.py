@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Awaitable, Sequence
-from typing import Any
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, ParamSpec
 
 from pydantic import ValidationError
 from pydantic_core import to_json
@@ -37,10 +37,13 @@ from pacas.wire.shapes import (
 PAGE, LARGEST_PAGE = 100, 1000
 PAGE_BYTES = 4 * MEBIBYTE
 """A page of purchases ends before it is larger than this, unless it has but one."""
+PURCHASES = 10
+"""Purchases on a page that count like a tuple that is asked about."""
 PROOFS = 100
 """Proofs of the log that count like a tuple that is asked about."""
 FOR_EVER = "private, max-age=31536000, immutable"
 """What caches are told of what never changes."""
+P = ParamSpec("P")
 _CURSOR = re.compile(r"[0-9]{1,18}", re.ASCII)
 
 
@@ -62,7 +65,7 @@ class Routes:
 
     async def quotes(self, call: HttpCall) -> Response:
         account = self._service.authentication.recent(call, Role.CLIENT) or await self._client(call)
-        body = await self._body(call, JSON)
+        body = await self._body(call, JSON, account)
         quoting, pools = self._service.quoting, self._service.pools
         try:
             if quoting.is_quick and len(body) <= pools.AT_ONCE:
@@ -74,7 +77,7 @@ class Routes:
     async def quotes_arrow(self, call: HttpCall) -> Response:
         account = await self._client(call)
         attribute = call.parameter("attribute")[:LONGEST_NAME]
-        body = await self._body(call, ARROW)
+        body = await self._body(call, ARROW, account)
         quoting = self._service.quoting
         told = await self._in_parts(call, account, quoting.arrow(attribute, body, account))
         return Response(told, media_type=ARROW)
@@ -102,7 +105,7 @@ class Routes:
             raise Failure(ErrorCode.UNPROCESSABLE, "the header Idempotency-Key must hold ASCII characters only")
         if key in DOTS:
             raise Failure(ErrorCode.UNPROCESSABLE, f"the header Idempotency-Key must not be {key!r}: no path ends so")
-        body = await self._body(call, JSON)
+        body = await self._body(call, JSON, account)
         if not self._service.is_ready:  # or it would wait for what nobody else gets either
             raise Failure.of_ledger(self._service.problem)
         try:
@@ -112,7 +115,7 @@ class Routes:
 
     async def run(self, call: HttpCall) -> Response:
         account = await self._client(call)
-        body = await self._body(call, JSON)
+        body = await self._body(call, JSON, account)
         if not self._service.is_ready:
             raise Failure.of_ledger(self._service.problem)
         try:
@@ -122,7 +125,7 @@ class Routes:
 
     async def purchase(self, call: HttpCall) -> Response:
         account = await self._client(call)
-        return _json(await self._service.pools.store.run(self._purchase, call.parameter("id"), account.name))
+        return _json(await self._in_turn(account, self._purchase, call.parameter("id"), account.name))
 
     async def offers(self, call: HttpCall) -> Response:
         account = await self._client(call)
@@ -130,7 +133,7 @@ class Routes:
 
     async def ask_offer(self, call: HttpCall) -> Response:
         account = await self._client(call)
-        body = await self._body(call, JSON)
+        body = await self._body(call, JSON, account)
         try:
             return _json(await self._service.pools.store.run(self._service.offering.ask, body, account))
         except ValidationError as error:
@@ -150,7 +153,7 @@ class Routes:
 
     async def circle_reserve(self, call: HttpCall) -> Response:
         account = await self._service.authentication.account(call, Role.MEMBER)
-        body, key = await self._body(call, JSON), call.parameter("key")
+        body, key = await self._body(call, JSON, account), call.parameter("key")
         try:
             return _json(await self._service.pools.store.run(self._service.circle.reserve, key, body, account))
         except ValidationError as error:
@@ -159,7 +162,7 @@ class Routes:
     async def account(self, call: HttpCall) -> Response:
         account = await self._service.authentication.account(call)
         after, limit = _page(call)
-        return _json(await self._service.pools.store.run(self._account, account, after, limit))
+        return _json(await self._in_turn(account, self._account, account, after, limit))
 
     async def accounts(self, call: HttpCall) -> Response:
         await self._service.authentication.account(call, Role.OPERATOR)
@@ -172,8 +175,8 @@ class Routes:
 
     async def log_proofs(self, call: HttpCall) -> Response:
         account = await self._service.authentication.account(call)
-        body = await self._body(call, JSON)
-        return _json(await self._service.pools.store.run(self._proofs, body, account))
+        body = await self._body(call, JSON, account)
+        return _json(await self._in_turn(account, self._proofs, body, account))
 
     async def key(self, call: HttpCall) -> Response:
         return _json(self._key)
@@ -201,8 +204,15 @@ class Routes:
         finally:
             leaving.cancel()
 
-    def _body(self, call: HttpCall, media_type: str) -> Awaitable[bytes]:
-        return read_body(call, media_type.encode(), self._service.settings.max_body_bytes)
+    async def _body(self, call: HttpCall, media_type: str, account: Account) -> bytes:
+        body = await read_body(call, media_type.encode(), self._service.settings.max_body_bytes)
+        self._service.limit.take_body(account, len(body))
+        return body
+
+    async def _in_turn(self, account: Account, ask: Callable[P, bytes], *args: P.args, **kwargs: P.kwargs) -> bytes:
+        """Ask the store, one call of an account at a time: many pages of one keep no thread from others."""
+        async with self._service.pools.turns.of(account.name):
+            return await self._service.pools.store.run(ask, *args, **kwargs)
 
     def _client(self, call: HttpCall) -> Awaitable[Account]:
         return self._service.authentication.account(call, Role.CLIENT)
@@ -232,6 +242,8 @@ class Routes:
         ledger = self._service.provider.ledger
         total = ledger.total(account.name)
         entries = ledger.bought_by(account.name, after, limit + 1)
+        counted = self._service.limit
+        counted.take(account, min(len(entries) // PURCHASES, counted.of(account)))
         purchases, provider = self._first(entries[:limit]), self._service.provider
         tab, standing = provider.till.tab(account.name), provider.till.schedule
         lost = tab.bill(standing) - tab.due(standing) - tab.unused(standing)  # of what was prepaid earlier

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 from time import monotonic
 
 from pacas.errors import InputError, KeyReusedError
-from pacas.protocol.messages import Payment, Reason, Refusal, Request
+from pacas.protocol.messages import Payment, Quote, Reason, Refusal, Request
 from pacas.protocol.names import check_key
 from pacas.provider.ledger.accounts import Account
 from pacas.provider.ledger.entry import Entry
 from pacas.provider.provider import Provider
-from pacas.provider.shared_commits import MOST
+from pacas.provider.shared_commits import MOST, is_surprise
 from pacas.server.answer_writers import PurchaseWriter
 from pacas.server.authentication import Authentication
 from pacas.server.failures import Failure
@@ -61,7 +62,8 @@ class Selling:
         self._purchases, self._metrics, self._pools = purchases, metrics, pools
         self._limit, self._most, self._read = limit, settings.batch, purchases_reader(settings.batch)
         self._read_run = run_reader(min(settings.batch, MOST))
-        self._needed = NeededColumns(provider.catalogue())
+        self._offers = provider.catalogue()
+        self._needed = NeededColumns(self._offers)
         self._deadline = math.inf
 
     def stop(self, seconds: float) -> None:
@@ -73,9 +75,9 @@ class Selling:
         asked = await self._pools.read(self._asked, body)
         if isinstance(asked, PurchaseBody):
             check_key(key)
-            return b'{"purchase":%b}' % await self._pools.sales.run(self._one, asked, key, account)
+            return b'{"purchase":%b}' % await self._pools.sales.run(self._one, asked, key, account, len(body))
         check_key(f"{key}/{len(asked.purchases)}")
-        told = await self._many([(one, f"{key}/{i}") for i, one in enumerate(asked.purchases)], account)
+        told = await self._many([(one, f"{key}/{i}") for i, one in enumerate(asked.purchases)], account, len(body))
         return b'{"purchases":[%b]}' % b",".join(told)
 
     def _asked(self, body: bytes) -> PurchaseBody | PurchasesBody:
@@ -85,16 +87,16 @@ class Selling:
             self._needed.check(one.request.attribute, one.request.tuple.keys())
         return asked
 
-    def _one(self, asked: PurchaseBody, key: str, account: Account) -> bytes:
-        self._limit.take(account, len(self._new([(asked, key)], account)))
+    def _one(self, asked: PurchaseBody, key: str, account: Account, size: int) -> bytes:
+        self._limit.take(account, len(self._new([(asked, key)], account)), size)
         return self._sell(asked, key, account)
 
-    async def _many(self, asked: Sequence[Keyed], account: Account) -> list[bytes]:
+    async def _many(self, asked: Sequence[Keyed], account: Account, size: int) -> list[bytes]:
         """Pay for all, or for none where the limit or a mistake in one of them is known to be in the way."""
         new: list[Keyed] = []
         for part in self._parts(asked):
             new += await self._pools.store.run(self._new, part, account)
-        self._limit.take(account, len(new))
+        self._limit.take(account, len(new), size)
         for part in self._parts(new):
             await self._pools.store.run(self._check, part, account)
         told = []
@@ -125,13 +127,35 @@ class Selling:
 
     def _sell(self, asked: PurchaseBody, key: str, account: Account) -> bytes:
         request = asked.request.request()
+        if self._is_free_root(request, key, account):
+            return self._free_root(request, key, account)
         return self._answer(self.sell(request, asked.ceiling, key, account), request, key, account)
+
+    def _is_free_root(self, request: Request, key: str, account: Account) -> bool:
+        """Whether the root is asked for, for nothing: that a tuple is found is all it tells, as a quote of it does.
+
+        A registry's root tells who is in it, and was paid for. What an earlier release has sold so is told again.
+        """
+        offer = self._offers.get(request.attribute)
+        if offer is None or offer.may_be_absent or request.level != offer.hierarchy.height:
+            return False
+        try:
+            is_sold = self._provider.ledger.find(account.name, key, request) is not None
+        except KeyReusedError:  # which is told of when it is sold
+            return False
+        return not is_sold and self._provider.quote(request, buyer=account.name) == Quote(0)
+
+    def _free_root(self, request: Request, key: str, account: Account) -> bytes:
+        """The root for nothing: counted like a quote and not recorded, so that no receipt proves who is there."""
+        root = self._offers[request.attribute].hierarchy.root_label
+        self._metrics.quoted(True, False)
+        return self._purchases.free_root(request, root, self._buyer(account).name, key)
 
     async def answer_run(self, body: bytes, account: Account) -> bytes:
         """Pay for several in one step, up to the first surprise."""
         asked = await self._pools.read(self._asked_run, body)
         self.go_on()
-        return await self._pools.sales.run(self._run, asked, account)
+        return await self._pools.sales.run(self._run, asked, account, len(body))
 
     def _asked_run(self, body: bytes) -> RunBody:
         check_requests(body, self._most)
@@ -145,13 +169,21 @@ class Selling:
                 self._needed.check(told.attribute, told.tuple.keys())
         return asked
 
-    def _run(self, asked: RunBody, account: Account) -> bytes:
-        self._limit.take(account, sum(_tuples(one) for one in asked.run if self._is_new(one, account)))
+    def _run(self, asked: RunBody, account: Account, size: int) -> bytes:
+        self._limit.take(account, sum(_tuples(one) for one in asked.run if self._is_new(one, account)), size)
         payments = [one.payment() for one in asked.run]
-        answers = [
-            self._answer(sold, payment.request, payment.key, account)
-            for payment, sold in zip(payments, self.sell_many(payments, account), strict=False)
-        ]
+        answers: list[bytes] = []
+        while left := payments[len(answers) :]:
+            paid = list(takewhile(lambda one: not self._is_free_root(one.request, one.key, account), left))
+            if paid:
+                told = self.sell_many(paid, account)
+                answers += (self._answer(s, p.request, p.key, account) for p, s in zip(paid, told, strict=False))
+                ends = len(told) < len(paid) or is_surprise(paid[-1], told[-1])
+            else:
+                answers.append(self._free_root(left[0].request, left[0].key, account))
+                ends = left[0].ceiling != 0
+            if ends:
+                break
         unsold = payments[len(answers) :]
         rest = sum(len(self._purchases.refused(UNMADE, one.request, account.name, one.key)) + 1 for one in unsold)
         return b'{"purchases":[%b]%b}' % (b",".join(answers), b" " * rest)

@@ -379,7 +379,9 @@ class Bought(ServerShape):
     price: Amount
     level: Level
     answer: str
-    receipt: ReceiptDocument
+    receipt: ReceiptDocument | None = Field(
+        None, description="None of a root that costs nothing: it would prove who is in the table, and is not recorded."
+    )
 
 
 class PurchaseAnswer(ServerShape):

@@ -260,7 +260,7 @@ class KeepingReceipts(Forwarding):
         return told
 
     def _keep(self, told: Answer | Refusal, key: str) -> None:
-        if isinstance(told, Refusal):
+        if isinstance(told, Refusal) or (told.receipt is None and not told.price):  # of a root, for nothing
             return
         if told.receipt is None:
             raise RemoteError("the provider has signed nothing; without --receipts, none is needed")
