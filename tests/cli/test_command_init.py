@@ -185,8 +185,19 @@ def test_asking_a_provider_goes_through_what_is_sold(pacas: Any, folder: Path, m
 def test_nothing_is_ever_written_over(pacas: Any, folder: Path, what: str) -> None:
     (folder / f"{what}.toml").write_text("mine")
     complaint = pacas("init", what, "sold.csv").complaint
-    assert complaint == f"{what}.toml is there already, and nothing is written over it; remove it, or give --output"
+    remedy = "remove it, or give an --output elsewhere"
+    assert complaint == f"{what}.toml is there already, and nothing is written over it; {remedy}"
     assert (folder / f"{what}.toml").read_text() == "mine"
+
+
+def test_a_second_provider_in_a_folder_is_told_to_be_elsewhere_for_its_hierarchies_and_is(
+    pacas: Any, folder: Path
+) -> None:
+    pacas("init", "provider", "sold.csv")
+    complaint = pacas("init", "provider", "sold.csv", "--output", "second.toml").complaint
+    assert complaint.startswith("hierarchies") and complaint.endswith("or give an --output elsewhere")
+    pacas("init", "provider", "sold.csv", "--output", "second/provider.toml")
+    assert (folder / "second" / "hierarchies").is_dir()
 
 
 def test_files_are_written_all_or_none(pacas: Any, folder: Path) -> None:

@@ -14,7 +14,9 @@ def check_new(paths: Iterable[Path]) -> None:
     """Raise if one of the files is there already, or could not be written."""
     for path in paths:
         if os.path.lexists(path):
-            raise FileError(f"{path} is there already, and nothing is written over it; remove it, or give --output")
+            raise FileError(
+                f"{path} is there already, and nothing is written over it; remove it, or give an --output elsewhere"
+            )
         if path.parent.is_dir():
             check_writable(path)
 
