@@ -103,6 +103,7 @@ def test_forms_of_other_tools() -> None:
         (failed(unexpected_index_list=["t1"]), None, "expect_x lists rows by no number; validate with"),
         (failed(unexpected_index_list=[3], unexpected_index_column_names=["N"]), None, "not a whole validation result"),
         ({"success": False, "results": [{}]}, None, "not a whole validation result"),
+        ("found.csv", "ID", "cells: 'found.csv' is a name; give the table that it names"),
         ({"success": False, "results": [{"success": False}]}, None, "not a whole validation result"),
     ],
 )

@@ -10,6 +10,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from dockerfile import instructions
 
 from pacas.cli.version import commit_of
 
@@ -47,11 +48,6 @@ def test_no_lock_names_a_host() -> None:
     locks = {path.name: path.read_text() for path in (ROOT / "requirements").glob("*.lock")}
     assert {"runtime.lock", "dev.lock", "service.lock", "dbt.lock", "soda.lock"} == set(locks)
     assert not [name for name, text in locks.items() if "://" in text]
-
-
-def instructions() -> list[tuple[str, str]]:
-    lines = [line for line in (ROOT / "Dockerfile").read_text().splitlines() if line and not line.startswith("#")]
-    return [(line.split(" ", 1)[0], line.split(" ", 1)[1]) for line in lines]
 
 
 def test_the_image_runs_without_rights_what_the_wheel_has() -> None:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
 import sys
 import sysconfig
 import tomllib
-import venv
-import zipfile
 from pathlib import Path
 
 import pytest
+from certificates import Authority
+from dockerfile import instructions
 
 ROOT = Path(__file__).parents[2]
+NOT_HAD = ("No matching distribution found", "Failed to establish a new connection", "Failed to fetch", "dns error")
+"""What pip and uv say where no package registry is reached, or none has a package for this Python."""
 
 
 @pytest.fixture(scope="module")
@@ -64,18 +67,46 @@ def test_uv_tool_install_works_in_a_clean_home(wheel: Path, tmp_path: Path) -> N
 
 
 @pytest.mark.slow
-def test_the_images_command_serves_from_a_wheel_where_nothing_but_the_shop_and_tmp_is_written(
-    wheel: Path, tmp_path: Path
-) -> None:
-    env = outside(tmp_path)
-    venv.create(tmp_path / "opt", with_pip=False, symlinks=True)
-    site = next((tmp_path / "opt" / "lib").glob("python*")) / "site-packages"
-    with zipfile.ZipFile(wheel) as archive:
-        archive.extractall(site)
-    python = tmp_path / "opt" / "bin" / "python"
-    run = (python, "-c", "from pacas.cli.main import main; main()")
-    printed(*run, "demo", "--files", "shop", cwd=tmp_path, env=env)
+def test_the_images_steps_run_and_what_they_make_serves_writing_nothing_but_the_shop(tmp_path: Path) -> None:
+    """With a plain environment in place of an image: the root, and whoever runs it, are this machine's.
+
+    And uv in place of pip, with the same options: it keeps what it has fetched.
+    """
+    source, opt, shop = (tmp_path / name for name in ("source", "opt", "shop"))
+    source.mkdir()
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    env |= {"PATH": f"{Path(sys.executable).parent}:{env['PATH']}", "PIP_NO_COMPILE": "1"}
+    told = instructions()
+    for what, rest in told:
+        match what, rest.split():
+            case "COPY", [*names, target] if "--from" not in rest:
+                for name in names:
+                    _copy(ROOT / name, source / target / Path(name).name if target.endswith("/") else source / target)
+            case "RUN", _:
+                step = rest.replace("/opt/pacas", str(opt)).replace("--no-cache-dir ", "")
+                _run(step.replace(f"{opt}/bin/pip install", f"uv pip install --python {opt}"), source, env)
+    pacas = opt / "bin" / "pacas"
+    env = {"PATH": f"{opt / 'bin'}:/usr/bin:/bin", "PYTHONDONTWRITEBYTECODE": "1", "HOME": str(tmp_path / "nowhere")}
+    printed(pacas, "demo", "--files", shop, cwd=tmp_path, env=env)
+    certificate, _ = Authority(shop).sign("tls")
+    certificate.rename(shop / "tls.pem")
     before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*") if "shop" not in path.parts}
-    ready = printed(*run, "serve", "provider.toml", "--check", cwd=tmp_path / "shop", env=env | {"HOME": "/nowhere"})
-    assert ready.startswith("ready to serve at")
+    entrypoint, command = (json.loads(rest) for what, rest in told if what in ("ENTRYPOINT", "CMD"))
+    ready = printed(opt / "bin" / entrypoint[0], *command, "--check", cwd=shop, env=env)
+    assert ready.startswith("ready to serve at https://0.0.0.0:8321")
     assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*") if "shop" not in path.parts} == before
+
+
+def _copy(what: Path, to: Path) -> None:
+    to.parent.mkdir(exist_ok=True)
+    if what.is_dir():
+        shutil.copytree(what, to, ignore=shutil.ignore_patterns("__pycache__"))
+    else:
+        shutil.copy(what, to)
+
+
+def _run(step: str, cwd: Path, env: dict[str, str]) -> None:
+    done = subprocess.run(["sh", "-c", step], cwd=cwd, env=env, capture_output=True, text=True)
+    if done.returncode and any(said in done.stderr for said in NOT_HAD):
+        pytest.skip(f"what the image is made of cannot be had here: {done.stderr.strip().splitlines()[-1]}")
+    assert done.returncode == 0, done.stderr

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from os import PathLike
 from typing import Any
 
 from pacas.client.found.cell_tables import INDEX, PANDERA, cells_of_table, is_pandera
@@ -25,6 +26,8 @@ def as_found_cells(given: GivenCells | None, key: str | Sequence[str] | None) ->
         return cells_of_validation(document, "the validation result")
     if isinstance(given, Relation | ArrowTabular | Mapping):
         return cells_of_table(_table(given, columns), "the table of cells", columns)
+    if isinstance(given, str | PathLike):
+        raise InputError(f"cells: {str(given)!r} is a name; give the table that it names, or (row, attribute) pairs")
     pairs = list(given)
     if not columns:
         return FoundCells(pairs)
