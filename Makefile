@@ -33,8 +33,8 @@ check: $(VENV)/.dev  ## format, lint, strict types, and the fast tests
 	$(BIN)/mypy
 	$(PYTEST) -m "$(FAST)" --hypothesis-profile fast $(ARGS)
 
-faults: $(VENV)/.dev  ## kill the server 200 times on each ledger, and let servers race (minutes)
-	$(BIN)/python -m pytest -n 0 -s tests/faults --faults $(or $(FAULTS),200) $(ARGS)
+faults: $(VENV)/.dev  ## kill the server 200 times on each ledger, let servers race, and attack ten times (minutes)
+	$(BIN)/python -m pytest -n 0 -s tests -m "faults or attack" --faults $(or $(FAULTS),200) $(ARGS)
 
 format: $(VENV)/.dev  ## let ruff put the code in shape
 	$(BIN)/ruff format .

@@ -33,6 +33,9 @@ NEEDS = {
 COLLECTED = pytest.StashKey[dict[str, set[str]]]()
 """The marks of all tests, before any is left out."""
 
+KILLS_PER_ATTACK = 20
+"""Where so many kills of a server are asked for, each attack is made once."""
+
 ALL = 100
 """Examples of a property that asks for no other number, where all tests run."""
 settings.register_profile("all", deadline=None, derandomize=True, max_examples=ALL)
@@ -55,11 +58,24 @@ def many_examples(number: int, **more: Any) -> settings:
     return settings(max_examples=number if ordinary == ALL else ordinary, **more)
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--faults", type=int, default=None, help="kills of a server per store; `make faults` has 200")
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Where many faults are asked for, an attack is made over and over: what depends on timing shows in time."""
+    faults: int | None = metafunc.config.getoption("--faults")
+    if faults is not None and metafunc.definition.get_closest_marker("attack") is not None:
+        metafunc.fixturenames.append("attempt")
+        metafunc.parametrize("attempt", range(max(1, faults // KILLS_PER_ATTACK)))
+
+
 @pytest.hookimpl(tryfirst=True)  # before Hypothesis loads the profile that is asked for
 def pytest_configure(config: pytest.Config) -> None:
     settings.load_profile("all")
     for kind, told in KINDS.items():
         config.addinivalue_line("markers", f"{kind}: {told}")
+    config.addinivalue_line("markers", "attack: by a hostile client, server or disk; `make faults` makes it many times")
 
 
 @pytest.hookimpl(tryfirst=True)

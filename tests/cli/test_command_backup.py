@@ -6,6 +6,10 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+pytestmark = pytest.mark.attack
+
 ASKED = {"tuple": {"GEN": "male", "AGE": "51"}, "attribute": "MED", "level": 2}
 
 

@@ -11,10 +11,6 @@ from postgres import Cluster, running_cluster
 from .processes import Launcher
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--faults", type=int, default=None, help="kills of a server per store; `make faults` has 200")
-
-
 @pytest.fixture(scope="session")
 def faults(request: pytest.FixtureRequest) -> int | None:
     """How many faults are asked for; None for the few of the default run."""

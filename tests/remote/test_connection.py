@@ -25,6 +25,8 @@ from pacas.remote.known_keys import published_at
 from pacas.remote.remote_provider import RemoteProvider
 from pacas.server.serving import Tls
 
+pytestmark = pytest.mark.attack
+
 # ---- a server that is away ---------------------------------------------------------------------------------------
 
 

@@ -18,6 +18,8 @@ from pacas.provider.ledger.accounts import MemoryAccounts
 from pacas.remote.remote_provider import RemoteProvider
 from pacas.server.signing_key import SigningKey
 
+pytestmark = pytest.mark.attack
+
 Lie = Callable[[dict[str, Any]], None]
 
 

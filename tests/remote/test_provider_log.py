@@ -32,6 +32,8 @@ from pacas.server.signing_key import SigningKey
 from pacas.storage.sqlite.ledger import SqliteLedger
 from pacas.wire.shapes import ReceiptDocument
 
+pytestmark = pytest.mark.attack
+
 
 @pytest.fixture(autouse=True)
 def key_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,6 +18,8 @@ from pacas.provider.ledger.accounts import MemoryAccounts
 from pacas.server.connections import ConnectionLimits, Connections
 from pacas.server.http_protocol import LARGEST_HEAD, MOST_WAITING
 
+pytestmark = pytest.mark.attack
+
 ASK = json.dumps({"requests": [med("male", "51", 1)]}).encode()
 BUY = json.dumps({"request": med("male", "51", 1), "ceiling": 10**10}).encode()
 TOKEN = b"Authorization: Bearer token-of-ann\r\n"

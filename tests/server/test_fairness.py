@@ -18,6 +18,8 @@ from pacas.server import quoting
 from pacas.server.signing_key import SigningKey
 from pacas.wire.shapes import ARROW
 
+pytestmark = pytest.mark.attack
+
 
 class Slow:
     """A provider that finds tuples by likeness, and waits for leave to find each part of them."""

@@ -5,10 +5,13 @@ from __future__ import annotations
 from contextlib import closing
 from pathlib import Path
 
+import pytest
 from example_shop import OpenShop, error_of, example_provider, med
 
 from pacas.storage.backup import backup, restore
 from pacas.storage.sqlite.ledger import SqliteLedger
+
+pytestmark = pytest.mark.attack
 
 SAID = "the provider's ledger no longer holds what was sold: nothing is sold until it is put right"
 

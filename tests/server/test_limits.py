@@ -17,6 +17,8 @@ from pacas.server.failures import Failure
 from pacas.server.limits import QuoteLimit, ServiceSettings, check_requests
 from pacas.wire.shapes import ARROW, ErrorCode
 
+pytestmark = pytest.mark.attack
+
 ANN, BOB = (Account(name, Role.CLIENT, None, False, token_hash(name)) for name in ("ann", "bob"))
 
 

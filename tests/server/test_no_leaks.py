@@ -36,6 +36,7 @@ from pacas.server.logs import make_log
 from pacas.storage.url import open_accounts, open_ledger
 from pacas.wire.shapes import ARROW
 
+pytestmark = pytest.mark.attack
 MARKER = re.compile(r"zq-\d+-secret")
 ROWS, COLUMNS = 12, ("CODE", "PLACE", "SOLD", "GROUPED", "OTHER")
 MARKERS = [f"zq-{i}-secret" for i in range(ROWS * len(COLUMNS))]

@@ -24,6 +24,8 @@ from pacas.server.presence import GONE, Presence
 from pacas.storage.side_tables import ServingTable
 from pacas.storage.url import open_serving
 
+pytestmark = pytest.mark.attack
+
 TERMS = {"reasons": "None", "history": "pooled", "signing_key": "k1"}
 
 

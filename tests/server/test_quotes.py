@@ -157,6 +157,7 @@ def test_arrow_itself_reads_a_buffer_as_often_as_it_is_told_of() -> None:
 PLAIN = stream(pa.table({"GEN": ["male"], "AGE": ["51"]}))
 
 
+@pytest.mark.attack
 @pytest.mark.parametrize(
     ("body", "status", "said"),
     [

@@ -22,6 +22,8 @@ from pacas.storage.backup import Forgotten, backup, forgotten, restore
 from pacas.storage.sqlite.ledger import SqliteLedger
 from pacas.storage.url import open_accounts, open_ledger, state_file
 
+pytestmark = pytest.mark.attack
+
 FREE = Request({"GEN": "male", "AGE": "51"}, "MED", 3)
 DEAR = Request({"GEN": "male", "AGE": "51"}, "MED", 1)
 

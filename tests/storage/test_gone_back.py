@@ -20,6 +20,8 @@ from pacas.storage.sqlite.ledger import SqliteLedger
 from pacas.storage.state_file import StateFile
 from pacas.storage.url import open_accounts, open_ledger, read_ledger, state_file
 
+pytestmark = pytest.mark.attack
+
 CEILING = 10**12
 URL = "sqlite:///shop.db"
 
