@@ -125,6 +125,25 @@ def test_by_its_state_file_alone_it_is_known_how_much_is_forgotten(url: str, tmp
     assert found.words() == "2 entries that are known to have been there, and cannot be read"
 
 
+@pytest.mark.parametrize("url", [POSTGRES], indirect=True)
+def test_accounts_of_an_earlier_release_are_copied_and_put_back(provider: Provider, url: str, tmp_path: Path) -> None:
+    with closing(open_accounts(url, tmp_path)) as accounts:
+        accounts.add(Account("ann", Role.CLIENT, 5, False, token_hash("t")))
+    later = ("expires", "previous_hash", "previous_expires")
+
+    def as_it_was() -> None:
+        postgres.run(url, f"ALTER TABLE account {', '.join(f'DROP COLUMN {column}' for column in later)}")
+
+    as_it_was()
+    backup(url, tmp_path, old := tmp_path / "old.db")
+    restore(url, tmp_path, old)
+    backup(url, tmp_path, new := tmp_path / "new.db")
+    as_it_was()
+    restore(url, tmp_path, new)
+    with closing(open_accounts(url, tmp_path)) as accounts:
+        assert [(one.name, one.credit) for one in accounts.list()] == [("ann", 5)]
+
+
 def lose(url: str, folder: Path) -> None:
     if url.startswith("sqlite"):
         for file in folder.glob("shop.db*"):

@@ -48,6 +48,8 @@ def put_in_place(source: sqlite3.Connection, url: str) -> None:
             connection.execute(f"SELECT pg_advisory_xact_lock({lock})".encode())
             for one in BESIDE:
                 connection.execute(one.CREATE.encode())
+                for column, kind in one.LATER.items():  # of a table that an earlier release has made
+                    connection.execute(f"ALTER TABLE {one.NAME} ADD COLUMN IF NOT EXISTS {column} {kind}".encode())
             for table in (*OWN, *(one.NAME for one in BESIDE)):
                 _write_table(source, connection, table)
 
@@ -58,12 +60,13 @@ def _read_table(connection: BoundedConnection, copy: sqlite3.Connection, table: 
     found = connection.execute("SELECT to_regclass(%s) IS NOT NULL", (table,)).fetchone()
     if found is None or not found[0]:
         return
-    names = [name for (_, name, *_) in copy.execute(f"PRAGMA table_info({table})")]
+    there = {one.name for one in connection.execute(f"SELECT * FROM {table} LIMIT 0".encode()).description or ()}
+    names = [name for (_, name, *_) in copy.execute(f"PRAGMA table_info({table})") if name in there]
     copy.execute(f"DELETE FROM {table}")  # a new head record
     with connection.cursor(name=f"copy_{table}") as cursor:
         cursor.execute(f"SELECT {', '.join(names)} FROM {table}".encode())
         while rows := cursor.fetchmany(PART):
-            copy.executemany(f"INSERT INTO {table} VALUES ({', '.join('?' * len(names))})", rows)
+            copy.executemany(f"INSERT INTO {table} ({', '.join(names)}) VALUES ({', '.join('?' * len(names))})", rows)
 
 
 def _write_table(source: sqlite3.Connection, connection: BoundedConnection, table: str) -> None:
