@@ -49,8 +49,9 @@ class SignedReceipt:
     receipt: Receipt
     key_id: str
     signature: str = field(repr=False)
-    logged: LoggedEntry | None = field(default=None, repr=False)
-    """That its entry is in the provider's log, which has a signature of its own; None in one of an earlier release."""
+    logged: LoggedEntry | None = field(default=None, compare=False, repr=False)
+    """That its entry is in the provider's log, which has a signature of its own; None in one of an earlier release.
+    Told again, the same receipt has the proof of a later head."""
 
     @property
     def is_in_log(self) -> bool:
