@@ -189,6 +189,7 @@ class SafeClean:
             counted_after=outcome.violations_after,
             rounds=outcome.rounds,
             engine=engine,
+            known_changes=outcome.changes,
             weighing=outcome.weighing,
             panel=outcome.panel and replace(outcome.panel, away={**lines, **outcome.panel.away}),
         )

@@ -13,6 +13,7 @@ from typing import Any, Protocol, runtime_checkable
 from pacas.client.buying.offers import Offered
 from pacas.client.buying.purchaser import Purchaser
 from pacas.client.buying.question import Question
+from pacas.client.outcome.changes import Changes
 from pacas.client.outcome.judgement import Judgement
 from pacas.client.outcome.panel_summary import PanelSummary
 from pacas.client.outcome.steps import BoughtValue, Progress, Repair, Unrepaired
@@ -53,6 +54,8 @@ class Outcome:
     rounds: int = 1
     weighing: Judgement | None = None
     panel: PanelSummary | None = None
+    changes: Mapping[str, Changes] | None = None
+    """What the repairs come to, where it is known by now."""
 
 
 class Strategy(Protocol):

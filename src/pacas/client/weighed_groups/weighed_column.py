@@ -12,6 +12,9 @@ from pacas.core.hierarchy import Hierarchy, Mask
 from pacas.core.histogram import Ints
 from pacas.engine.codes import CodedColumn
 
+FEW = 500
+"""Codes of which all pairs are listed: a quarter of a million."""
+
 
 class WeighedColumn:
     """An attribute's column; values go by their codes in its tree, which admits all that stands in the column."""
@@ -54,8 +57,20 @@ class WeighedColumn:
     def penalties(self) -> Floats:
         return self.delta.penalties
 
+    @cached_property
+    def _distances(self) -> Floats | None:
+        """δ of all pairs of codes, where these are few."""
+        if len(self) > FEW:
+            return None
+        codes = np.arange(len(self), dtype=np.int32)
+        pairs = np.repeat(codes, len(self)), np.tile(codes, len(self))
+        return self.delta.between_codes(*pairs).reshape(len(self), len(self))
+
     def distance(self, one: Ints, other: Ints) -> Floats:
         """δ of each pair of codes, of arrays of one shape."""
+        if self._distances is not None:
+            listed: Floats = self._distances[one, other]
+            return listed
         pair = np.broadcast_arrays(one, other)
         flat = self.delta.between_codes(*(np.ascontiguousarray(codes).ravel().astype(np.int32) for codes in pair))
         return flat.reshape(pair[0].shape)

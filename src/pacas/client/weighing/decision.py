@@ -13,6 +13,7 @@ import numpy as np
 
 from pacas.client.weighed_groups.belief import Belief
 from pacas.client.weighed_rows.row_options import agreement
+from pacas.client.weighed_rows.side_by_side import side_by_side
 from pacas.client.weighing.model import Model
 from pacas.client.weighing.rare_values import RareCells
 from pacas.client.weighing.risks import Risks, least_risk
@@ -92,8 +93,9 @@ def decide(model: Model, careful: float, rare: Mapping[str, RareCells] | None = 
     `rare` are cells that may be slips, where it is looked further than dependencies do.
     """
     found: dict[str, list[Weighed]] = {}
-    for belief in model.beliefs:
-        found.setdefault(belief.fd.rhs, []).append(_right_cells(model, belief, careful))
+    each = side_by_side(lambda belief: _right_cells(model, belief, careful), model.beliefs, model.rows)
+    for belief, right in zip(model.beliefs, each, strict=True):
+        found.setdefault(belief.fd.rhs, []).append(right)
     rights = {name: parts[0] if len(parts) == 1 else _agreed(model, name, parts) for name, parts in found.items()}
     rights = {name: _unless_others_object(model, name, right, careful) for name, right in rights.items()}
     lefts = {name: _left_cells(model, i, name, careful) for i, name in enumerate(model.left_attributes)}

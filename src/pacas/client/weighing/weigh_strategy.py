@@ -111,7 +111,15 @@ class _Outcome:
             after = check_table(task.engine, table, task.fds, task.hierarchies, lambda _: None)
         left = [*self._unresolved(after), *self._named(repairs)]
         weighing = self._weighing(repairs)
-        return Outcome(repairs, left, found.violations, after.violations, weighing=weighing, panel=self._panel())
+        return Outcome(
+            repairs,
+            left,
+            found.violations,
+            after.violations,
+            weighing=weighing,
+            panel=self._panel(),
+            changes=changes,
+        )
 
     def _panel(self) -> PanelSummary | None:
         buyer, trusts = self._task.buyer, self._model.trust.by_attribute
