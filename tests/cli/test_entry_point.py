@@ -21,7 +21,7 @@ from pacas.cli.options import progress
 
 PACAS = Path(sys.executable).with_name("pacas")
 
-GROUPS = (("hierarchy",), ("account",), ("experiment",), ("suggest",), ("init",))
+GROUPS = (("hierarchy",), ("account",), ("experiment",), ("suggest",), ("init",), ("key",), ("offer",))
 """Commands that are only the beginning of others."""
 
 

@@ -56,7 +56,7 @@ def test_an_interrupted_start_keeps_a_ledger_that_another_process_may_be_using(
     def interrupt(*_: Any) -> Any:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("pacas.provider.provider.take_stock", interrupt)
+    monkeypatch.setattr("pacas.provider.opened_shop.take_stock", interrupt)
     with pytest.raises(KeyboardInterrupt):
         opened(folder)
     assert ledgers(folder) == ["provider.ledger.db"]

@@ -183,7 +183,7 @@ def test_no_page_holds_a_value_of_the_table_before_it_is_revealed(console: Serve
     bought = httpx.post(
         f"{console.url}/v1/purchases",
         headers={"Authorization": "Bearer token-of-ann", "Idempotency-Key": "k"},
-        json={"request": {"tuple": {ID: "secret-id-40"}, "attribute": MED, "level": 2}, "ceiling": 10**12},
+        json={"request": {"tuple": {ID: "secret-id-40"}, "attribute": MED, "level": 1}, "ceiling": 10**12},
     ).json()
     receipt = json.dumps(bought["purchase"]["receipt"])
     shown = [console.page(path) for path in (*PAGES, "/stock?attribute=0", "/ledger?page=2", BEHIND)]
@@ -456,7 +456,7 @@ def test_the_ledger_is_verified_and_compared_with_what_others_have(sealed: Serve
     bought = httpx.post(
         f"{sealed.url}/v1/purchases",
         headers={"Authorization": "Bearer token-of-ann", "Idempotency-Key": "k"},
-        json={"request": {"tuple": {ID: "secret-id-40"}, "attribute": MED, "level": 2}, "ceiling": 10**12},
+        json={"request": {"tuple": {ID: "secret-id-40"}, "attribute": MED, "level": 1}, "ceiling": 10**12},
     ).json()["purchase"]
     assert "the very same" in told(json.dumps(bought))
     assert "altered" in told(json.dumps(bought["receipt"] | {"price": 1}))

@@ -47,12 +47,12 @@ def waiting_together(provider: Provider, count: int) -> Iterator[Callable[..., F
     """Orders that are given inside wait until all have come: then one thread serves them in one transaction."""
     with ExitStack() as stack:
         pool = stack.enter_context(ThreadPoolExecutor(count))
-        stack.enter_context(provider.till.commits.turn)
+        stack.enter_context(provider.till._commits.turn)
 
         def order(*given: Any, **options: Any) -> Future[Entry | Refusal]:
-            before = len(provider.till.commits._waiting)
+            before = len(provider.till._commits._waiting)
             future = pool.submit(provider.sell, *given, **options)
-            while len(provider.till.commits._waiting) == before:
+            while len(provider.till._commits._waiting) == before:
                 pass
             return future
 

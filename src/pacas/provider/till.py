@@ -46,7 +46,7 @@ class Till:
         self._shop, self._ledger, self._circle, self._state = shop, ledger, circle, state
         self.note: Callable[[Head], None] = lambda head: None
         """Is told of every head that is known to be in the ledger to stay."""
-        self.commits = SharedCommits(self._sell_together)
+        self._commits = SharedCommits(self._sell_together)
         self._overcounts = False
         """Whether more is known here as sold than was sold: a commit that several sales shared has failed."""
         self._sales = shop.sales
@@ -56,6 +56,9 @@ class Till:
             self._catch_up()
             if self._sales.totals() != ledger.totals():
                 raise LedgerBrokenError("the totals of some buyers are not the sums of their purchases")
+
+    def __repr__(self) -> str:
+        return f"Till({self.known.entries:,} entries known)"
 
     @property
     def known(self) -> Head:
@@ -81,7 +84,7 @@ class Till:
             SaleOrder(replace(payment, request=self._needed(payment.request)), buyer, credit)
             for payment in payments[: self.most_at_once]
         ]
-        return self.commits.make(SaleRun(orders)) if orders else []
+        return self._commits.make(SaleRun(orders)) if orders else []
 
     def _needed(self, request: Request) -> Request:
         """A request without columns that the match does not need: they are not looked at, and so not kept."""
@@ -247,7 +250,7 @@ class Till:
         The same key is agreed to once. What is prepaid must be within the credit; and what was prepaid before is used
         up first, as long as the terms that it belongs to last.
         """
-        with self.commits.turn:
+        with self._commits.turn:
             with self._ledger.transaction():
                 self._catch_up()
                 most = credit() if callable(credit) else credit
@@ -284,7 +287,7 @@ class Till:
     def refresh(self) -> None:
         """Take in what other processes have sold."""
         if self._overcounts:
-            with self.commits.turn:
+            with self._commits.turn:
                 self._recount()
         self._catch_up()
 

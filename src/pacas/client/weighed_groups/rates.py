@@ -63,7 +63,7 @@ def chance_of_mixtures(mixed: float, groups: int) -> float:
     Where it holds, the share of mixed groups is Beta(1, 1 + b): accidents are rare; where not, it is Beta(1 + b, 1).
 
     >>> [round(chance_of_mixtures(n, 30), 3) for n in (10, 20, 30)]
-    [0.0, 0.683, 1.0]
+    [0.0, 0.523, 1.0]
     """
     each = np.arange(1, BALANCE + 1)
     odds = float(np.log(mixed + each).sum() - np.log(groups - mixed + each).sum()) - HOLDS

@@ -89,6 +89,8 @@ def _scores(ours: Iterable[str], theirs: Iterable[str], how: Callable[[str, str]
 
 def _assigned(scores: Scores, floor: float) -> list[tuple[int, int]]:
     """The pairs of the best assignment that reach the floor."""
+    if not (scores >= floor).any():
+        return []
     from scipy.optimize import linear_sum_assignment  # here: slow to import, rarely needed
 
     rows, columns = linear_sum_assignment(np.where(scores >= floor, scores, 0.0), maximize=True)
