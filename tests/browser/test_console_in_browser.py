@@ -285,7 +285,7 @@ def test_the_ledger_is_verified_and_a_head_and_a_receipt_compared(browser: Brows
     bought = httpx.post(
         f"{console.url}/v1/purchases",
         headers={"Authorization": "Bearer token-of-ann", "Idempotency-Key": "k"},
-        json={"request": {"tuple": {ID: "secret-id-40"}, "attribute": MED, "level": 2}, "ceiling": 10**12},
+        json={"request": {"tuple": {ID: "secret-id-40"}, "attribute": MED, "level": 1}, "ceiling": 10**12},
     ).json()["purchase"]
     head = console.provider.ledger.head()
     with visiting(browser, console) as page:
