@@ -89,7 +89,7 @@ def edited_cells(cleaning: Cleaning, edits: Sequence[Edit]) -> dict[str, EditedC
 
 def _kept(rows: Ints, numbers: Ints, edits: Sequence[Edit], written: Changes | None) -> NDArray[np.bool_]:
     """Per edited cell: is it only kept as it was written?"""
-    if written is None:
+    if written is None or not len(written):
         return np.zeros(len(rows), dtype=np.bool_)
     values = [edit.value for edit in edits]
     at = np.minimum(np.searchsorted(written.rows, rows), len(written) - 1)

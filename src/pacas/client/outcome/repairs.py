@@ -67,7 +67,7 @@ class ListedRepairs(Sequence[Repair]):
     def writer(self, attribute: str, rows: Ints) -> Ints:
         """Per row: the number of the last repair that wrote its cell, −1 for none."""
         found = self.written.get(attribute)
-        if found is None:
+        if found is None or not len(found.rows):  # a repair may write nothing
             return np.full(len(rows), -1, dtype=np.int64)
         at = np.searchsorted(found.rows, rows, side="right") - 1
         return np.where((at >= 0) & (found.rows[at] == rows), found.repair[at], -1)
