@@ -116,7 +116,7 @@ class Schedule:
 
     def quote(self, listed: int, price: int) -> int:
         """The most that it costs, now and after whatever the account buys before."""
-        return -(-self.worth(listed, listed + price) // WHOLE)
+        return price if self.is_flat else -(-self.worth(listed, listed + price) // WHOLE)
 
     def worth(self, start: int, end: int) -> int:
         """f(end) − f(start) in parts of a nanocredit, exactly."""
