@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from pacas.cli.data_options import takes
 from pacas.cli.market.named_provider import NamedProvider, opened_remote
 from pacas.cli.opened_provider import offered_terms, offers_to, opened_provider
 from pacas.cli.options import (
@@ -57,6 +58,21 @@ Prepaid = Annotated[
 Days = Annotated[int, typer.Option(metavar="DAYS", help="How long the terms last, once accepted.")]
 
 
+def _named(
+    provider: AnyProvider,
+    token: TokenOption = None,
+    ca: CaOption = None,
+    cert: CertOption = None,
+    cert_key: CertKeyOption = None,
+    insecure: InsecureOption = False,
+) -> NamedProvider:
+    return NamedProvider(provider, None, token, ca, cert, cert_key, insecure)
+
+
+names_a_provider = takes("reach", _named)
+"""A command with a provider and how it is reached, in the place of `reach`."""
+
+
 @app.callback(invoke_without_command=True)
 def start(context: typer.Context) -> None:
     """Private offers: terms for one account, made by its provider and accepted by its buyer.
@@ -103,16 +119,12 @@ def make_(
 
 
 @app.command("ask")
+@names_a_provider
 def ask_(
-    provider: AnyProvider,
+    reach: NamedProvider,
     rate: Annotated[str, typer.Option(metavar="PERCENT", help="What you would like to pay, of the list.")],
     prepaid: Prepaid = "0",
     days: Days = 90,
-    token: TokenOption = None,
-    ca: CaOption = None,
-    cert: CertOption = None,
-    cert_key: CertKeyOption = None,
-    insecure: InsecureOption = False,
     json: Json = False,
 ) -> None:
     """Ask a provider at a URL for other terms. Nothing changes until it makes an offer, and you accept it.
@@ -121,7 +133,6 @@ def ask_(
 
     Example: pacas offer ask https://provider.example --rate 70 --prepaid 40 --days 90
     """
-    reach = NamedProvider(provider, None, token, ca, cert, cert_key, insecure)
     if not is_url(reach.provider):
         raise InputError("ask a provider at a URL, or by a connection file; its owner makes offers: pacas offer make")
     wished = Schedule.of([[0, rate]]).steps[0].rate
@@ -130,13 +141,9 @@ def ask_(
 
 
 @app.command("list")
+@names_a_provider
 def list_(
-    provider: AnyProvider,
-    token: TokenOption = None,
-    ca: CaOption = None,
-    cert: CertOption = None,
-    cert_key: CertKeyOption = None,
-    insecure: InsecureOption = False,
+    reach: NamedProvider,
     json: Json = False,
 ) -> None:
     """List offers and what was asked for: all of them with a provider's file, your own at a URL.
@@ -145,7 +152,6 @@ def list_(
 
     Example: pacas offer list provider.toml
     """
-    reach = NamedProvider(provider, None, token, ca, cert, cert_key, insecure)
     if is_url(reach.provider):
         with opened_remote(reach) as remote:
             found: Sequence[OfferedTerms] = remote.offers()
@@ -160,14 +166,10 @@ def list_(
 
 
 @app.command("accept")
+@names_a_provider
 def accept(
     id: Id,
-    provider: AnyProvider,
-    token: TokenOption = None,
-    ca: CaOption = None,
-    cert: CertOption = None,
-    cert_key: CertKeyOption = None,
-    insecure: InsecureOption = False,
+    reach: NamedProvider,
     json: Json = False,
 ) -> None:
     """Accept an offer: you buy on its terms from now on. With a file, for the buyer that it was made to.
@@ -176,7 +178,6 @@ def accept(
 
     Example: pacas offer accept 1f0c52a9b7d3 https://provider.example
     """
-    reach = NamedProvider(provider, None, token, ca, cert, cert_key, insecure)
     if is_url(reach.provider):
         with opened_remote(reach) as remote:
             _show(remote.accept_offer(id), json)
@@ -185,14 +186,10 @@ def accept(
 
 
 @app.command("withdraw")
+@names_a_provider
 def withdraw_(
     id: Id,
-    provider: AnyProvider,
-    token: TokenOption = None,
-    ca: CaOption = None,
-    cert: CertOption = None,
-    cert_key: CertKeyOption = None,
-    insecure: InsecureOption = False,
+    reach: NamedProvider,
     json: Json = False,
 ) -> None:
     """Withdraw an offer that nobody has accepted; at a URL, decline it, or take back what you asked for.
@@ -201,7 +198,6 @@ def withdraw_(
 
     Example: pacas offer withdraw 1f0c52a9b7d3 provider.toml
     """
-    reach = NamedProvider(provider, None, token, ca, cert, cert_key, insecure)
     if is_url(reach.provider):
         with opened_remote(reach) as remote:
             _show(remote.withdraw_offer(id), json)
