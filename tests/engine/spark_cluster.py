@@ -30,7 +30,7 @@ from pacas.core.relation import Relation
 from pacas.engine.contract import KeyedFrame
 from pacas.engine.duck.engine import DuckEngine
 from pacas.engine.spark.engine import SparkEngine
-from pacas.provider.ledger.ledger import MemoryLedger
+from pacas.provider.ledger.memory_ledger import MemoryLedger
 
 ROWS = 400
 MASTER = "local-cluster[1,1,512]"

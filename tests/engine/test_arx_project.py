@@ -35,6 +35,15 @@ def project(path: Path, entries: dict[str, str] = ENTRIES) -> Path:
     return path
 
 
+@pytest.mark.parametrize("name", ["study.zip", "tree.xlsx"])
+def test_an_archive_of_another_name_is_said_to_be_one(tmp_path: Path, name: str) -> None:
+    for whole in (True, False):
+        path = project(tmp_path / name)
+        path.write_bytes(path.read_bytes() if whole else path.read_bytes()[:40])
+        with pytest.raises(FileError, match=rf"{name}: an archive; end the name of an ARX project in \.deid"):
+            read_hierarchy(path)
+
+
 def test_each_attribute_has_its_hierarchy(tmp_path: Path) -> None:
     path = project(tmp_path / "study.deid")
     read = as_hierarchies({"MED": path, "A/GE": path})

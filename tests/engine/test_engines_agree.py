@@ -8,6 +8,8 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 from jobs_and_cities import cleaner, dirty, provider, shuffled, told
+from run_worlds import Counted, OneByOne, RunWorld, sold
+from run_worlds import told as run_told
 
 from pacas.engine.duck.engine import DuckEngine
 from pacas.engine.files.folder import scan_folder
@@ -38,4 +40,23 @@ def test_spark_buys_and_writes_what_duckdb_does(
     shop = provider(engine if kind == "table in memory" else None)  # a provider's questions are the same every time
     found = cleaner().clean(data, shop, run="run", engine=engine)
     assert told(found) == expected
+    engine.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sells", ["in memory", "on Spark"])
+def test_runs_that_are_planned_on_spark_buy_what_duckdb_buys_one_by_one(spark_session: Any, sells: str) -> None:
+    from pacas.engine.spark.engine import SparkEngine
+
+    world = RunWorld(5, 20, "apart", "by group", "paper", "list", "paper", 2000, {})
+    duck = DuckEngine(threads=1)
+    alone = world.provider(duck)
+    one_by_one = world.clean(OneByOne(alone), duck)
+    engine = SparkEngine(spark_session, bucket=50)
+    provider = world.provider(engine if sells == "on Spark" else duck)
+    market = Counted(provider)
+    cleaning = world.clean(market, engine)
+    assert run_told(cleaning) == run_told(one_by_one)
+    assert sold(provider) == sold(alone)
+    assert max(answered for _, answered in market.runs) > 3, "in runs"
     engine.close()

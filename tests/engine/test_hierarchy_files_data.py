@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pacas.core.lint import lint
+from pacas.core.hierarchies.lint import lint
 from pacas.engine.hierarchy_files import read_hierarchy, read_raw_hierarchy
 from pacas.errors import HierarchyError
 

@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from lanes import examples
 
+from pacas.core.hierarchies.lint import HierarchyRow, lint
 from pacas.core.hierarchy import Hierarchy
-from pacas.core.lint import HierarchyRow, lint
 from pacas.engine.hierarchy_files import read_hierarchy, write_hierarchy
 from pacas.errors import FileError
 

@@ -27,7 +27,7 @@ from pacas.engine.files.folder import scan_folder
 from pacas.errors import InputError, PacasError
 from pacas.formats.journal import Journal
 from pacas.formats.relations.relations import scan_relation
-from pacas.provider.ledger.ledger import MemoryLedger
+from pacas.provider.ledger.memory_ledger import MemoryLedger
 
 
 @pytest.fixture(scope="module")

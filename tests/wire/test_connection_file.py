@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from pacas.errors import FileError, InputError
+from pacas.errors import FileError
 from pacas.wire.connection_file import ConnectionFile, is_connection_file, moment, read_connection_file
 
 FILE = ConnectionFile("https://shop.example:8321", "ann", "secret", "-----BEGIN PUBLIC KEY-----", moment(1_800_000_000))
@@ -36,10 +36,10 @@ def test_it_is_known_by_its_name() -> None:
 
 
 def test_its_end() -> None:
-    FILE.check_unexpired(1_799_999_999, "ann.pacas")
-    replace(FILE, expires=None).check_unexpired(9e9, "ann.pacas")
-    with pytest.raises(InputError, match=r"ann\.pacas: its token expired on 2027-01-15; ask the provider"):
-        FILE.check_unexpired(1_800_000_000, "ann.pacas")
+    assert FILE.expired(1_799_999_999, "ann.pacas") is None
+    assert replace(FILE, expires=None).expired(9e9, "ann.pacas") is None
+    said = "ann.pacas: its token expired on 2027-01-15; ask the provider for a new file"
+    assert FILE.expired(1_800_000_000, "ann.pacas") == said
 
 
 @pytest.mark.parametrize(

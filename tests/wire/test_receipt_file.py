@@ -16,7 +16,7 @@ from pacas.protocol.receipt import Receipt
 from pacas.protocol.tree_head import LoggedEntry, TreeHead
 from pacas.server.signing_key import SigningKey
 from pacas.wire.receipt_file import read_receipts
-from pacas.wire.shapes import ReceiptDocument
+from pacas.wire.shapes.receipts import ReceiptDocument
 
 RECEIPT = Receipt("ann", "MED", {"GEN": "male", "AGE": None}, 1, "NSAID", 700_000_000, "run:0", 3, "ab" * 32)
 WHOLE, TIMED = (

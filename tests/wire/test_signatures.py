@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from pacas.errors import InputError
 from pacas.protocol.receipt import Receipt, SignedReceipt
 from pacas.server.signing_key import SigningKey
-from pacas.wire.shapes import ReceiptDocument
+from pacas.wire.shapes.receipts import ReceiptDocument
 from pacas.wire.signatures import key_id, signed_bytes, verify
 
 RECEIPT = Receipt(

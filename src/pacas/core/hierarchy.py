@@ -143,6 +143,11 @@ class Hierarchy:
         return [v for v, ground in zip(self.labels, self.is_ground, strict=True) if ground and v is not None]
 
     @cached_property
+    def widths(self) -> Codes:
+        """Per level: how many nodes the ground values have there."""
+        return np.array([len(np.unique(line[self.is_ground])) for line in self.ancestors], dtype=np.int32)
+
+    @cached_property
     def general_labels(self) -> list[str]:
         """The labels that are not ground, the root among them."""
         return [v for v, ground in zip(self.labels, self.is_ground, strict=True) if not ground and v is not None]

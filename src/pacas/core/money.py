@@ -28,13 +28,13 @@ def nanocredits(credits: int | float | str | Decimal, what: str = "an amount") -
     except InvalidOperation:
         raise InputError(f"{what} must be a number of credits, not {credits!r}") from None
     if not given.is_finite() or given.adjusted() > MOST_DIGITS:
-        raise InputError(f"{what} must be a finite number of credits, not {credits!r}")
+        raise InputError(f"{what} must be a finite number of credits, not {str(credits)!r}")
     exactly = Context(prec=len(given.as_tuple().digits) + MOST_DIGITS)  # the default one would round
     amount = given.scaleb(9, exactly)
     if isinstance(credits, float):
         return int(amount.to_integral_value(ROUND_HALF_EVEN, exactly))
     if amount != amount.to_integral_value(context=exactly):
-        raise InputError(f"{what} has at most nine decimals; {credits!r} has more")
+        raise InputError(f"{what} has at most nine decimals; {str(credits)!r} has more")
     return int(amount)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from pacas.core.money import credits_words, rounded_text
 from pacas.core.notebook import html_lines, html_table
@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # who reads a receipt or a request needs no arrays
     from numpy.typing import NDArray
 
     from pacas.core.hierarchy import Hierarchy
-    from pacas.core.schedule import Schedule
+    from pacas.core.rates.schedule import Schedule
 
 LARGEST = 2**63 - 1
 """The largest amount, level or other number in a message: every store keeps it exactly."""
@@ -124,7 +124,7 @@ class ListedLadder:
 
 @dataclass(frozen=True, slots=True)
 class ListedPrices:
-    """What a price list holds: how many keys, and the ladders that most of them have.
+    """What keys cost: how many there are, and the ladders that most of them have.
 
     A buyer's prices for an attribute follow from what it has bought of those that are `linked` with it.
     """
@@ -132,6 +132,15 @@ class ListedPrices:
     keys: int
     linked: tuple[str, ...]
     ladders: tuple[ListedLadder, ...]
+    has_list: bool = True
+    """Whether a list of all keys can be had, from which a client quotes by itself."""
+
+
+class PriceBounds(NamedTuple):
+    """The lowest and the highest price that one row can have at a level, whatever its value."""
+
+    lowest: int
+    highest: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,11 +153,13 @@ class Offer:
     may_be_absent: bool = False
     """Whether quotes are about a registry, so that the answer may be `ABSENT`, and the root's price is not 0."""
     prices: ListedPrices | None = field(default=None, repr=False)
-    """What it costs, where that is public and a price list can be had."""
+    """What it costs who has bought nothing, where that is public."""
     is_sealed: bool = False
     """Whether quotes tell nothing of values: where two differ, the rows may still hold the same."""
     floor: int = 0
     """The finest level that anybody may buy: below it every request is refused as unsafe."""
+    bounds: tuple[PriceBounds, ...] | None = field(default=None, repr=False)
+    """From ground to root, what one row costs who has bought nothing, where prices follow values and these do not."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

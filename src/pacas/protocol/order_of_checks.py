@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pacas.core.schedule import Schedule
+from pacas.core.rates.schedule import Schedule
 from pacas.protocol.messages import Offer, Reason, refused
 
 Numbers = NDArray[np.integer[Any]]

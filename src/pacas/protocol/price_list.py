@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from pacas.core.bought_levels import BoughtLevels
-from pacas.core.unit_prices import Ints, UnitPrices
+from pacas.core.sealed.bought_levels import BoughtLevels
+from pacas.core.sealed.unit_prices import Ints, UnitPrices
 from pacas.protocol.key_digest import NOTHING, Digests, KeyDigest
 from pacas.protocol.messages import Request
 from pacas.protocol.order_of_checks import judged, judged_at

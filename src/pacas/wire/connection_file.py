@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from pacas.errors import FileError, InputError
+from pacas.errors import FileError
 
 KEY_PATH = "/v1/key"
 """Where a provider's server publishes its public key, and those before it."""
@@ -43,9 +43,11 @@ class ConnectionFile:
         except OSError as error:
             raise FileError(f"{path} cannot be written ({error.strerror})") from None
 
-    def check_unexpired(self, now: float, name: str) -> None:
-        if self.expires is not None and datetime.fromisoformat(self.expires).timestamp() <= now:
-            raise InputError(f"{name}: its token expired on {self.expires[:10]}; ask the provider for a new file")
+    def expired(self, now: float, name: str) -> str | None:
+        """A line that says so, if its token counts no more."""
+        if self.expires is None or datetime.fromisoformat(self.expires).timestamp() > now:
+            return None
+        return f"{name}: its token expired on {self.expires[:10]}; ask the provider for a new file"
 
 
 def is_connection_file(named: str) -> bool:

@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from pydantic import ValidationError
 
 from pacas.errors import InputError
-from pacas.wire.shapes import KeyAnswer
+from pacas.wire.shapes.receipts import KeyAnswer
 from pacas.wire.signatures import canonical, checked_key, is_signed, key_id, read_public_key
 
 

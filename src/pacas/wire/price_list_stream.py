@@ -9,11 +9,11 @@ import numpy as np
 import pyarrow as pa
 from pydantic import ValidationError
 
-from pacas.core.unit_prices import Ints, UnitPrices
+from pacas.core.sealed.unit_prices import Ints, UnitPrices
 from pacas.protocol.key_digest import NOTHING, KeyColumn, KeyDigest
 from pacas.protocol.price_list import TOO_MANY, PriceList
 from pacas.wire.arrow_streams import read_stream, written_stream
-from pacas.wire.shapes import ListedKeyColumn, PriceListHead
+from pacas.wire.shapes.price_list import ListedKeyColumn, PriceListHead
 
 HEAD = b"pacas price list"
 """The metadata's key."""

@@ -114,7 +114,9 @@ def _validated(document: Any, number: int, name: str) -> SignedReceipt:
     from pydantic import ValidationError
 
     try:
-        signed: SignedReceipt = import_module("pacas.wire.shapes").ReceiptDocument.model_validate(document).signed()
+        signed: SignedReceipt = (
+            import_module("pacas.wire.shapes.receipts").ReceiptDocument.model_validate(document).signed()
+        )
     except ValidationError as error:
         problem = error.errors(include_url=False, include_input=False)[0]
         member = str(problem["loc"][0])

@@ -29,7 +29,11 @@ def start_duckdb(spill: str, *, memory: str | None = None, threads: int | None =
         config["memory_limit"] = memory
     if threads is not None:
         config["threads"] = str(threads)
-    connection = duckdb.connect(config=config)
+    return prepared(duckdb.connect(config=config))
+
+
+def prepared(connection: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
+    """A connection that writes nothing of its own, and tells times as on every machine."""
     # A bar would go to standard output. In a notebook that cannot show one it is off, and may not even be turned off.
     if connection.execute("SELECT current_setting('enable_progress_bar')").fetchall() == [(True,)]:
         connection.execute("SET enable_progress_bar = false")

@@ -17,9 +17,11 @@ import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property, partial
 from itertools import count
 from pathlib import Path
 
+import duckdb
 import numpy as np
 import pyarrow as pa
 from cachetools import LRUCache
@@ -51,7 +53,7 @@ from pacas.engine.contract import (
 from pacas.engine.duck.connection import DuckConnection, reading, start_duckdb
 from pacas.engine.duck.folder_copy import write_folder
 from pacas.engine.duck.index import DuckIndex
-from pacas.engine.duck.source import create_table, given_deltas, plain_columns
+from pacas.engine.duck.source import create_from_texts, given_deltas, open_table, plain_columns
 from pacas.engine.files.digest import source_digest
 from pacas.engine.files.folder import scan_folder
 from pacas.engine.files.watched_files import WatchedFiles, stamp
@@ -77,6 +79,8 @@ DUCKDB = 0.6
 """What DuckDB itself gets of the memory that is given; the rest is for this process and for what DuckDB counts not."""
 OPENED = 8
 """Files that were opened lately, and are not read again while they stay as they are."""
+NAMES = count()
+"""Numbers for names: no two engines use the same, so that they may share a DuckDB."""
 WORD, FURTHER = 8, 4
 """Bytes of a number, and how many of them a question needs for each row, besides one for each column."""
 
@@ -102,15 +106,12 @@ class DuckEngine:
     """DuckDB in this process. `memory`, such as "2GB", is what all of it may take; what is more goes to disk."""
 
     def __init__(self, *, memory: str | None = None, threads: int | None = None) -> None:
-        spill = tempfile.mkdtemp(prefix="pacas-")  # for this user's eyes only: a provider's values may be spilled
-        self._remove_spill = weakref.finalize(self, shutil.rmtree, spill, ignore_errors=True)
         limit = None if memory is None else memory_bytes(memory)
         self.holdable_bytes = sys.maxsize if limit is None else limit // 4
         share = None if limit is None else f"{int(limit * DUCKDB) // 10**6}MB"
-        self._connection = start_duckdb(spill, memory=share, threads=threads)
-        self._sql = DuckConnection(self._connection)
+        self._start = partial(start_duckdb, memory=share, threads=threads)
         self._threads, self._memory = threads or os.cpu_count() or 1, memory
-        self._names = count()
+        self._names = NAMES
         self._opened: LRUCache[object, DuckTable] = LRUCache(OPENED)
         self._one_at_a_time = threading.RLock()  # a DuckDB connection serves one thread
 
@@ -118,8 +119,20 @@ class DuckEngine:
         return f"DuckEngine({self._threads} threads, memory {self._memory or 'as DuckDB finds it'})"
 
     def close(self) -> None:
-        self._connection.close()
-        self._remove_spill()
+        if "_connection" in self.__dict__:
+            self._connection.close()
+            self._remove_spill()
+
+    @cached_property
+    def _connection(self) -> duckdb.DuckDBPyConnection:
+        """DuckDB, which starts with the first question that needs it: that takes longer than many a question."""
+        spill = tempfile.mkdtemp(prefix="pacas-")  # for this user's eyes only: a provider's values may be spilled
+        self._remove_spill = weakref.finalize(self, shutil.rmtree, spill, ignore_errors=True)
+        return self._start(spill)
+
+    @cached_property
+    def _sql(self) -> DuckConnection:
+        return DuckConnection(self._connection)
 
     # ---- the contract -----------------------------------------------------------------------------------------
 
@@ -169,10 +182,10 @@ class DuckEngine:
             if again in self._opened:
                 return self._opened[again]
             name = f"pacas_{next(self._names)}"
-            if isinstance(source, Relation) and len(source) and len(texts) == len(kept):
+            if isinstance(source, Relation) and kept and len(source) and len(texts) == len(kept):
                 return DuckTable(source.name, name, kept, source, len(source), files, asked, texts, is_known=False)
-            rows, read = create_table(self._connection, name, source, kept)
-            table = DuckTable(source.name, name, kept, source, rows, files, asked, texts | read)
+            rows, read = open_table(self._connection, name, source, kept)
+            table = DuckTable(source.name, name, kept, source, rows, files, asked, read or texts, is_known=not read)
             if again is not None and self._memory is None:
                 self._opened[again] = table
         return table
@@ -243,7 +256,8 @@ class DuckEngine:
         return GroupedRows(rows, offsets, nodes.take(column.codes[rows]), known)
 
     def histogram(self, table: DuckTable, attributes: Sequence[str], hierarchies: Hierarchies) -> Histogram:
-        if not self._is_large(table, attributes) and not table.is_known:  # all is in memory: there is no need for SQL
+        in_memory = isinstance(table.source, Relation) and not table.is_known
+        if in_memory and not self._is_large(table, attributes):  # there is no need for SQL
             texts = pa.table({f"v{i}": table.texts[a] for i, a in enumerate(attributes)})
             counted = texts.group_by(texts.column_names, use_threads=False).aggregate([([], "count_all")])
             return as_histogram(counted.select([*texts.column_names, "count_all"]), attributes, hierarchies)
@@ -351,7 +365,7 @@ class DuckEngine:
         with self._watching(*tables):
             for table in tables:
                 if not table.is_known:
-                    create_table(self._connection, table.sql_name, table.source, table.columns)
+                    create_from_texts(self._connection, table.sql_name, table.texts)
                     table.is_known = True
             yield
 

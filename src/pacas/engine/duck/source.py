@@ -36,12 +36,20 @@ def plain_columns(source: Source, columns: Sequence[str]) -> dict[str, pa.Chunke
     return _texts(source.table, columns) if isinstance(source, Relation) else {}
 
 
-def create_table(
+def create_table(connection: duckdb.DuckDBPyConnection, name: str, source: Source, columns: Sequence[str]) -> int:
+    """Make the source's columns known as `name`(row_number, c0, c1, …): how many rows are there?"""
+    rows, texts = open_table(connection, name, source, columns)
+    if texts:
+        create_from_texts(connection, name, texts)
+    return rows
+
+
+def open_table(
     connection: duckdb.DuckDBPyConnection, name: str, source: Source, columns: Sequence[str]
 ) -> tuple[int, dict[str, pa.ChunkedArray]]:
-    """Make the source's columns known as `name`(row_number, c0, c1, …).
+    """Make the source's columns known as `name`(row_number, c0, c1, …), or read them, where they are held in memory.
 
-    Returned are the number of rows, and the columns that come to be in memory as the texts they are.
+    Returned are the number of rows, and the columns that were read: those DuckDB does not know yet.
     """
     if isinstance(source, KeyedFrame):
         raise InputError(f"{source.name} is a frame of Spark's, which DuckDB cannot open; give the Spark engine")
@@ -52,18 +60,29 @@ def create_table(
         elif isinstance(source, RelationFolder):
             create_from_folder(connection, name, source, columns)
         elif source.format == "excel":
-            table = sheet_table(source.path, source.sheet, columns, source.nulls)
-            texts = dict(zip(columns, table.columns, strict=True))
-            _create_from_arrow(connection, name, Relation(table), columns)
+            texts = _by_column(sheet_table(source.path, source.sheet, columns, source.nulls), columns)
         elif source.format == "parquet":
             _create_from_parquet(connection, name, source, columns)
         else:
             with in_utf8(source) as text:
-                texts = _create_from_text(connection, name, text, columns)
-        rows = int(connection.sql(f"SELECT count(*) FROM {name}").fetchall()[0][0])
+                texts = _open_text(connection, name, text, columns)
+        rows = len(texts[columns[0]]) if texts else _count(connection, name)
     if rows == 0:
         raise InputError(f"{source.name} has a header but no rows")
     return rows, texts
+
+
+def create_from_texts(connection: duckdb.DuckDBPyConnection, name: str, texts: Mapping[str, pa.ChunkedArray]) -> None:
+    """Make columns that are in memory known as `name`(row_number, c0, c1, …)."""
+    _create_from_arrow(connection, name, Relation(pa.table(dict(texts))), [*texts])
+
+
+def _by_column(table: pa.Table, columns: Sequence[str]) -> dict[str, pa.ChunkedArray]:
+    return dict(zip(columns, table.columns, strict=True))
+
+
+def _count(connection: duckdb.DuckDBPyConnection, name: str) -> int:
+    return int(connection.sql(f"SELECT count(*) FROM {name}").fetchall()[0][0])
 
 
 def _texts(table: pa.Table, columns: Sequence[str]) -> dict[str, pa.ChunkedArray]:
@@ -93,34 +112,21 @@ def _create_from_parquet(
     )
 
 
-def _create_from_text(
+def _open_text(
     connection: duckdb.DuckDBPyConnection, name: str, file: RelationFile, columns: Sequence[str]
 ) -> dict[str, pa.ChunkedArray]:
-    if not _is_small(file, connection):
-        _create_from_csv(connection, name, file, columns)
-        return {}
-    table = _read_csv(connection, file, columns)
-    _create_from_arrow(connection, name, Relation(table), columns)
-    return dict(zip(columns, table.columns, strict=True))
-
-
-def _create_from_csv(
-    connection: duckdb.DuckDBPyConnection, name: str, file: RelationFile, columns: Sequence[str]
-) -> None:
-    names = _csv_names(file, columns)
-    connection.execute(f"CREATE TEMP TABLE {name}_csv AS SELECT {', '.join(names)} FROM {_scan_csv(file, connection)}")
+    limit = _limit(connection)
+    scan, names = _scan_csv(file, limit), _csv_names(file, columns)
+    if names and _is_small(file, limit):
+        texts = ", ".join(text_of(one, "VARCHAR") for one in names)
+        return _by_column(connection.sql(f"SELECT {texts} FROM {scan}").to_arrow_table(), columns)
+    connection.execute(f"CREATE TEMP TABLE {name}_csv AS SELECT {', '.join(names)} FROM {scan}")
     create_view(connection, name, f"{name}_csv", "rowid", [(c, "VARCHAR") for c in names])
+    return {}
 
 
-def _read_csv(connection: duckdb.DuckDBPyConnection, file: RelationFile, columns: Sequence[str]) -> pa.Table:
-    texts = ", ".join(text_of(name, "VARCHAR") for name in _csv_names(file, columns))
-    table = connection.sql(f"SELECT {texts} FROM {_scan_csv(file, connection)}").to_arrow_table()
-    return table.rename_columns(list(columns))
-
-
-def _is_small(file: RelationFile, connection: duckdb.DuckDBPyConnection) -> bool:
-    most = min(IN_MEMORY, _limit(connection) // 8)
-    return file.compression == "none" and file.path.stat().st_size <= most
+def _is_small(file: RelationFile, limit: int) -> bool:
+    return file.compression == "none" and file.path.stat().st_size <= min(IN_MEMORY, limit // 8)
 
 
 def _limit(connection: duckdb.DuckDBPyConnection) -> int:
@@ -132,8 +138,8 @@ def _csv_names(file: RelationFile, columns: Sequence[str]) -> list[str]:
     return [column_name(file.columns.index(c)) for c in columns]
 
 
-def _scan_csv(file: RelationFile, connection: duckdb.DuckDBPyConnection) -> str:
-    line = min(MAX_LINE, _limit(connection) // 64)
+def _scan_csv(file: RelationFile, limit: int) -> str:
+    line = min(MAX_LINE, limit // 64)
     header = ", ".join(f"{column_name(i)}: 'VARCHAR'" for i in range(len(file.columns)))
     nulls = ", ".join(map(literal, ("", *file.nulls)))
     written = {"\r\n": r"\r\n", "\n": r"\n", "\r": r"\r", None: None}[file.line_end]  # as DuckDB spells them

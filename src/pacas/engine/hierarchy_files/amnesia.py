@@ -33,7 +33,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pacas.core.lint import HierarchyRow
+from pacas.core.hierarchies.lint import HierarchyRow
 from pacas.engine.hierarchy_files.amnesia_ranges import date_range, expand, number_range
 from pacas.engine.hierarchy_files.json_tree import label
 from pacas.engine.hierarchy_files.raw_hierarchy import RawHierarchy, at, not_a_tree, pad

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 
+from pacas.core.hierarchies.lint import HierarchyRow
 from pacas.core.hierarchy import canonical_number
-from pacas.core.lint import HierarchyRow
 from pacas.engine.hierarchy_files.raw_hierarchy import not_a_tree
 from pacas.errors import FileError
 

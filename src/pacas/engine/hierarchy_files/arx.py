@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from pacas.core.hierarchies.lint import HierarchyRow
 from pacas.core.hierarchy import Hierarchy
-from pacas.core.lint import HierarchyRow
 from pacas.engine.hierarchy_files.raw_hierarchy import FORMATS, RawHierarchy, at
 from pacas.errors import FileError
 

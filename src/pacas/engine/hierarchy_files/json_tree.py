@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
+from pacas.core.hierarchies.lint import HierarchyRow
 from pacas.core.hierarchy import Hierarchy
-from pacas.core.lint import HierarchyRow
 from pacas.engine.hierarchy_files.raw_hierarchy import RawHierarchy, at, pad
 from pacas.errors import FileError, did_you_mean
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from pacas.core.hierarchies.lint import HierarchyRow, lint
 from pacas.core.hierarchy import Hierarchy
-from pacas.core.lint import HierarchyRow, lint
 from pacas.errors import FileError, HierarchyError
 
 FORMATS = (
@@ -21,6 +21,10 @@ FORMATS = (
 def read_text(path: Path) -> str:
     """The whole file as text: UTF-8, with or without a byte order mark, plain, .gz or .zst."""
     data = _read_bytes(path)
+    if data.startswith(b"PK\x03\x04"):  # a zip archive, whole or not
+        raise FileError(
+            f"{path}: an archive; end the name of an ARX project in .deid, or save a table as CSV; {FORMATS}"
+        )
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -44,6 +44,9 @@ appender.none.name = none
 """Java's settings for Spark's log, which may quote a cell: there is none, from its first line on."""
 
 OPTIONS = "spark.driver.extraJavaOptions"
+QUICK = "-XX:TieredStopAtLevel=1"
+"""An option for Java in this process, by which it compiles at once and optimises little: most of a short job is its
+start, and a long one reads and groups. What is given after it counts."""
 
 
 def is_local(master: str) -> bool:
@@ -74,7 +77,8 @@ def start_session(folder: str, master: str = LOCAL, settings: Mapping[str, str] 
     if running is not None:
         raise InputError("a Spark session runs in this process already; give it as `session`, or stop it")
     chosen = QUIET | ADAPTED | (_locally(folder) if is_local(master) else {}) | dict(settings or {})
-    chosen[OPTIONS] = f"{_silent(folder)} {chosen.get(OPTIONS, '')}".strip()
+    own = [_silent(folder), *([QUICK] if is_local(master) else [])]
+    chosen[OPTIONS] = " ".join([*own, chosen.get(OPTIONS, "")]).strip()
     builder = SparkSession.builder.master(master)
     for key, value in chosen.items():
         builder = builder.config(key, value)

@@ -140,7 +140,7 @@ class SparkSources:
         name = f"pacas_{next(self._names)}"
         with self._one_at_a_time:
             try:
-                rows, _ = create_table(self._embedded, name, source, columns)
+                rows = create_table(self._embedded, name, source, columns)
                 yield name, rows
             finally:
                 self._embedded.execute(f"DROP VIEW IF EXISTS {name}")

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pacas.core.hierarchies.lint import Finding, HierarchyRow, lint
 from pacas.core.hierarchy import Hierarchy
-from pacas.core.lint import Finding, HierarchyRow, lint
 from pacas.errors import HierarchyError
 
 MED = ["ibuprofen;NSAID;*", "naproxen;NSAID;*", "dolex;acetaminophen;*"]

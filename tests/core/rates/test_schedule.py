@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lanes import examples
 
-from pacas.core.schedule import LIST, WHOLE, Schedule, Step
+from pacas.core.rates.schedule import LIST, WHOLE, Schedule, Step
 from pacas.errors import InputError
 from pacas.protocol.order_of_checks import at_rates
 

@@ -49,6 +49,8 @@ class Schedule:
     def __post_init__(self) -> None:
         if not 1 <= len(self.steps) <= MOST_STEPS or self.steps[0].above != 0:
             raise InputError("a schedule begins at 0 list credits, as in [[0, 100], [5, 80]]")
+        if not all(0 < step.rate <= WHOLE for step in self.steps):
+            raise InputError("a rate is above 0 and at most 100 per cent")
         for step, following in pairwise(self.steps):
             if following.above <= step.above:
                 raise InputError("a schedule's list credits must rise from step to step")
@@ -57,8 +59,6 @@ class Schedule:
                     f"rates may not rise: above {credits_text(following.above)} list credits it is "
                     f"{_per_cent(following.rate)} after {_per_cent(step.rate)}, so two accounts would pay less than one"
                 )
-        if not all(0 < step.rate <= WHOLE for step in self.steps):
-            raise InputError("a rate is above 0 and at most 100 per cent")
 
     @classmethod
     def of(cls, pairs: Iterable[Sequence[Any]]) -> Schedule:
@@ -77,7 +77,10 @@ class Schedule:
         >>> str(Schedule.parse("0:80, 20:62.5"))
         '0:80,20:62.5'
         """
-        return cls.of([part.strip() for part in step.split(":")] for step in text.split(","))
+        steps = [[part.strip() for part in step.split(":")] for step in text.split(",")]
+        if any(len(step) != 2 for step in steps):
+            raise InputError("a schedule is list credits and per cent, step by step, as in 0:80,20:60")
+        return cls.of(steps)
 
     def __str__(self) -> str:
         return ",".join(f"{credits_text(step.above)}:{_number(step.rate)}" for step in self.steps)
@@ -155,7 +158,7 @@ def _rate(per_cent: object) -> int:
             return int(rate)
     except (ArithmeticError, ValueError):
         pass
-    raise InputError(f"a rate is a number of per cent with at most two decimals, not {per_cent!r}")
+    raise InputError(f"a rate is a number of per cent with at most two decimals, not {str(per_cent)!r}")
 
 
 def _number(rate: int) -> str:

@@ -7,8 +7,8 @@ from random import Random
 
 import pytest
 
-from pacas.core.schedule import LIST, WHOLE, Schedule, Step
-from pacas.core.tab import AgreedTerms, Tab
+from pacas.core.rates.schedule import LIST, WHOLE, Schedule, Step
+from pacas.core.rates.tab import AgreedTerms, Tab
 
 
 def _rates(chance: Random, scale: int) -> Schedule:

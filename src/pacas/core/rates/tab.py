@@ -12,9 +12,9 @@ What is prepaid is the least that a period costs: who buys for less has paid it 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from pacas.core.schedule import WHOLE, Schedule
+from pacas.core.rates.schedule import WHOLE, Schedule
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,3 +123,31 @@ class Tab(NamedTuple):
 
 def _up(worth: int) -> int:
     return -(-worth // WHOLE)
+
+
+def plain_tab(tab: Tab) -> list[Any]:
+    """A tab in values that JSON has: what `tab_of` reads.
+
+    >>> plain_tab(Tab().bought(10, None))
+    [[None, 0, 10]]
+    """
+    return [[_plain_terms(period.agreed), period.start, period.end] for period in (*tab.before, tab.now)]
+
+
+def tab_of(plain: list[Any]) -> Tab:
+    """The tab that was written so.
+
+    >>> tab = Tab().agree(AgreedTerms(Schedule.of([[0, 50]]), 30, until=99), 5).bought(7, 6)
+    >>> tab_of(plain_tab(tab)) == tab
+    True
+    """
+    *before, now = (Period(_terms_of(agreed), start, end) for agreed, start, end in plain)
+    return Tab(now, tuple(before))
+
+
+def _plain_terms(agreed: AgreedTerms | None) -> list[Any] | None:
+    return None if agreed is None else [agreed.schedule.pairs(), agreed.prepaid, agreed.until]
+
+
+def _terms_of(plain: list[Any] | None) -> AgreedTerms | None:
+    return None if plain is None else AgreedTerms(Schedule.of_pairs(plain[0]), *plain[1:])

@@ -13,9 +13,9 @@ from math import prod
 
 import numpy as np
 
-from pacas.core.component import Component, Ints, LevelVector
 from pacas.core.criteria.criterion import Criterion
 from pacas.core.histogram import GroupHistogram, sum_by
+from pacas.core.sealed.component import Component, Ints, LevelVector
 
 
 def blocks_left(component: Component, protected: Mapping[str, int]) -> Iterator[tuple[LevelVector, GroupHistogram]]:

@@ -8,7 +8,7 @@ from math import exp, sqrt
 
 import pytest
 
-from pacas.core.noise import discrete_laplace, secret_numbers
+from pacas.core.sealed.noise import discrete_laplace, secret_numbers
 
 DRAWS = 20_000
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles.strategies import uniform_rows
 
-from pacas.core.balance import balance
+from pacas.core.hierarchies.balance import balance
 from pacas.core.hierarchy import Hierarchy
 from pacas.errors import HierarchyError
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pacas.core.component import LevelVector, lowered
+from pacas.core.sealed.component import LevelVector, lowered
 
 Ints = NDArray[np.int64]
 
@@ -65,6 +65,21 @@ class BoughtLevels:
         """Take in one purchase."""
         levels = self._levels.setdefault(units.attributes, {})
         levels[_number(units, unit)] = lowered(self.of(units, unit), place, level)
+
+    def plain(self) -> list[Any]:
+        """All of it in values that JSON has: of each component its attributes, the units, and the levels of each."""
+        return [
+            [attributes, list(levels), [list(place) for place in zip(*levels.values(), strict=True)]]
+            for attributes, levels in self._levels.items()
+        ]
+
+    @classmethod
+    def of_plain(cls, plain: list[Any]) -> BoughtLevels:
+        """What was written so."""
+        bought = cls()
+        for attributes, units, places in plain:
+            bought._levels[tuple(attributes)] = dict(zip(units, zip(*places, strict=True), strict=True))
+        return bought
 
 
 def _number(units: NumberedUnits, unit: int) -> int:

@@ -17,7 +17,7 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from pacas.core.component import Component, Ints, LevelVector
+from pacas.core.sealed.component import Component, Ints, LevelVector
 from pacas.errors import InputError
 
 Shares = NDArray[np.object_]

@@ -10,8 +10,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from pacas.core.bought_levels import BoughtLevels
-from pacas.core.component import LevelVector, lowered
+from pacas.core.sealed.bought_levels import BoughtLevels
+from pacas.core.sealed.component import LevelVector, lowered
 
 Ints = NDArray[np.int64]
 

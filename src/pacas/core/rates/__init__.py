@@ -1,0 +1,1 @@
+"""Schedules of rates, and what an account has bought by the list."""

@@ -1,0 +1,1 @@
+"""Every JSON shape that crosses the wire, by subject."""
