@@ -11,7 +11,7 @@ from lanes import examples
 from pacas.console.sales_sums import DAY, SalesOverTime
 from pacas.protocol.messages import Request
 from pacas.provider.ledger.entry import Purchase
-from pacas.provider.ledger.ledger import MemoryLedger
+from pacas.provider.ledger.memory_ledger import MemoryLedger
 from pacas.provider.ledger.refusals import HOUR
 
 SALES = st.lists(

@@ -6,12 +6,12 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
-from importlib import import_module
 from pathlib import Path
 from threading import Thread
 from typing import Any
 
 import pytest
+from beside_the_ledger import OLDER, run_beside
 from postgres import POSTGRES
 
 from pacas.errors import InputError
@@ -74,6 +74,7 @@ def test_there_are_none_at_first(accounts: Accounts) -> None:
         account(quotes_per_minute=1),
         account(quotes_per_minute=HIGHEST_RATE),
         account(role=Role.RECONCILE),
+        account(certificate="ab" * 32),
         account("Zoë O'Neil; DROP TABLE account"),
     ],
 )
@@ -220,26 +221,6 @@ def test_a_file_from_before_there_were_accounts_gets_their_table_with_the_first(
         assert ledger.verify().holds
 
 
-OLDER = """CREATE TABLE account (
-    name TEXT PRIMARY KEY, role TEXT NOT NULL, credit BIGINT, revoked BIGINT NOT NULL, token_hash TEXT NOT NULL UNIQUE
-)"""
-"""The table of a release that knew neither rates nor ends of tokens."""
-
-
-def run_beside(url: str, *statements: str) -> None:
-    """What another release might have done to a ledger's database."""
-    if url.startswith("sqlite"):
-        with closing(sqlite3.connect(url.removeprefix("sqlite:///"))) as connection, connection:
-            for statement in statements:
-                connection.execute(statement)
-    else:
-        postgres: Any = import_module("pacas.storage.postgres.session")
-        address = import_module("pacas.storage.postgres.address").PostgresAddress.parse(url)
-        with closing(postgres.connect(address, 30.0)) as connection:
-            for statement in statements:
-                connection.execute(statement)
-
-
 def test_accounts_of_an_earlier_release_open_and_get_rates_and_ends(url: str) -> None:
     open_ledger(url, Path()).close()
     old = f"INSERT INTO account VALUES ('ann', 'client', 10, 0, '{account().token_hash}')"
@@ -313,6 +294,7 @@ def test_no_repr_shows_a_hash() -> None:
         {"quotes_per_minute": True},
         {"token_hash": ""},
         {"token_hash": "token"},
+        {"certificate": "AB" * 32},
     ],
 )
 def test_an_account_that_no_store_could_keep_is_refused(changes: dict[str, Any]) -> None:

@@ -12,7 +12,7 @@ import pytest
 from circles import MemoryHouse
 from example_shop import example_provider
 from postgres import POSTGRES
-from running_service import KEY, served, with_account
+from running_service import KEY, served, stop_the_clock_of_limits, with_account
 
 from pacas.errors import HouseError
 from pacas.protocol.circle import CircleLine, CircleLines
@@ -91,3 +91,58 @@ def test_a_service_lets_members_in_and_nobody_else() -> None:
         url = stack.enter_context(served(create_app(example_provider(), accounts, ServiceSettings(), KEY)))
         with pytest.raises(HouseError, match="keeps no clearing house"):
             asked_by(Role.MEMBER, url).read(A)
+
+
+@pytest.mark.parametrize("told", [b"<html>welcome</html>", b"{}", b'{"version": 1, "lines": []}'])
+def test_a_line_that_is_not_told_back_is_not_reserved(told: bytes) -> None:
+    """Something in between says 200 to everything: who would sell by that sells what nobody knows of."""
+    accounts = MemoryAccounts()
+    token = with_account(accounts, "m", role=Role.MEMBER)
+    app = create_app(example_provider(), accounts, ServiceSettings(), KEY, house=MemoryHouse())
+
+    async def forgetful(scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] != "http" or scope["method"] != "PUT":
+            return await app(scope, receive, send)
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": told})
+
+    with served(forgetful) as url, closing(HttpHouse(url, token, patience=0.5)) as house:
+        assert house.read(A) == CircleLines()
+        with pytest.raises(HouseError, match="nothing is sold"):
+            house.reserve(A, 0, DRUG)
+
+
+@pytest.mark.attack
+def test_a_service_counts_what_a_member_asks_and_who_asks_too_much_sells_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    stop_the_clock_of_limits(monkeypatch)
+    accounts, kept = MemoryAccounts(), MemoryHouse()
+    greedy, modest = (with_account(accounts, name, role=Role.MEMBER) for name in ("greedy", "modest"))
+    app = create_app(example_provider(), accounts, ServiceSettings(quotes_per_minute=10), KEY, house=kept)
+    with served(app) as url, ExitStack() as stack:
+        houses = (HttpHouse(url, token, patience=0.5) for token in (greedy, modest))
+        many, one = (stack.enter_context(closing(house)) for house in houses)
+        for number in range(8):
+            many.read(f"{number:064x}")
+        assert many.reserve(A, 0, DRUG) and not many.reserve(A, 0, CONDITION), "a conflict counts, too"
+        with pytest.raises(HouseError, match=r"nothing is sold: .* too much was asked"):
+            many.read(B)
+        with pytest.raises(HouseError, match="too much was asked"):
+            many.reserve(B, 0, DRUG)
+        assert B not in kept.kept, "what is too much is not done"
+        assert one.read(A).lines == (CircleLine("DRUG", 0, "greedy"),), "each member has its own"
+
+
+@pytest.mark.attack
+def test_lines_that_fill_a_key_count_for_who_reads_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    stop_the_clock_of_limits(monkeypatch)
+    accounts, kept = MemoryAccounts(), MemoryHouse()
+    token = with_account(accounts, "m", role=Role.MEMBER)
+    kept.kept[A] = CircleLines(499, tuple(CircleLine(f"X{n}", 0, "other") for n in range(499)))
+    app = create_app(example_provider(), accounts, ServiceSettings(quotes_per_minute=10), KEY, house=kept)
+    with served(app) as url, closing(HttpHouse(url, token, patience=0.5)) as house:
+        for _ in range(2):
+            assert house.read(A).version == 499
+        with pytest.raises(HouseError, match="too much was asked"):
+            house.read(A)

@@ -21,8 +21,8 @@ import postgres
 import pytest
 from postgres import POSTGRES
 
-from pacas.core.schedule import Schedule
-from pacas.core.tab import AgreedTerms
+from pacas.core.rates.schedule import Schedule
+from pacas.core.rates.tab import AgreedTerms
 from pacas.errors import (
     InputError,
     KeyReusedError,
@@ -34,7 +34,8 @@ from pacas.errors import (
 from pacas.protocol.messages import LARGEST, Request
 from pacas.provider.ledger.chain import Head, Total
 from pacas.provider.ledger.entry import GENESIS, AcceptedTerms, Entry, Opening, Purchase, Record
-from pacas.provider.ledger.ledger import Ledger, MemoryLedger
+from pacas.provider.ledger.ledger import Ledger
+from pacas.provider.ledger.memory_ledger import MemoryLedger
 from pacas.storage.sqlite.ledger import SqliteLedger
 from pacas.storage.url import open_ledger
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from postgres import POSTGRES
 
-from pacas.core.schedule import Schedule
+from pacas.core.rates.schedule import Schedule
 from pacas.errors import InputError
 from pacas.provider.ledger.offers import (
     MOST_ASKED,

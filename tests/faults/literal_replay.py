@@ -19,7 +19,7 @@ from oracles.worlds import World
 
 from pacas.protocol import messages
 from pacas.protocol.messages import Answer
-from pacas.provider.ledger.entry import Entry
+from pacas.provider.ledger.entry import Entry, Purchase
 from pacas.storage.url import open_ledger
 from pacas.wire.signatures import verify
 
@@ -40,7 +40,7 @@ def check_ledger(shop: Shop, acknowledged: Iterable[Acknowledged], public_key: s
     with closing(open_ledger(shop.ledger_url, shop.folder)) as ledger:
         verified = ledger.verify()
         assert verified.holds, f"the chain is broken: {verified.problem}"
-        _, *entries = ledger.entries()
+        entries = [entry for entry in ledger.entries(1) if isinstance(entry.payload, Purchase)]
         totals = ledger.totals()
     _check_acknowledged(entries, acknowledged, public_key)
     spent: dict[str, int] = defaultdict(int)

@@ -16,7 +16,8 @@ import httpx
 from oracles.worlds import World
 
 from pacas.protocol.messages import Answer, Request
-from pacas.wire import shapes as wire
+from pacas.wire.shapes.purchases import PastPurchase, PurchaseAnswer, PurchasesAnswer
+from pacas.wire.shapes.quotes import Refused
 
 from .literal_replay import Acknowledged
 
@@ -161,19 +162,19 @@ class OrderingClient:
             return
         if found.status_code != 503:
             assert found.status_code == 200, f"{key} was acknowledged, and is lost"
-            again = wire.PastPurchase.model_validate_json(found.content)
+            again = PastPurchase.model_validate_json(found.content)
             assert again.receipt is not None and again.receipt.signed() == told.answer.receipt, (
                 f"{key} was answered otherwise before"
             )
 
     def _take(self, order: Order, content: bytes, before: int) -> None:
         if len(order.requests) == 1:
-            bought = [wire.PurchaseAnswer.model_validate_json(content).purchase]
+            bought = [PurchaseAnswer.model_validate_json(content).purchase]
         else:
-            bought = wire.PurchasesAnswer.model_validate_json(content).purchases
+            bought = PurchasesAnswer.model_validate_json(content).purchases
         self.seen.retried += order.times > 1
         for key, request, one in zip(order.keys, order.requests, bought, strict=True):
-            if isinstance(one, wire.Refused):
+            if isinstance(one, Refused):
                 assert key not in self.acknowledged, f"{key} was sold, and is now refused"
                 self.seen.refused[one.refused] += 1
                 continue

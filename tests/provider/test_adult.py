@@ -12,7 +12,7 @@ import pytest
 import pacas
 from pacas.core.dependency import FunctionalDependency
 from pacas.engine.duck.engine import DuckEngine
-from pacas.formats.hierarchies import read_hierarchy
+from pacas.engine.hierarchy_files import read_hierarchy
 from pacas.provider.leak.meter import LeakMeter
 from pacas.provider.lint.lint import lint_provider
 from pacas.provider.quoter.declared import DeclaredDependency, Sealing

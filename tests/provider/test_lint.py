@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import pacas
-from pacas.core.balance import balance
 from pacas.core.dependency import FunctionalDependency
+from pacas.core.hierarchies.balance import balance
 from pacas.core.hierarchy import Hierarchy
 from pacas.engine.duck.engine import DuckEngine
 from pacas.provider.lint.finding import ProviderFinding

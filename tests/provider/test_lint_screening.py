@@ -73,7 +73,7 @@ def test_what_all_rows_tell_is_not_missed(side: Side, wrong: float, seed: int) -
     left = [keys(column) for column in columns]
     told = determination(combine(left), keys(right))
     assert told.tells(SHARE - 0.03 if wrong else 1.0, ROWS)  # the case is one
-    assert Screening([keys(right)], ROWS, SHARE - 0.03).told_by(left, [0]) == [0]
+    assert Screening([keys(right)], ROWS, SHARE - 0.03).told_by(left, np.arange(1)) == [0]
 
 
 @pytest.mark.parametrize("side", SIDES, ids=lambda side: str(side.__name__))
@@ -82,7 +82,7 @@ def test_what_a_left_side_does_not_tell_is_mostly_not_counted_again(side: Side) 
     columns, right = side(rng)
     others = [rng.permutation(right) for _ in range(20)]
     screening = Screening([keys(other) for other in others], ROWS, SHARE)
-    assert len(screening.told_by([keys(column) for column in columns], range(20))) <= 1
+    assert len(screening.told_by([keys(column) for column in columns], np.arange(20))) <= 1
 
 
 @pytest.mark.parametrize("seed", range(200))
@@ -102,7 +102,7 @@ def test_of_few_rows_nothing_is_missed_and_little_is_counted_again(seed: int) ->
         right[rng.random(rows) < rng.choice([0.0, 0.2])] = -1
     left[rng.random(rows) < rng.choice([0.0, 0.2])] = -1
     share = float(rng.choice([0.5, 0.9, SHARE, 1.0]))
-    found = Screening([keys(right) for right in rights], rows, share).told_by([keys(left)], range(3))
+    found = Screening([keys(right) for right in rights], rows, share).told_by([keys(left)], np.arange(3))
     told = {i for i, right in enumerate(rights) if determination(keys(left), keys(right)).tells(share, rows)}
     assert told <= set(found)
     assert share < SHARE or rows < 100 or left.max() > rows / 2 or 2 not in found

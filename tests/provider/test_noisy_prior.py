@@ -8,13 +8,13 @@ import pyarrow as pa
 import pytest
 
 import pacas
-from pacas.core.component import Component
 from pacas.core.dependency import FunctionalDependency
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.relation import Relation
+from pacas.core.sealed.component import Component
 from pacas.engine.duck.engine import DuckEngine
 from pacas.errors import InputError
-from pacas.provider.ledger.ledger import MemoryLedger
+from pacas.provider.ledger.memory_ledger import MemoryLedger
 from pacas.provider.quoter.declared import DeclaredDependency, Sealing
 from pacas.provider.sealed.noisy_prior import with_prior
 from pacas.provider.terms import Terms

@@ -29,7 +29,7 @@ from pacas.engine.duck.index import DuckIndex
 from pacas.errors import InputError, LedgerChangedError
 from pacas.protocol.messages import Answer, Reason, Refusal, Request, refused
 from pacas.provider.audit import audit
-from pacas.provider.ledger.ledger import MemoryLedger
+from pacas.provider.ledger.memory_ledger import MemoryLedger
 from pacas.provider.matching import index_matcher, row_lookup
 from pacas.provider.matching.row_lookup import FoundLately
 from pacas.provider.on_engine import audit as audit_on_engine

@@ -18,7 +18,7 @@ from pacas.errors import InputError, LedgerBrokenError, LedgerChangedError, Paca
 from pacas.protocol.messages import Answer, Quote, Reason, Refusal, Request
 from pacas.provider.audit import audit
 from pacas.provider.ledger.entry import Opening
-from pacas.provider.ledger.ledger import MemoryLedger
+from pacas.provider.ledger.memory_ledger import MemoryLedger
 from pacas.provider.provider import Provider
 from pacas.provider.quote_mode import PAPER_QUOTES
 from pacas.provider.support.edits import Neighbour

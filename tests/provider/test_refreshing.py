@@ -15,7 +15,8 @@ from waiting_ledger import told_of_waiting
 from pacas.protocol.messages import Quote, Request
 from pacas.provider.ledger.chain import Head
 from pacas.provider.ledger.entry import Entry
-from pacas.provider.ledger.ledger import Ledger, MemoryLedger
+from pacas.provider.ledger.ledger import Ledger
+from pacas.provider.ledger.memory_ledger import MemoryLedger
 from pacas.provider.provider import Provider
 from pacas.storage.sqlite.ledger import SqliteLedger
 

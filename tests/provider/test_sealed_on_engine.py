@@ -24,7 +24,8 @@ from pacas.engine.contract import Engine
 from pacas.engine.duck.engine import DuckEngine
 from pacas.errors import InputError, PacasError
 from pacas.provider.audit import audit
-from pacas.provider.ledger.ledger import Ledger, MemoryLedger
+from pacas.provider.ledger.ledger import Ledger
+from pacas.provider.ledger.memory_ledger import MemoryLedger
 from pacas.provider.matching import index_matcher, row_lookup
 from pacas.provider.quoter.declared import DeclaredDependency, EarlierSales, Sealing
 from pacas.provider.quoter.index_part import IndexPart

@@ -16,7 +16,7 @@ from example_shop import POLICY
 from pacas import example
 from pacas.core.hierarchy import Hierarchy
 from pacas.errors import InputError, KeyReusedError, StorageError
-from pacas.protocol.messages import Quote, Reason, Refusal, Request
+from pacas.protocol.messages import Payment, Quote, Reason, Refusal, Request
 from pacas.provider.ledger.chain import Total
 from pacas.provider.ledger.entry import Entry
 from pacas.provider.ledger.ledger import Ledger
@@ -142,6 +142,55 @@ def test_a_commit_that_fails_has_sold_nothing_and_is_forgotten(
     assert isinstance(provider.sell(of(0), CEILING, "k0"), Entry)
     assert provider.shop.sales.totals() == ledger.totals()
     assert ledger.verify().holds
+
+
+def test_who_comes_while_others_are_served_joins_them(ledger: SqliteLedger, monkeypatch: pytest.MonkeyPatch) -> None:
+    provider, told = shop(ledger), commits(ledger)
+    look, late = ledger.look_ahead, Future[Entry | Refusal]()
+
+    def looked(purchases: Any) -> None:
+        look(purchases)
+        if not late.running() and not late.done():
+            late.set_running_or_notify_cancel()
+            pool.submit(lambda: late.set_result(provider.sell(of(1), CEILING, "late", buyer="bob")))
+            while not provider.till._commits._waiting:
+                pass
+
+    with ThreadPoolExecutor(1) as pool:
+        monkeypatch.setattr(ledger, "look_ahead", looked)
+        first = provider.sell(of(0), CEILING, "first")
+        second = late.result(ENOUGH)
+    assert isinstance(first, Entry) and isinstance(second, Entry)
+    assert (first.sequence, second.sequence) == (1, 2)
+    assert told.count("COMMIT") == 1
+
+
+def test_orders_of_several_buyers_are_served_each_by_itself(ledger: SqliteLedger) -> None:
+    provider, told = shop(ledger), commits(ledger)
+    orders = [
+        (Payment(of(0), CEILING, "a"), "ann", None),
+        (Payment(of(1), 0, "b"), "bob", None),  # a surprise, which ends no other's run
+        (Payment(Request({"ID": "1"}, "W", 0), CEILING, "c"), "bob", None),
+        (Payment(of(2), CEILING, "d"), "bob", None),
+    ]
+    first, second, third, fourth = provider.till.sell_each(orders)
+    assert isinstance(first, Entry) and isinstance(fourth, Entry)
+    assert second == Refusal(Reason.CEILING) and isinstance(third, InputError)
+    assert told.count("COMMIT") == 1 and provider.till.sell_each([]) == []
+
+
+def test_who_waits_no_longer_leaves_its_turn_to_others(ledger: SqliteLedger) -> None:
+    provider = shop(ledger)
+    with waiting_together(provider, 3) as order:
+        served = [order(of(row), CEILING, f"k{row}") for row in range(3)]
+        parties = list(provider.till._commits._waiting)
+        provider.till._commits._leave(parties[1])
+        parties[1].runs[0].outcome = KeyError("interrupted")
+        parties[1].woken.release()
+    assert [isinstance(one.result(ENOUGH), Entry) for one in (served[0], served[2])] == [True, True]
+    with pytest.raises(KeyError):
+        served[1].result(ENOUGH)
+    assert isinstance(provider.sell(of(5), CEILING, "after"), Entry), "nobody is waited for in vain"
 
 
 def test_threads_that_sell_at_once_sell_all_and_nothing_twice(ledger: SqliteLedger) -> None:

@@ -14,7 +14,7 @@ from pacas.engine.duck.engine import DuckEngine
 from pacas.errors import InputError, LedgerChangedError
 from pacas.protocol.messages import Answer, Refusal
 from pacas.provider.audit import audit
-from pacas.provider.ledger.ledger import MemoryLedger
+from pacas.provider.ledger.memory_ledger import MemoryLedger
 from pacas.provider.quoter.declared import DeclaredDependency, EarlierSales, Sealing
 from pacas.provider.quoter.public_view import Reserve
 from pacas.provider.sealed.shop import SealedShop

@@ -8,13 +8,14 @@ from typing import Any
 import pytest
 
 import pacas
-from pacas.core.schedule import LIST, Schedule
-from pacas.core.tab import Tab
+from pacas.core.rates.schedule import LIST, Schedule
+from pacas.core.rates.tab import Tab
 from pacas.errors import InputError
 from pacas.protocol.messages import Answer, Quote, Reason, Refusal, Request
 from pacas.provider.audit import audit
 from pacas.provider.ledger.entry import Entry
-from pacas.provider.ledger.ledger import Ledger, MemoryLedger
+from pacas.provider.ledger.ledger import Ledger
+from pacas.provider.ledger.memory_ledger import MemoryLedger
 from pacas.provider.till import DAY
 
 CREDIT = 10**9

@@ -8,18 +8,23 @@ import logging
 import socket
 import ssl
 import tracemalloc
+from contextlib import suppress
+from hashlib import sha256
 from pathlib import Path
+from ssl import PEM_cert_to_DER_cert
+from threading import Thread
+from time import sleep
 from typing import Any
 
 import httpx
 import pytest
-from certificates import Authority
+from certificates import Authority, Signed
 from remote_shop import CREDIT, FIRST, SECRET, Before, free_port, in_turn, nothing, shop
-from running_service import app_of, served, service, with_account
+from running_service import app_of, served, service, stop_the_clock_of_limits, with_account
 
 from pacas.errors import InputError, RemoteError
 from pacas.protocol.messages import Answer, Quote
-from pacas.provider.ledger.accounts import MemoryAccounts, Role
+from pacas.provider.ledger.accounts import Account, MemoryAccounts, Role, token_hash
 from pacas.remote.connection import CONNECTING, Connection, Tries
 from pacas.remote.known_keys import published_at
 from pacas.remote.remote_provider import RemoteProvider
@@ -30,7 +35,8 @@ pytestmark = pytest.mark.attack
 # ---- a server that is away ---------------------------------------------------------------------------------------
 
 
-def test_a_server_that_is_away_is_one_clear_line(short_waits: None) -> None:
+def test_a_server_that_is_away_is_one_clear_line(short_waits: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Tries, "seconds", property(lambda tries: tries.count / 100))  # on a busy machine, too
     url = f"http://127.0.0.1:{free_port()}"
     with RemoteProvider(url, SECRET, patience=0.05) as remote, pytest.raises(RemoteError) as raised:
         remote.catalogue()
@@ -116,7 +122,8 @@ def test_a_limit_that_would_take_too_long_is_one_clear_line(accounts: MemoryAcco
         remote.quote(FIRST)
 
 
-def test_a_limit_of_the_service_itself_is_waited_for(waits: list[float]) -> None:
+def test_a_limit_of_the_service_itself_is_waited_for(waits: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
+    stop_the_clock_of_limits(monkeypatch)
     with service(shop(), quotes_per_minute=2) as (url, token), RemoteProvider(url, token, patience=10.0) as remote:
         remote.quote(FIRST)
         remote.quote(FIRST)
@@ -150,6 +157,50 @@ def test_an_answer_without_an_end_is_not_read_to_it(accounts: MemoryAccounts, mo
         pytest.raises(RemoteError, match="sends more than 10,000 bytes, as no provider would"),
     ):
         remote.catalogue()
+
+
+BEGUN = {
+    "head": (b"HTTP/1.1 200 OK\r\nX: ", b"a"),
+    "body": (b"HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n", b"a"),
+    "not yet": (b"", b"HTTP/1.1 100 Continue\r\n\r\n"),
+}
+
+
+@pytest.mark.parametrize("begun", BEGUN)
+def test_an_answer_that_trickles_in_is_given_up(begun: str, short_waits: None) -> None:
+    """A little comes again and again, each time well within the time for an answer."""
+    first, more = BEGUN[begun]
+    heard_out: list[str] = []
+
+    def trickle() -> None:
+        end, _ = listener.accept()
+        with end, suppress(OSError):
+            end.sendall(first)
+            for _ in range(300):
+                end.sendall(more)
+                sleep(0.01)
+            heard_out.append(begun)
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = Thread(target=trickle)
+        thread.start()
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        with (
+            RemoteProvider(url, timeout=0.1, patience=0) as remote,
+            pytest.raises(RemoteError, match="no provider answers"),
+        ):
+            remote.catalogue()
+        thread.join()
+    assert not heard_out
+
+
+def test_a_large_answer_may_take_longer(accounts: MemoryAccounts, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each part that comes buys time for the next."""
+    monkeypatch.setattr("pacas.remote.connection.SLOWEST", 1)
+    now = iter(range(0, 10**6, 2))  # two seconds pass whenever somebody looks
+    monkeypatch.setattr("pacas.remote.connection.monotonic", lambda: float(next(now)))
+    with served(app_of(shop(), accounts)) as url, RemoteProvider(url, SECRET, timeout=5) as remote:
+        assert isinstance(remote.quote(FIRST), Quote)
 
 
 # ---- who may ask -------------------------------------------------------------------------------------------------
@@ -322,3 +373,37 @@ def test_the_context_verifies_and_speaks_no_old_tls(monkeypatch: pytest.MonkeyPa
         assert context.verify_mode is ssl.CERT_REQUIRED and context.check_hostname
         assert not options["follow_redirects"]
     assert made[0]["verify"].minimum_version >= ssl.TLSVersion.TLSv1_2
+
+
+def test_a_token_that_is_bound_to_a_certificate_counts_over_its_connections_only(tmp_path: Path) -> None:
+    """A stolen token, in the hands of somebody whose own certificate the server accepts, too."""
+    authority, accounts = Authority(tmp_path), MemoryAccounts()
+    mine, stranger = authority.sign("client"), authority.sign("stranger")
+    bound = sha256(PEM_cert_to_DER_cert(mine.certificate.read_text())).hexdigest()
+    accounts.add(Account("ann", Role.CLIENT, None, False, token_hash(SECRET), certificate=bound))
+    app, server = app_of(shop(), accounts), authority.sign("server")
+
+    def asks(url: str, certificate: Signed | None) -> RemoteProvider:
+        return RemoteProvider(url, SECRET, ca=authority.certificate, client_certificate=certificate)
+
+    with served(app, context=Tls(*server, authority.certificate).context()) as url:
+        with asks(url, mine) as remote:
+            assert isinstance(remote.pay(FIRST, 6 * CREDIT, "a"), Answer)
+            with asks(url, stranger) as thief, pytest.raises(RemoteError, match="token"):
+                thief.pay(FIRST, 6 * CREDIT, "b")
+            assert isinstance(remote.quote(FIRST), Quote), "what the thief is told is remembered of nobody else"
+            accounts.set_certificate("ann", sha256(b"another").hexdigest())
+            sleep(0.2)
+            with pytest.raises(RemoteError, match="token"):
+                remote.quote(FIRST)
+        accounts.set_certificate("ann", None)
+        sleep(0.2)
+        with asks(url, stranger) as anybody:
+            assert isinstance(anybody.quote(FIRST), Quote)
+        accounts.set_certificate("ann", bound)
+    with (
+        served(app_of(shop(), accounts), context=Tls(*server).context()) as url,
+        asks(url, mine) as remote,
+        pytest.raises(RemoteError, match="token"),
+    ):
+        remote.catalogue()  # nobody is asked for a certificate there

@@ -19,16 +19,17 @@ from pacas.errors import FileError, InputError, RemoteError
 from pacas.protocol.messages import Answer
 from pacas.protocol.receipt import SignedReceipt
 from pacas.provider.ledger.accounts import MemoryAccounts
-from pacas.provider.ledger.ledger import Ledger, MemoryLedger
+from pacas.provider.ledger.ledger import Ledger
+from pacas.provider.ledger.memory_ledger import MemoryLedger
 from pacas.remote.provider_log import ProviderLog
 from pacas.remote.remote_provider import RemoteProvider
 from pacas.server.app import create_app
 from pacas.server.limits import ServiceSettings
-from pacas.server.logs import make_log
+from pacas.server.monitoring.logs import make_log
 from pacas.server.signing_key import SigningKey
 from pacas.wire.connection_file import ConnectionFile
 from pacas.wire.key_history import joined_keys
-from pacas.wire.shapes import KeyAnswer, ReceiptDocument
+from pacas.wire.shapes.receipts import KeyAnswer, ReceiptDocument
 
 NOW = 1_800_000_000
 FORGED = r"has not handed over|no signed history joins"

@@ -17,8 +17,8 @@ from running_service import KEY, app_of, served, with_account
 
 import pacas
 from pacas.cli.main import run
-from pacas.core.schedule import Schedule
-from pacas.core.tab import AgreedTerms
+from pacas.core.rates.schedule import Schedule
+from pacas.core.rates.tab import AgreedTerms
 from pacas.errors import RemoteError
 from pacas.protocol.messages import Answer, Request
 from pacas.protocol.receipt import SignedReceipt
@@ -30,7 +30,7 @@ from pacas.remote.provider_log import ProviderLog
 from pacas.remote.remote_provider import RemoteProvider
 from pacas.server.signing_key import SigningKey
 from pacas.storage.sqlite.ledger import SqliteLedger
-from pacas.wire.shapes import ReceiptDocument
+from pacas.wire.shapes.receipts import ReceiptDocument
 
 pytestmark = pytest.mark.attack
 

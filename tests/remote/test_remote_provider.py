@@ -22,7 +22,8 @@ from pacas.errors import InputError, RemoteError
 from pacas.protocol.messages import Answer, Quote, Reason, Refusal, Request
 from pacas.provider.ledger.accounts import MemoryAccounts
 from pacas.provider.ledger.chain import Total
-from pacas.provider.ledger.ledger import Ledger, MemoryLedger
+from pacas.provider.ledger.ledger import Ledger
+from pacas.provider.ledger.memory_ledger import MemoryLedger
 from pacas.provider.provider import Provider
 from pacas.remote.known_keys import KnownKeys, published_at
 from pacas.remote.remote_provider import RemoteProvider

@@ -9,13 +9,18 @@ from typing import Any
 
 import pytest
 from example_shop import OpenShop, Shop, example_provider
-from running_service import KEY, served, with_account
+from running_service import KEY, served, stop_the_clock_of_limits, with_account
 
 from pacas.provider.ledger.accounts import Accounts, MemoryAccounts, Role
 from pacas.provider.provider import Provider
 from pacas.server.app import create_app
 from pacas.server.limits import ServiceSettings
-from pacas.server.logs import make_log
+from pacas.server.monitoring.logs import make_log
+
+
+@pytest.fixture(autouse=True)
+def no_time_goes_by(monkeypatch: pytest.MonkeyPatch) -> None:
+    stop_the_clock_of_limits(monkeypatch)
 
 
 @pytest.fixture(scope="module")

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import socket
 import threading
+from collections.abc import Sequence
 from typing import Any
+from urllib.parse import urlencode
 
 import pyarrow as pa
 import pytest
 from arrow_streams import stream
 from example_shop import OpenShop, med
+from running_service import with_account
 
 from pacas import example
+from pacas.errors import StorageError
+from pacas.provider.ledger.accounts import Role
 from pacas.provider.provider import Provider
-from pacas.server import quoting
+from pacas.server.service import Service
 from pacas.server.signing_key import SigningKey
-from pacas.wire.shapes import ARROW
+from pacas.server.thread_pools import Rounds
+from pacas.server.trading import quoting
+from pacas.server.trading.sales_desk import SalesDesk, WantedPurchase
+from pacas.wire.shapes.base import ARROW
 
 pytestmark = pytest.mark.attack
 
@@ -37,7 +46,7 @@ class Slow:
 
         def slow(attribute: str, tuples: Any, *, buyer: str) -> Any:
             self.parts.append((buyer, len(tuples["GEN"])))
-            if buyer == "ann" and self.waits:
+            if buyer != "bob" and self.waits:
                 self.leave.acquire(timeout=30)
             return quote(attribute, tuples, buyer=buyer)
 
@@ -89,6 +98,100 @@ def test_many_calls_of_one_account_keep_nobody_else_waiting(open_shop: OpenShop,
         connection.close()
 
 
+def test_of_calls_that_are_answered_at_once_an_account_has_one_in_a_round() -> None:
+    served: list[str] = []
+
+    async def call(rounds: Rounds, account: str) -> None:
+        await rounds.turn(account)
+        served.append(account)
+
+    async def serve() -> None:
+        rounds = Rounds()
+        calls = [asyncio.create_task(call(rounds, "ann")) for _ in range(20)]
+        calls[7].cancel()
+        await asyncio.sleep(0)
+        calls += [asyncio.create_task(call(rounds, "bob")) for _ in range(2)]
+        await asyncio.gather(*calls, return_exceptions=True)
+        await rounds.turn("ann")  # as if nobody had been there
+
+    asyncio.run(asyncio.wait_for(serve(), 30))
+    assert served.count("ann") == 19 and served.count("bob") == 2
+    assert served.index("bob") <= 3, "after a few of ann's, and not after all"
+
+
+def test_purchases_of_one_account_leave_room_for_others(open_shop: OpenShop, monkeypatch: pytest.MonkeyPatch) -> None:
+    shop = open_shop()
+    leave, begun = threading.Event(), threading.Semaphore(0)
+    commits: list[list[str]] = []
+    asked: list[str] = []
+    sell, buy = shop.provider.till.sell_each, SalesDesk.buy
+
+    async def noted(desk: SalesDesk, wanted: WantedPurchase) -> bytes:
+        asked.append(wanted.account.name)
+        return await buy(desk, wanted)
+
+    def slow(orders: Sequence[Any]) -> Any:
+        begun.release()
+        leave.wait(30)
+        commits.append([buyer for _, buyer, _ in orders])
+        return sell(orders)
+
+    monkeypatch.setattr(SalesDesk, "buy", noted)
+    monkeypatch.setattr(shop.provider.till, "sell_each", slow)
+    buying = [threading.Thread(target=shop.buy, args=(f"{i}", med("male", "51", 1))) for i in range(50)]
+    for thread in buying:
+        thread.start()
+    assert begun.acquire(timeout=30)
+    bobs = threading.Thread(target=shop.buy, args=("b", med("female", "53", 1)), kwargs={"who": "bob"})
+    bobs.start()
+    while "bob" not in asked:
+        pass
+    leave.set()
+    for thread in (*buying, bobs):
+        thread.join()
+    assert shop.provider.ledger.total("ann").purchases == 50
+    bought = [buyer for commit in commits for buyer in commit]
+    assert bought.index("bob") <= 16, "after those of ann's that have begun, and not after 50"
+    assert len(commits) < 51, "those that wait together are sold together"
+
+
+def test_purchases_that_wait_for_a_ledger_that_is_away_do_not_wait_one_after_the_other(
+    open_shop: OpenShop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shop = open_shop()
+    begun, leave, waiting, is_ready = threading.Event(), threading.Event(), threading.Event(), [True]
+    buy, told = SalesDesk.buy, list[int]()
+
+    async def noted(desk: SalesDesk, wanted: WantedPurchase) -> bytes:
+        if begun.is_set():
+            waiting.set()
+        return await buy(desk, wanted)
+
+    def locked(orders: Sequence[Any]) -> Any:
+        begun.set()
+        leave.wait(30)
+        raise StorageError("is in use")
+
+    monkeypatch.setattr(SalesDesk, "buy", noted)
+    monkeypatch.setattr(shop.provider.till, "sell_each", locked)
+    monkeypatch.setattr(Service, "is_ready", property(lambda service: is_ready[0]))
+
+    def asked(key: str) -> None:
+        told.append(shop.buy(key, med("male", "51", 1)).status_code)
+
+    first, second = (threading.Thread(target=asked, args=(key,)) for key in "ab")
+    first.start()
+    assert begun.wait(30)
+    second.start()
+    assert waiting.wait(30)
+    monkeypatch.setattr(shop.provider.till, "sell_each", lambda orders: pytest.fail("waits for the ledger again"))
+    is_ready[0] = False
+    leave.set()
+    first.join()
+    second.join()
+    assert told == [503, 503]
+
+
 def test_who_has_gone_is_not_worked_for(open_shop: OpenShop, slow: Slow) -> None:
     shop = open_shop(slow.provider)
     body = json.dumps({"requests": MANY}).encode()
@@ -103,6 +206,37 @@ def test_who_has_gone_is_not_worked_for(open_shop: OpenShop, slow: Slow) -> None
     while not any(line.get("status") == 499 for line in shop.log_lines()):
         pass
     assert len(slow.parts) <= 2
+
+
+def test_who_reconciles_and_has_gone_is_not_worked_for(open_shop: OpenShop, slow: Slow) -> None:
+    shop = open_shop(slow.provider, reconcile=True, reasons=True)
+    token = with_account(shop.accounts, "refine", role=Role.RECONCILE, credit=1)
+    given = [{"pid": "GEN", "v": "male"}, {"pid": "AGE", "v": "51"}]
+    asked = {f"q{i}": {"query": "", "properties": given} for i in range(100)}
+    body = urlencode({"queries": json.dumps(asked)}).encode()
+    head = b"POST /reconcile/%b HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\nContent-Type: %b\r\n\r\n"
+    host, port = shop.url.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port)), timeout=30) as connection:
+        connection.sendall(head % (token.encode(), len(body), b"application/x-www-form-urlencoded") + body)
+        while not slow.parts:
+            pass
+    for _ in range(20):
+        shop.call("GET", "/v1/health", None)
+    slow.leave.release()
+    while not any(line.get("status") == 499 for line in shop.log_lines()):
+        pass
+    assert len(slow.parts) <= 2 and slow.parts[0] == ("refine", quoting.SMALLEST_PART)
+
+
+def test_a_body_that_is_too_much_is_refused_before_it_is_read(open_shop: OpenShop) -> None:
+    shop = open_shop(quotes_per_minute=100)
+    host, port = shop.url.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port)), timeout=30) as connection:
+        connection.sendall(HEAD % 90_000 + b" " * 90_000)
+        assert connection.recv(100).startswith(b"HTTP/1.1 400 "), "no JSON, and counted"
+    with socket.create_connection((host, int(port)), timeout=30) as connection:
+        connection.sendall(HEAD % 90_000)
+        assert connection.recv(100).startswith(b"HTTP/1.1 429 "), "and no byte of it was sent"
 
 
 def test_a_receipt_is_signed_once(open_shop: OpenShop, monkeypatch: pytest.MonkeyPatch) -> None:

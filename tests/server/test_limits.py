@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import socket
 from collections.abc import Iterator
 from dataclasses import replace
@@ -13,9 +12,11 @@ from example_shop import OpenShop, Shop, error_of, med
 
 from pacas.protocol.messages import Request
 from pacas.provider.ledger.accounts import Account, Role, token_hash
-from pacas.server.failures import Failure
-from pacas.server.limits import QuoteLimit, ServiceSettings, check_requests
-from pacas.wire.shapes import ARROW, ErrorCode
+from pacas.server.http.failures import Failure
+from pacas.server.limits import QuoteLimit, ServiceSettings
+from pacas.wire.shapes.base import ARROW
+from pacas.wire.shapes.failures import ErrorCode
+from pacas.wire.shapes.purchases import LARGEST_RUN
 
 pytestmark = pytest.mark.attack
 
@@ -171,17 +172,6 @@ def test_a_batch_may_be_no_longer_than_is_allowed(open_shop: OpenShop) -> None:
     assert shop.provider.ledger.total("ann").purchases == 0
 
 
-def test_requests_are_counted_before_a_body_is_taken_apart() -> None:
-    odd = {"tuple": {"tuple": "tuple", 'say "tuple": {': '"tuple":{'}, "attribute": "tuple", "level": 1}
-    for space in ((",", ":"), (" , ", " : ")):
-        body = json.dumps({"requests": [odd] * 3}, separators=space).encode()
-        check_requests(body, 3)
-        with pytest.raises(Failure, match="more than the 2 requests"):
-            check_requests(body, 2)
-        with pytest.raises(Failure):
-            check_requests(body + b"no JSON", 2)
-
-
 def test_a_large_body_counts_by_its_bytes_however_little_it_asks(open_shop: OpenShop) -> None:
     shop = open_shop(quotes_per_minute=100)
     assert len(shop.quotes(*[med("male", "51", 1)] * 100).json()["quotes"]) == 100, "not its bytes besides"
@@ -238,3 +228,11 @@ def test_a_client_that_leaves_in_the_middle_harms_nobody(shop: Shop) -> None:
     else:
         raise AssertionError("the call that was left is not in the log")
     assert "failed" not in {line["event"] for line in shop.log_lines()}
+
+
+def test_a_run_is_smaller_than_other_bodies(open_shop: OpenShop) -> None:
+    """It is read as a whole."""
+    shop = open_shop()
+    content = b'{"run":[%b]}' % (b" " * LARGEST_RUN)
+    headers = {"Content-Type": "application/json"}
+    assert error_of(shop.call("POST", "/v1/runs", headers=headers, content=content))[:2] == (413, "too_large")

@@ -32,9 +32,9 @@ from pacas.provider.ledger.ledger import Ledger
 from pacas.provider.provider import Provider
 from pacas.server.app import create_app
 from pacas.server.limits import ServiceSettings
-from pacas.server.logs import make_log
+from pacas.server.monitoring.logs import make_log
 from pacas.storage.url import open_accounts, open_ledger
-from pacas.wire.shapes import ARROW
+from pacas.wire.shapes.base import ARROW
 
 pytestmark = pytest.mark.attack
 MARKER = re.compile(r"zq-\d+-secret")
@@ -199,10 +199,10 @@ def test_a_store_that_breaks_tells_nothing(tmp_path: Path) -> None:
         ("pacas.provider.in_memory.shop.InMemoryShop.judge", RuntimeError),
         ("pacas.provider.provider.Provider.quote_batch", MemoryError),
         ("pacas.provider.pricing.conflicts.Inquiry.value", KeyError),
-        ("pacas.provider.ledger.ledger.MemoryLedger.find", UnicodeError),
-        ("pacas.provider.ledger.ledger.MemoryLedger.totals", RecursionError),
-        ("pacas.provider.ledger.ledger.MemoryLedger.bought_by", OSError),
-        ("pacas.provider.ledger.ledger.MemoryLedger.after", ZeroDivisionError),
+        ("pacas.provider.ledger.memory_ledger.MemoryLedger.find", UnicodeError),
+        ("pacas.provider.ledger.memory_ledger.MemoryLedger.totals", RecursionError),
+        ("pacas.provider.ledger.memory_ledger.MemoryLedger.bought_by", OSError),
+        ("pacas.provider.ledger.memory_ledger.MemoryLedger.after", ZeroDivisionError),
         ("pacas.provider.ledger.accounts.MemoryAccounts.by_token", AssertionError),
         ("pacas.server.signing_key.SigningKey.sign", pa.ArrowInvalid),
     ],
@@ -268,7 +268,7 @@ def test_reprs_tell_nothing() -> None:
 
 BREAKING = """
 from pacas.provider.sealed.shop import SealedShop
-from pacas.server.http_protocol import HttpProtocol
+from pacas.server.http.http_protocol import HttpProtocol
 
 def broken(self, sale, request, buyer, key):
     secret = "zq-1-secret"

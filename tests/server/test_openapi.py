@@ -8,7 +8,10 @@ import pytest
 from example_shop import Shop, med
 
 from pacas.server.openapi import OPERATIONS
-from pacas.wire.shapes import AccountAnswer, AccountLine, KeyAnswer, PastPurchase, PurchasesAnswer, QuotesAnswer
+from pacas.wire.shapes.accounts import AccountAnswer, AccountLine
+from pacas.wire.shapes.purchases import PastPurchase, PurchasesAnswer
+from pacas.wire.shapes.quotes import QuotesAnswer
+from pacas.wire.shapes.receipts import KeyAnswer
 
 PATHS = {
     "/v1/catalogue": ["get"],

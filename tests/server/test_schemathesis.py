@@ -30,9 +30,10 @@ from pacas.protocol.messages import Request
 from pacas.provider.ledger.accounts import MemoryAccounts, Role
 from pacas.server.app import create_app
 from pacas.server.limits import ServiceSettings
-from pacas.server.logs import make_log
+from pacas.server.monitoring.logs import make_log
 from pacas.server.openapi import DOCUMENT, OPERATIONS
-from pacas.wire.shapes import ARROW, ErrorCode
+from pacas.wire.shapes.base import ARROW
+from pacas.wire.shapes.failures import ErrorCode
 
 pytestmark = pytest.mark.slow
 
@@ -120,7 +121,7 @@ def told_what_is_for_sale(document: dict[str, Any]) -> dict[str, Any]:
         }
     for path, name, known in (("/v1/quotes/{attribute}", "post", "MED"), ("/v1/purchases/{id}", "get", "known/0")):
         told["paths"][path][name]["parameters"][0]["schema"]["enum"] = [known, "other"]
-    told["paths"]["/v1/purchases"]["post"]["parameters"][0]["schema"] = {"enum": ["known", "a", "b", "c d"]}
+    told["paths"]["/v1/purchases"]["post"]["parameters"][0]["schema"] = {"enum": ["known", "c d", *map(str, range(10))]}
     return told
 
 
@@ -163,7 +164,7 @@ def test_whatever_is_sent_is_answered_as_the_document_says(tried: Tried, method:
     assert {200, 401} <= {status for m, p, status in tried.answers if (m, p) == (method, path)}
     assert "failed" not in tried.log.getvalue()
     if path == "/v1/purchases":
-        assert tried.bought >= share(10), "some were bought, and some were bought again"
+        assert tried.bought >= share(5), "some were bought, and some were bought again"
 
 
 def test_paths_that_take_nothing(tried: Tried) -> None:

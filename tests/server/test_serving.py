@@ -18,7 +18,7 @@ from running_service import app_of, served
 
 from pacas.errors import FileError, InputError
 from pacas.provider.ledger.accounts import MemoryAccounts
-from pacas.server.logs import ServerLines, make_log, place
+from pacas.server.monitoring.logs import ServerLines, make_log, place
 from pacas.server.serving import ListeningAddress, Tls
 
 

@@ -258,7 +258,7 @@ def test_a_writer_that_waits_looks_often_and_comes_into_a_short_gap(
         monkeypatch.setattr("pacas.storage.sqlite.ledger.sleep", let_in)
         other.execute("BEGIN IMMEDIATE")
         ledger.append(purchase(1))
-    assert looks == [0.001] * 50
+    assert looks == [0.0002] * 50
     assert pragma(ledger, "busy_timeout") == 30_000, "readers wait as before"
 
 

@@ -9,9 +9,9 @@ import pytest
 
 from pacas.errors import ConfigError
 from pacas.provider.ledger.accounts import MemoryAccounts
-from pacas.provider.ledger.ledger import MemoryLedger
+from pacas.provider.ledger.memory_ledger import MemoryLedger
+from pacas.storage.side_tables import AccountTable
 from pacas.storage.sqlite.ledger import SqliteLedger
-from pacas.storage.sqlite.side_tables import SqliteAccounts
 from pacas.storage.url import ledger_path, open_accounts, open_ledger, sqlite_path
 
 NO_NAME = "takes one name of at most 63 small letters"
@@ -137,7 +137,7 @@ def test_without_psycopg_it_is_said_what_to_install(url: str, monkeypatch: pytes
 def test_accounts_are_kept_where_the_ledger_is(tmp_path: Path) -> None:
     assert isinstance(open_accounts("memory:", tmp_path), MemoryAccounts)
     kept = open_accounts("sqlite:///l.db", tmp_path)
-    assert isinstance(kept, SqliteAccounts)
+    assert isinstance(kept, AccountTable)
     kept.close()
     assert [file.name for file in tmp_path.iterdir()] == ["l.db"]
 

@@ -120,7 +120,7 @@ class _Doors:
         if not is_from_here(request):
             return self._login_page(request, where, "This form was sent from somewhere else.", 403)
         form = await self.visits.form(request)
-        found = await self.visits.log_in(form.get("token", ""))
+        found = await self.visits.log_in(form.get("token", ""), request)
         if found is None:
             return self._login_page(request, where, "That is no operator's token.", 401)
         cookie, operator = found

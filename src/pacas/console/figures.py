@@ -15,7 +15,7 @@ from pacas.provider.audit import Audit, audit
 from pacas.provider.ledger.chain import Verification
 from pacas.provider.lint.finding import ProviderFinding
 from pacas.provider.provider import Provider
-from pacas.server.logs import place
+from pacas.server.monitoring.logs import place
 
 QUICK = 2.0
 """Seconds up to which figures are renewed without being asked, when a page that shows them is looked at."""

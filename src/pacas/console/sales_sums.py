@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeVar
 
 from pacas.errors import LedgerBrokenError
 from pacas.provider.ledger.chain import Total
-from pacas.provider.ledger.entry import AcceptedTerms, Entry
+from pacas.provider.ledger.entry import Entry, Purchase
 from pacas.provider.ledger.ledger import Ledger
 from pacas.provider.ledger.refusals import HOUR
 
@@ -75,8 +75,8 @@ class SalesOverTime:
 
     def _add(self, entry: Entry) -> None:
         self._entries = entry.sequence + 1
-        sold = entry.sold
-        if isinstance(sold, AcceptedTerms):
+        sold = entry.about_buyer
+        if not isinstance(sold, Purchase):
             return
         day = None if sold.time is None else sold.time // DAY
         _count(self._by_day, (day, sold.buyer, sold.request.attribute, sold.request.level), sold.price)

@@ -22,11 +22,11 @@ from pacas.errors import InputError, StorageError
 from pacas.pages.headers import PAGE_HEADERS
 from pacas.pages.typed_number import typed_number
 from pacas.provider.ledger.accounts import Account, Role, token_hash
-from pacas.server.failures import Failure
-from pacas.server.http_call import HttpCall, read_body
+from pacas.server.http.failures import Failure
+from pacas.server.http.http_call import CERTIFICATE, HttpCall, read_body
 from pacas.server.limits import MEBIBYTE
 from pacas.server.service import Service
-from pacas.wire.shapes import ErrorCode
+from pacas.wire.shapes.failures import ErrorCode
 
 PATH = "/console"
 LOGIN = f"{PATH}/login"
@@ -121,9 +121,9 @@ class Visits:
             raise Failure(ErrorCode.UNPROCESSABLE, "the form cannot be read") from None
         return dict(fields)
 
-    async def log_in(self, token: str) -> tuple[str, Account] | None:
+    async def log_in(self, token: str, request: Request) -> tuple[str, Account] | None:
         """A cookie for who brings an operator's token; None for everybody else, whoever that is."""
-        if (operator := await self._operator(token_hash(token.strip()))) is None:
+        if (operator := await self._operator(token_hash(token.strip()), request)) is None:
             return None
         cookie, _ = self._sessions.begin(operator.token_hash)
         return cookie, operator
@@ -135,18 +135,19 @@ class Visits:
         session = self._sessions.find(_cookies(request).get(cookie_name(request), ""))
         if session is None:
             return None
-        operator = await self._operator(session.token_hash)
+        operator = await self._operator(session.token_hash, request)
         if operator is None:  # revoked since, or an operator no more
             self._sessions.end(session)
             return None
         return session, operator
 
-    async def _operator(self, digest: str) -> Account | None:
+    async def _operator(self, digest: str, request: Request) -> Account | None:
         try:
             account = await self._service.pools.store.run(self._service.authentication.now, digest)
         except Failure:
             return None
-        return account if account.role is Role.OPERATOR else None
+        is_admitted = account.role is Role.OPERATOR and account.accepts(request.scope.get(CERTIFICATE))
+        return account if is_admitted else None
 
 
 def cookie_name(request: Request) -> str:

@@ -13,8 +13,9 @@ from itertools import groupby
 from pacas.core.anonymity import Policy
 from pacas.core.money import credits_words, rounded_text
 from pacas.core.notebook import html_lines
-from pacas.core.tab import Tab
+from pacas.core.rates.tab import Tab
 from pacas.core.words import counted
+from pacas.provider.ledger.account_history import AccountHistory, account_histories
 from pacas.provider.ledger.chain import Head, Verification
 from pacas.provider.ledger.entry import Entry, Purchase, put_on_tab
 from pacas.provider.provider import Provider
@@ -96,12 +97,15 @@ class Audit:
     ledger: Verification
     warnings: tuple[str, ...]
     """What its owner should see in red."""
+    accounts: Mapping[str, AccountHistory]
+    """What has become of each account since the first sale."""
 
     @property
     def holds(self) -> bool:
         """Nothing is wrong; what its owner has allowed (`warnings`) is not wrong."""
         paid = all(buyer.is_paid for buyer in self.buyers.values())
-        return self.ledger.holds and paid and all(policy.holds for policy in self.policies)
+        told = all(account.problem is None for account in self.accounts.values())
+        return self.ledger.holds and paid and told and all(policy.holds for policy in self.policies)
 
     def _ledger_words(self) -> str:
         head = self.ledger.head
@@ -127,25 +131,27 @@ def audit(provider: Provider, noted: Head | None = None) -> Audit:
     shop = provider.shop
     entries: list[Entry] = []
     verification = provider.ledger.verify(noted, entries.append)
-    sold = [entry.sold for entry in entries[1:]] if verification.holds else []
-    purchases = [one for one in sold if isinstance(one, Purchase)]
+    told = [entry.about_buyer for entry in entries[1:]] if verification.holds else []
+    accounts = account_histories(entries, verification.accounts) if verification.holds else {}
+    purchases = [one for one in told if isinstance(one, Purchase)]
     sales = _sales(purchases)
     tabs: dict[str, Tab] = {}
-    for one in sold:
+    for one in told:
         put_on_tab(tabs, one)
-    counted = shop.count_sales(purchases)
+    shown = shop.count_sales(purchases)
     of_buyer = {buyer: list(mine) for buyer, mine in groupby(sales, key=lambda sale: sale.buyer)}
     return Audit(
         None if shop.terms.sealing is None else shop.terms.sealing.reserve,
         shop.rows,
         shop.neighbours,
         shop.total,
-        tuple(map(_policy, shop.terms.policies, counted.groups)) if verification.holds else (),
-        {buyer: _buyer(provider, found, of_buyer[buyer], tabs[buyer]) for buyer, found in counted.sales.items()}
-        | {buyer: _without_purchases(provider, tabs[buyer]) for buyer in tabs.keys() - counted.sales.keys()},
+        tuple(map(_policy, shop.terms.policies, shown.groups)) if verification.holds else (),
+        {buyer: _buyer(provider, found, of_buyer[buyer], tabs[buyer]) for buyer, found in shown.sales.items()}
+        | {buyer: _without_purchases(provider, tabs[buyer]) for buyer in tabs.keys() - shown.sales.keys()},
         sales,
         verification,
-        tuple(_warnings(provider, counted)),
+        (*_warnings(provider, shown), *_account_warnings(accounts)),
+        accounts,
     )
 
 
@@ -171,6 +177,17 @@ def _without_purchases(provider: Provider, tab: Tab) -> BuyerAudit:
 def _policy(policy: Policy, found: CountedGroups) -> PolicyAudit:
     margins = dict(sorted(found.margins.items()))
     return PolicyAudit(policy, found.groups, found.unlinked_rows, margins, found.kept_back, found.behind)
+
+
+def _account_warnings(accounts: Mapping[str, AccountHistory]) -> Iterator[str]:
+    for name, account in accounts.items():
+        if account.problem is not None:
+            yield f"the account {name}: {account.problem}"
+        if account.beyond:
+            bought = counted(account.beyond, "purchase")
+            yield f"the account {name}: {bought} beyond the credit that the ledger says it had then, or while revoked"
+    if waiting := sum(not account.steps and account.problem is None for account in accounts.values()):
+        yield f"{counted(waiting, 'account')} of an earlier release: entered when the provider is next opened to sell"
 
 
 def _warnings(provider: Provider, counted: CountedShop) -> Iterator[str]:

@@ -111,4 +111,10 @@ def _unfit(terms: Terms) -> str | None:
         return f"levels mean the same to all members by common trees; name that of {', '.join(without)} in trees"
     if len({frozenset(dependency.provider_columns) for dependency in terms.match.values()}) > 1:
         return "attributes are found by different columns, so that one person would have several keys; match all alike"
+    found_by = {column for dependency in terms.match.values() for column in dependency.provider_columns}
+    for declared in terms.dependencies:
+        if not found_by <= set(declared.fd.lhs):
+            return (
+                f"by {declared.fd} what is sold of one tells of others, and a line is about one; leave out one of both"
+            )
     return None

@@ -13,7 +13,8 @@ from pacas.errors import LedgerChangedError, LedgerModeError
 from pacas.provider.in_memory.shop import InMemoryShop
 from pacas.provider.in_memory.stock import take_stock
 from pacas.provider.ledger.entry import Opening
-from pacas.provider.ledger.ledger import Ledger, MemoryLedger
+from pacas.provider.ledger.ledger import Ledger
+from pacas.provider.ledger.memory_ledger import MemoryLedger
 from pacas.provider.on_engine.memory_limit import too_large
 from pacas.provider.on_engine.shop import EngineShop
 from pacas.provider.sealed.earlier_sales import PART as EARLIER

@@ -7,6 +7,7 @@ that moment, records the purchase, and only then answers.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from threading import Lock
 from typing import Any
 
@@ -14,12 +15,13 @@ from pacas.core.anonymity import Policy
 from pacas.core.dependency import FunctionalDependency, MatchingDependency
 from pacas.core.money import nanocredits
 from pacas.core.query import MAIN, GeneralizedQuery
-from pacas.core.schedule import LIST, Schedule
+from pacas.core.rates.schedule import LIST, Schedule
 from pacas.engine.contract import Engine, Source
 from pacas.engine.hierarchy_files import GivenHierarchies, as_hierarchies
 from pacas.engine.questions import Data, as_source, engine_for
 from pacas.errors import (
     InputError,
+    StorageError,
     did_you_mean,
 )
 from pacas.protocol.marketplace import Columns
@@ -36,8 +38,10 @@ from pacas.protocol.names import LOCAL, check_buyer
 from pacas.provider.circle import Circle
 from pacas.provider.in_memory.shop import InMemoryShop
 from pacas.provider.in_memory.stock import Stock
+from pacas.provider.ledger.checkpoint import Checkpoints
 from pacas.provider.ledger.entry import Entry, Purchase
-from pacas.provider.ledger.ledger import Ledger, MemoryLedger
+from pacas.provider.ledger.ledger import Ledger
+from pacas.provider.ledger.memory_ledger import MemoryLedger
 from pacas.provider.opened_shop import ShopOpening
 from pacas.provider.published import check_published
 from pacas.provider.quote_mode import QuoteMode, quote_mode, sealed_keys
@@ -54,7 +58,8 @@ class Provider:
     """A curated relation, for sale cell by cell. It satisfies `Marketplace` for the buyer `local`.
 
     `match` says what is sold and how a client's tuple finds it; `policies` what must stay hidden; `hierarchies` may be
-    given as the files they are in. Without a `ledger` purchases are remembered as long as the process runs. `published`
+    given as the files they are in. Without a `ledger` purchases are remembered as long as the process runs; with
+    `checkpoints` beside it a start does not read all that was sold before. `published`
     are dependencies that hold exactly, and that buyers are told of. `floor` is by attribute the finest level that
     anybody may buy; `common_trees` are the digests of the hierarchies that it shares with other providers, and `circle`
     is its place at a clearing house, by which policies over several attributes are kept together with them.
@@ -86,6 +91,7 @@ class Provider:
         sealing: Sealing | None = None,
         published: Iterable[str | FunctionalDependency] = (),
         ledger: Ledger | None = None,
+        checkpoints: Checkpoints | None = None,
         seed: int | None = None,
         engine: Engine[Any] | None = None,
         tell: Callable[[str], None] = lambda what: None,
@@ -118,7 +124,7 @@ class Provider:
         )
         sources = {MAIN: as_source(relation)} | {name: as_source(data) for name, data in (relations or {}).items()}
         terms.check_names(sources[MAIN].columns, sources[MAIN].name)
-        self._start(sources, terms, ledger or MemoryLedger(), seed, engine, tell, circle)
+        self._start(sources, terms, ledger or MemoryLedger(), seed, engine, tell, circle, checkpoints)
 
     @classmethod
     def on_terms(
@@ -131,10 +137,11 @@ class Provider:
         engine: Engine[Any] | None = None,
         tell: Tell = lambda what: None,
         circle: Circle | None = None,
+        checkpoints: Checkpoints | None = None,
     ) -> Provider:
         """A provider on terms whose names have been checked; `sources` are its relations, the main one among them."""
         provider = cls.__new__(cls)
-        provider._start(sources, terms, ledger, seed, engine, tell, circle)
+        provider._start(sources, terms, ledger, seed, engine, tell, circle, checkpoints)
         return provider
 
     def _start(
@@ -146,6 +153,7 @@ class Provider:
         engine: Engine[Any] | None,
         tell: Tell,
         circle: Circle | None,
+        checkpoints: Checkpoints | None,
     ) -> None:
         if circle is not None:
             circle.join(terms)
@@ -159,7 +167,7 @@ class Provider:
         self.began_anew = opened.began_anew
         """What had changed of its terms since the ledger was opened: nothing had been sold, so it was opened anew."""
         tell("reading the ledger")
-        self.till = Till(self._shop, self._ledger, circle, state)
+        self.till = Till(self._shop, self._ledger, circle, state, checkpoints)
         """Where it sells: what is known to be sold, and on which terms each buyer buys."""
 
     @property
@@ -180,6 +188,8 @@ class Provider:
 
     def close(self) -> None:
         """Let go of the ledger, and of the circle: nothing can be sold any more."""
+        with suppress(StorageError):
+            self.till.keep_checkpoint()
         self._ledger.close()
         if self._circle is not None:
             self._circle.house.close()

@@ -17,7 +17,7 @@ from pacas.core.anonymity import Policy
 from pacas.core.dependency import FunctionalDependency, MatchingDependency
 from pacas.core.money import CREDIT
 from pacas.core.query import GeneralizedQuery
-from pacas.core.schedule import LIST, Schedule
+from pacas.core.rates.schedule import LIST, Schedule
 from pacas.engine.contract import Hierarchies
 from pacas.errors import HierarchyError, InputError, SchemaError, did_you_mean
 from pacas.provider.column import Column

@@ -5,13 +5,13 @@ Sales of several threads and of one run share a commit. What others sell from th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from threading import Lock
 from typing import Any, NamedTuple
 
-from pacas.core.schedule import Schedule
-from pacas.core.tab import AgreedTerms, Tab
+from pacas.core.rates.schedule import Schedule
+from pacas.core.rates.tab import AgreedTerms, Tab
 from pacas.errors import HouseError, InputError, LedgerBrokenError, StorageError
 from pacas.protocol.marketplace import Columns, is_as_quoted
 from pacas.protocol.messages import Ladders, Payment, QuotedLadder, Reason, Refusal, Request
@@ -19,9 +19,10 @@ from pacas.protocol.names import LOCAL
 from pacas.protocol.order_of_checks import at_rates
 from pacas.provider.circle import ELSEWHERE, TRIES, Circle
 from pacas.provider.ledger.chain import Head
+from pacas.provider.ledger.checkpoint import Checkpoint, Checkpoints
 from pacas.provider.ledger.entry import AcceptedTerms, Entry, Purchase
 from pacas.provider.ledger.ledger import Ledger
-from pacas.provider.shared_commits import MOST, Credit, SaleOrder, SaleRun, SharedCommits, is_surprise
+from pacas.provider.shared_commits import MOST, Credit, SaleOrder, SaleRun, SharedCommits, Take, is_surprise
 from pacas.provider.shop.contract import Shop
 
 DAY = 24 * 3600
@@ -42,7 +43,15 @@ class Till:
     `state` is the lock of what was sold, which the shop holds, too, while it looks at it.
     """
 
-    def __init__(self, shop: Shop[Any], ledger: Ledger, circle: Circle | None, state: Lock) -> None:
+    def __init__(
+        self,
+        shop: Shop[Any],
+        ledger: Ledger,
+        circle: Circle | None,
+        state: Lock,
+        checkpoints: Checkpoints | None = None,
+    ) -> None:
+        self._checkpoints = None if circle is not None else checkpoints  # what others have sold is in no ledger
         self._shop, self._ledger, self._circle, self._state = shop, ledger, circle, state
         self.note: Callable[[Head], None] = lambda head: None
         """Is told of every head that is known to be in the ledger to stay."""
@@ -50,12 +59,14 @@ class Till:
         self._overcounts = False
         """Whether more is known here as sold than was sold: a commit that several sales shared has failed."""
         self._sales = shop.sales
-        self._known = ledger.opened_head
+        self._known = self._checkpoint() or ledger.opened_head
         self._catch_up()
         with ledger.transaction():
             self._catch_up()
             if self._sales.totals() != ledger.totals():
                 raise LedgerBrokenError("the totals of some buyers are not the sums of their purchases")
+        self._sales.make_ready()
+        self.keep_checkpoint()
 
     def __repr__(self) -> str:
         return f"Till({self.known.entries:,} entries known)"
@@ -78,13 +89,22 @@ class Till:
 
         An order that is mistaken ends a run like a surprise, or raises where it is the first.
         """
+        run = SaleRun([self._order(payment, buyer, credit) for payment in payments[: self.most_at_once]])
+        if run.orders:
+            self._commits.make([run])
+        return run.result() if run.orders else []
+
+    def sell_each(self, orders: Iterable[tuple[Payment, str, Credit]]) -> list[Entry | Refusal | Exception]:
+        """Serve buyers who wait together, in one commit: each order by itself, whatever comes of the others."""
+        runs = [SaleRun([self._order(*order)]) for order in orders]
+        for first in range(0, len(runs), MOST):
+            self._commits.make(runs[first : first + MOST])
+        return [_only(run.outcome) for run in runs]
+
+    def _order(self, payment: Payment, buyer: str, credit: Credit) -> SaleOrder:
         if self._circle is not None and buyer == ELSEWHERE:
             raise InputError(f"no buyer may be called {ELSEWHERE!r}; take another name")
-        orders = [
-            SaleOrder(replace(payment, request=self._needed(payment.request)), buyer, credit)
-            for payment in payments[: self.most_at_once]
-        ]
-        return self._commits.make(SaleRun(orders)) if orders else []
+        return SaleOrder(replace(payment, request=self._needed(payment.request)), buyer, credit)
 
     def _needed(self, request: Request) -> Request:
         """A request without columns that the match does not need: they are not looked at, and so not kept."""
@@ -94,17 +114,18 @@ class Till:
         needed = {column: request.tuple[column] for column in offer.columns if column in request.tuple}
         return Request(needed, request.attribute, request.level)
 
-    def _sell_together(self, runs: Sequence[SaleRun]) -> None:
+    def _sell_together(self, take: Take) -> None:
         """Sell in order, each judged on all before it, and durable together or not at all."""
-        outcomes: list[list[Entry | Refusal] | Exception] = []
+        served: list[tuple[SaleRun, list[Entry | Refusal] | Exception]] = []
         sales: list[_Sold] = []
         if self._overcounts:
             self._recount()
         try:
             with self._ledger.transaction():
-                self._ledger.look_ahead((order.buyer, order.payment.key) for run in runs for order in run.orders)
-                for run in runs:
-                    outcomes.append(self._sell_run(run.orders, sales, is_first=not outcomes))
+                while runs := take():
+                    self._ledger.look_ahead((order.buyer, order.payment.key) for run in runs for order in run.orders)
+                    for run in runs:
+                        served.append((run, self._sell_run(run.orders, sales, is_first=not served)))
         except BaseException:
             self._overcounts = bool(sales) and self._sales.count >= sales[0].entry.sequence
             raise
@@ -112,7 +133,7 @@ class Till:
             self._take_in(sales[-1])
             with self._state:
                 self._move_on(Head(sales[-1].entry.sequence + 1, sales[-1].entry.hash))
-        for run, outcome in zip(runs, outcomes, strict=True):
+        for run, outcome in served:
             run.outcome = outcome
 
     def _sell_run(
@@ -221,12 +242,13 @@ class Till:
         with self._state:
             if self._sales.count < sold.entry.sequence:
                 self._shop.add(sold.sale, sold.purchase)
+                self._sales.count = sold.entry.sequence  # with the first sale, accounts are entered between two of them
 
     def _recount(self) -> None:
         """Count what was sold anew, after a commit that failed: what is known here was not sold. The turn is held."""
         entries = self._ledger.after(self._ledger.opened_head)
         with self._state:
-            self._shop.recount([entry.sold for entry in entries])
+            self._shop.recount([entry.about_buyer for entry in entries])
             if self._circle is not None:
                 self._circle.forget()
             self._sales, self._overcounts = self._shop.sales, False
@@ -290,6 +312,28 @@ class Till:
             with self._commits.turn:
                 self._recount()
         self._catch_up()
+        self.keep_checkpoint()
+
+    def _checkpoint(self) -> Head | None:
+        """Know what the last checkpoint says, where there is one; the head that it is of."""
+        if self._checkpoints is None or not self._checkpoints.may_be_there(self._ledger.head()):
+            return None
+        found = self._checkpoints.read(self._ledger.opened_head.hash, self._sales.kind)
+        if found is None:
+            return None
+        self._ledger.check_holds(found.head)
+        self._sales.take_back(found.kept)
+        return found.head
+
+    def keep_checkpoint(self) -> None:
+        """Keep what is known here for the next start, if much was sold since that was last done."""
+        if self._checkpoints is None or self._ledger.is_read_only or not self._checkpoints.is_due(self.known):
+            return
+        with self._commits.turn, self._state:  # nothing is known here by now that is not in the ledger to stay
+            if self._overcounts or self._sales.count + 1 != self._known.entries:
+                return
+            kept = Checkpoint(self._ledger.opened_head.hash, self._sales.kind, self._known, self._sales.kept())
+        self._checkpoints.keep(kept)
 
     def _catch_up(self) -> None:
         """Take in the purchases that are in the ledger and not yet known here, whoever else does so by now.
@@ -300,7 +344,7 @@ class Till:
         if new := self._ledger.after(known):
             with self._state:
                 if left := new[self._sales.count - known.entries + 1 :]:
-                    self._sales.take_in([entry.sold for entry in left])
+                    self._sales.take_in([entry.about_buyer for entry in left])
                 self._move_on(Head(new[-1].sequence + 1, new[-1].hash))
 
     def _move_on(self, head: Head) -> None:
@@ -308,3 +352,9 @@ class Till:
         if head.entries > self._known.entries:
             self._known = head
             self.note(head)
+
+
+def _only(outcome: list[Entry | Refusal] | BaseException | None) -> Entry | Refusal | Exception:
+    """What came of a run of one order."""
+    assert isinstance(outcome, (list, Exception))
+    return outcome[0] if isinstance(outcome, list) else outcome

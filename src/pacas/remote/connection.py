@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import local
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +32,8 @@ CONNECTING = 10.0
 """The most seconds for a connection to be made, and for the first answer to begin."""
 TIMEOUT = 30.0
 """Seconds that a server may take for one answer."""
+SLOWEST = 100_000
+"""Bytes of an answer that are given another second: a large one may take longer, a trickle may not."""
 SHORTEST_WAIT = 0.1
 """Seconds to wait after the first try; twice as long after each further one."""
 LONGEST_WAIT = 5.0
@@ -69,7 +72,8 @@ class Connection:
         self._patience = patience
         self._has_answered = False
         self._has_authority, self._has_certificate = ca is not None, client_certificate is not None
-        self._at_first = httpx.Timeout(min(timeout, CONNECTING))
+        self._timeout = timeout
+        self._answer = _Answer()
         self._client = httpx.Client(
             headers=PLAIN if token is None else {**PLAIN, "Authorization": f"Bearer {_checked(token)}"},
             verify=_context(ca, client_certificate) if address.is_secure else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
@@ -114,8 +118,12 @@ class Connection:
         """One try: what came back, or why nothing did."""
         http = self._http
         try:
+            seconds = self._timeout
             if not self._has_answered:
-                request.extensions["timeout"] = self._at_first.as_dict()
+                seconds = min(seconds, CONNECTING)
+                request.extensions["timeout"] = http.Timeout(seconds).as_dict()
+            request.extensions["trace"] = self._made
+            self._answer.until = monotonic() + seconds
             with closing(self._client.send(request, stream=True)) as told:
                 return self._read(told, request, most)
         except (http.TimeoutException, http.NetworkError, http.RemoteProtocolError) as error:
@@ -125,6 +133,23 @@ class Connection:
             return fault
         except http.HTTPError as error:
             raise RemoteError(f"{self._address.url} cannot be asked ({type(error).__name__})") from None
+
+    def _made(self, event: str, about: Mapping[str, Any]) -> None:
+        """Of each connection that is made, what is read counts: httpx has a time for each read, none for an answer."""
+        if not event.endswith(("connect_tcp.complete", "start_tls.complete")):
+            return
+        stream, answer = about["return_value"], self._answer
+        read = stream.read
+
+        def in_time(most: int, timeout: float | None = None) -> bytes:
+            left = answer.until - monotonic()
+            if left <= 0:
+                raise self._http.ReadTimeout("the answer does not end")
+            part: bytes = read(most, left if timeout is None else min(left, timeout))
+            answer.until += len(part) / SLOWEST
+            return part
+
+        stream.read = in_time
 
     def _read(self, told: httpx.Response, request: httpx.Request, most: int) -> httpx.Response:
         """An answer as it came, counted as it comes: one that is to be inflated was not asked for."""
@@ -152,6 +177,8 @@ class Connection:
         hung_up = isinstance(told, self._http.RemoteProtocolError | self._http.ReadError)
         if hung_up and not self._has_answered:
             return RemoteError(f"what is at {url} hangs up{self._why_it_may()} ({tries})")
+        if isinstance(told, self._http.ReadTimeout) and self._has_answered:
+            return RemoteError(f"the provider at {url} takes too long for an answer ({tries}); try again later")
         return RemoteError(f"no provider answers at {url}; is it running? ({tries})")
 
     def _why_it_may(self) -> str:
@@ -180,6 +207,13 @@ class Connection:
         if self._has_authority:
             return "is its authority the one in the --ca file?"
         return "if its authority is a private one, give it with --ca"
+
+
+class _Answer(local):
+    """The answer that a thread waits for."""
+
+    until: float
+    """When it must have come to its end, if no more of it comes."""
 
 
 def _tls_fault(error: BaseException | None) -> ssl.SSLError | None:

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from pacas.errors import FileError
 from pacas.protocol.tree_head import SignedTreeHead
-from pacas.wire.shapes import TreeHeadDocument
+from pacas.wire.shapes.receipts import TreeHeadDocument
 
 
 class HeadsFile:

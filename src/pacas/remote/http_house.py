@@ -11,8 +11,9 @@ from pydantic import ValidationError
 from pacas.errors import HouseError, InputError, KeyReusedError, RemoteError
 from pacas.protocol.circle import CircleLine, CircleLines
 from pacas.remote.address import Address
-from pacas.remote.connection import TIMEOUT, Connection
-from pacas.wire import shapes as wire
+from pacas.remote.connection import Connection
+from pacas.wire.shapes.base import JSON
+from pacas.wire.shapes.circle import CircleAnswer, CircleBody
 
 PATIENCE = 10.0
 """Seconds that a sale waits for the house, and other sales of its provider with it."""
@@ -27,7 +28,7 @@ class HttpHouse:
         address = Address.parse(url, insecure=insecure)
         self.url = address.url
         self._connection = Connection(
-            address, token, timeout=TIMEOUT, patience=patience, ca=ca, client_certificate=None
+            address, token, timeout=PATIENCE, patience=patience, ca=ca, client_certificate=None
         )
 
     def __repr__(self) -> str:
@@ -39,17 +40,20 @@ class HttpHouse:
     def read(self, key: str) -> CircleLines:
         with self._faults():
             told = self._connection.ask("GET", f"/v1/circle/{key}")
-            return wire.CircleAnswer.model_validate_json(told.content).told()
+            return CircleAnswer.model_validate_json(told.content).told()
 
     def reserve(self, key: str, if_version: int, line: CircleLine) -> bool:
-        body = wire.CircleBody(if_version=if_version, attribute=line.attribute, level=line.level)
+        body = CircleBody(if_version=if_version, attribute=line.attribute, level=line.level)
         with self._faults():
             try:
-                self._connection.ask(
-                    "PUT", f"/v1/circle/{key}", body.model_dump_json().encode(), {"Content-Type": wire.JSON}
+                told = self._connection.ask(
+                    "PUT", f"/v1/circle/{key}", body.model_dump_json().encode(), {"Content-Type": JSON}
                 )
             except KeyReusedError:  # 409: somebody else has sold of the same person
                 return False
+            kept = CircleAnswer.model_validate_json(told.content).lines
+            if (line.attribute, line.level) not in {(one.attribute, one.level) for one in kept}:
+                raise RemoteError(f"{self.url} has not kept what it was told")
         return True
 
     @contextmanager

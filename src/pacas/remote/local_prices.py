@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from threading import Lock
 from typing import NamedTuple
 
-from pacas.core.bought_levels import BoughtLevels
-from pacas.core.schedule import LIST, Schedule
-from pacas.core.unit_prices import Ints
+from pacas.core.rates.schedule import LIST, Schedule
+from pacas.core.sealed.bought_levels import BoughtLevels
+from pacas.core.sealed.unit_prices import Ints
 from pacas.protocol.messages import Offer, Request
 from pacas.protocol.order_of_checks import at_rates
 from pacas.protocol.price_list import PriceList
@@ -38,7 +38,7 @@ class LocalPrices:
         fetch: Callable[[str, int], PriceList],
         bought_before: Callable[[], BoughtBefore],
     ) -> None:
-        listed = {a: offer.prices for a, offer in offers.items() if offer.prices}
+        listed = {a: offer.prices for a, offer in offers.items() if offer.prices and offer.prices.has_list}
         self._offered = {a: prices for a, prices in listed.items() if prices.keys <= MOST_KEYS}
         self._fetch, self._bought_before = fetch, bought_before
         self._lists: dict[str, PriceList] = {}

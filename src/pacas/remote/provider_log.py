@@ -14,7 +14,8 @@ from pacas.protocol.tree_head import SignedTreeHead, TreeHead
 from pacas.remote.address import Address
 from pacas.remote.connection import TIMEOUT, Certificate, Connection, no_provider
 from pacas.remote.known_keys import KnownKeys, asked
-from pacas.wire.shapes import JSON, MOST_PROOFS, ProofsAnswer, ProofsBody, TreeHeadDocument
+from pacas.wire.shapes.base import JSON
+from pacas.wire.shapes.receipts import MOST_PROOFS, ProofsAnswer, ProofsBody, TreeHeadDocument
 from pacas.wire.signatures import verify_head
 
 LOG_PATH = "/v1/log"

@@ -21,8 +21,8 @@ from pydantic_core import PydanticSerializationError
 from pacas.core.dependency import FunctionalDependency
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.money import credits_words
-from pacas.core.schedule import LIST, Schedule
-from pacas.core.tab import AgreedTerms
+from pacas.core.rates.schedule import LIST, Schedule
+from pacas.core.rates.tab import AgreedTerms
 from pacas.core.toml import toml_key, toml_list
 from pacas.errors import HierarchyError, InputError, ParseError, RemoteError
 from pacas.protocol.marketplace import Columns, check_request, lacks_column, offer_of
@@ -34,6 +34,7 @@ from pacas.protocol.messages import (
     Offer,
     OfferedTerms,
     Payment,
+    PriceBounds,
     Quote,
     Reason,
     Refusal,
@@ -43,14 +44,29 @@ from pacas.protocol.messages import (
 from pacas.protocol.names import check_key
 from pacas.protocol.order_of_checks import REASON_OF
 from pacas.protocol.price_list import PriceList
+from pacas.protocol.tree_head import SignedTreeHead
 from pacas.remote.address import Address
 from pacas.remote.arrow_streams import bodies, prices_of, table_of, texts_of
 from pacas.remote.connection import LARGEST_ANSWER, TIMEOUT, Certificate, Connection, no_provider
 from pacas.remote.known_keys import KnownKeys, asked
 from pacas.remote.local_prices import BoughtBefore, LocalPrices
-from pacas.wire import shapes as wire
 from pacas.wire.connection_file import read_connection_file
 from pacas.wire.price_list_stream import read_price_list
+from pacas.wire.shapes.accounts import AccountAnswer, OfferAnswer, OfferBody, OfferDocument, OffersAnswer
+from pacas.wire.shapes.base import ARROW, JSON, ClientShape, ServerShape
+from pacas.wire.shapes.catalogue import Catalogue, Limits, OfferedAttribute, RateStep, schedule_of
+from pacas.wire.shapes.purchases import (
+    LARGEST_RUN,
+    Bought,
+    PurchaseAnswer,
+    PurchaseBody,
+    PurchaseRequest,
+    QuotedTuple,
+    RunAnswer,
+    RunBody,
+    RunPurchase,
+)
+from pacas.wire.shapes.quotes import Price, QuoteRequest, QuotesAnswer, QuotesBody, Refused
 
 PRICES = "/v1/prices/"
 """Where price lists are."""
@@ -59,7 +75,7 @@ BYTES_OF_KEY = 32
 PATIENCE = 90.0
 """Seconds for which a request is tried again while a server that has answered before does not."""
 
-Shape = TypeVar("Shape", bound=wire.ServerShape)
+Shape = TypeVar("Shape", bound=ServerShape)
 Agreed = Mapping[str, Collection[str]] | AbstractSet[str]
 """The columns that may be sent: by attribute, as `[send]` says it, or those that a client's file names at all."""
 
@@ -104,7 +120,8 @@ class RemoteProvider:
     `public_key` (PEM), or, where none is given, by the one that the server publishes when it is first asked; by a key
     that has followed it, if the published history proves that.
     `send` names, by attribute, the provider's columns that may be sent; or, for all that is not on this machine, those
-    that may be sent for any attribute. Without it they are what the catalogue asks for.
+    that may be sent for any attribute. Without it they are what the catalogue asks for. `expired` is a line, if the
+    token is known to count no more: it is then not sent.
     """
 
     def __init__(
@@ -119,6 +136,7 @@ class RemoteProvider:
         insecure: bool = False,
         public_key: str | None = None,
         send: Agreed | None = None,
+        expired: str | None = None,
     ) -> None:
         address = Address.parse(url, insecure=insecure)
         self.url = address.url
@@ -127,15 +145,16 @@ class RemoteProvider:
             address, token, timeout=timeout, patience=patience, ca=ca, client_certificate=client_certificate
         )
         self._keys = KnownKeys(public_key, asked(self._connection), self.url)
+        self._expired = expired
         self._lock = Lock()
         self._ceilings: dict[str, int] = {}
         """The most that was agreed to under each key; what was bought is told again, whatever is agreed to then."""
-        self._roots: dict[int, str] = {}
-        """The heads of the log that receipts have shown: of one size there is one."""
+        self._heads: dict[int, SignedTreeHead] = {}
+        """The heads of the log that receipts have shown, by size: of one size there is one log."""
         self._labels: dict[tuple[str, int], AbstractSet[str]] = {}
         """What can be sold of an attribute at a level, where it is published."""
         self._offers: Mapping[str, Offer] | None = None
-        self._limits: wire.Limits
+        self._limits: Limits
         self._reasons: bool
         self._schedule: Schedule
         self._dependencies: tuple[FunctionalDependency, ...]
@@ -147,8 +166,13 @@ class RemoteProvider:
     def of_file(cls, path: str | Path, **how: Any) -> RemoteProvider:
         """The provider that a connection file (`buyer.pacas`) leads to; `how` as in the constructor."""
         file = read_connection_file(Path(path))
-        file.check_unexpired(time(), Path(path).name)
-        return cls(file.url, file.token, public_key=file.public_key, **how)
+        expired = file.expired(time(), Path(path).name)
+        return cls(file.url, file.token, public_key=file.public_key, expired=expired, **how)
+
+    @staticmethod
+    def waiting(seconds: float) -> dict[str, float]:
+        """What to construct it with to wait no longer than that for one answer, tried once or often."""
+        return {"timeout": min(TIMEOUT, seconds), "patience": seconds}
 
     def __repr__(self) -> str:
         return f"RemoteProvider({self.url!r})"
@@ -166,9 +190,11 @@ class RemoteProvider:
 
     def catalogue(self) -> Mapping[str, Offer]:
         """What is for sale; asked for once."""
+        if self._expired is not None:
+            raise RemoteError(self._expired)
         with self._lock:
             if self._offers is None:
-                told = self._ask(wire.Catalogue, "GET", "/v1/catalogue")
+                told = self._ask(Catalogue, "GET", "/v1/catalogue")
                 try:
                     offers = {one.attribute: _offer(one) for one in told.attributes}
                     self._dependencies = FunctionalDependency.parse_all(told.dependencies)
@@ -198,11 +224,11 @@ class RemoteProvider:
         asked = self._request(request)
         if request.attribute in self._prices:
             return self._told(self._prices.quote(request))
-        body = _json(wire.QuotesBody(requests=[wire.QuoteRequest(**asked.model_dump())]))
-        match self._ask(wire.QuotesAnswer, "POST", "/v1/quotes", body).quotes:
-            case [wire.Price() as told]:
+        body = _json(QuotesBody(requests=[QuoteRequest(**asked.model_dump())]))
+        match self._ask(QuotesAnswer, "POST", "/v1/quotes", body).quotes:
+            case [Price() as told]:
                 return Quote(told.price)
-            case [wire.Refused() as told]:
+            case [Refused() as told]:
                 return Refusal(Reason(told.refused))
         raise no_provider(self.url)
 
@@ -229,8 +255,8 @@ class RemoteProvider:
         """Pay: buy at the price of this moment, if it is at most `ceiling` nanocredits; the answer has a receipt."""
         _check_key(key)
         asked = self._request(request)
-        body = _json(wire.PurchaseBody(request=asked, ceiling=_amount(ceiling)))
-        told = self._ask(wire.PurchaseAnswer, "POST", "/v1/purchases", body, {"Idempotency-Key": key}).purchase
+        body = _json(PurchaseBody(request=asked, ceiling=_amount(ceiling)))
+        told = self._ask(PurchaseAnswer, "POST", "/v1/purchases", body, {"Idempotency-Key": key}).purchase
         return self._answered(told, Payment(request, ceiling, key), asked)
 
     @property
@@ -242,11 +268,11 @@ class RemoteProvider:
     def pay_many(self, payments: Sequence[Payment]) -> list[Answer | Refusal]:
         """Pay in order up to the first surprise, in one call; what would make it too large is not paid."""
         asked = [self._run_purchase(payment) for payment in payments[: self.most_at_once]]
-        body = _json(wire.RunBody(run=asked))
-        while len(body) > self._limits.max_body_bytes and len(asked) > 1:
+        body = _json(RunBody(run=asked))
+        while len(body) > min(self._limits.max_body_bytes, LARGEST_RUN) and len(asked) > 1:
             asked = asked[: len(asked) // 2]
-            body = _json(wire.RunBody(run=asked))
-        told = self._ask(wire.RunAnswer, "POST", "/v1/runs", body).purchases
+            body = _json(RunBody(run=asked))
+        told = self._ask(RunAnswer, "POST", "/v1/runs", body).purchases
         if len(told) > len(asked):
             raise no_provider(self.url)
         return [
@@ -254,24 +280,22 @@ class RemoteProvider:
             for one, payment, purchase in zip(told, payments, asked, strict=False)
         ]
 
-    def _run_purchase(self, payment: Payment) -> wire.RunPurchase:
+    def _run_purchase(self, payment: Payment) -> RunPurchase:
         _check_key(payment.key)
         for one in payment.quoted:
             self._check_agreed(offer_of(one.attribute, self.catalogue()))
         quoted = [
-            wire.QuotedTuple(tuple=dict(one.tuple), attribute=one.attribute, prices=list(one.prices))
+            QuotedTuple(tuple=dict(one.tuple), attribute=one.attribute, prices=list(one.prices))
             for one in payment.quoted
         ]
         request, ceiling = self._request(payment.request), _amount(payment.ceiling)
-        return wire.RunPurchase(request=request, ceiling=ceiling, key=payment.key, quoted=quoted)
+        return RunPurchase(request=request, ceiling=ceiling, key=payment.key, quoted=quoted)
 
-    def _answered(
-        self, told: wire.Bought | wire.Refused, payment: Payment, asked: wire.PurchaseRequest
-    ) -> Answer | Refusal:
+    def _answered(self, told: Bought | Refused, payment: Payment, asked: PurchaseRequest) -> Answer | Refusal:
         """What came of a payment, checked."""
         request, key = payment.request, payment.key
         most = self._ceilings[key] = max(self._ceilings.get(key, 0), _amount(payment.ceiling))
-        if isinstance(told, wire.Refused):
+        if isinstance(told, Refused):
             reason = Reason(told.refused)
             is_credit = reason is Reason.REFUSED and self._is_beyond_credit(request)
             return Refusal(Reason.CREDIT if is_credit else reason)
@@ -281,7 +305,7 @@ class RemoteProvider:
 
     def balance(self) -> Statement:
         """The account that the token opens: what it may spend and has spent, without its purchases."""
-        now = self._ask(wire.AccountAnswer, "GET", "/v1/account?limit=1")
+        now = self._ask(AccountAnswer, "GET", "/v1/account?limit=1")
         return self._statement(now, ())
 
     def account(self) -> Statement:
@@ -291,7 +315,7 @@ class RemoteProvider:
         purchases = (StatementLine(one.id, one.request.request(), _answer(one)) for p in pages for one in p.purchases)
         return self._statement(now, tuple(purchases))
 
-    def _statement(self, now: wire.AccountAnswer, purchases: tuple[StatementLine, ...]) -> Statement:
+    def _statement(self, now: AccountAnswer, purchases: tuple[StatementLine, ...]) -> Statement:
         money = (now.account, now.role, now.credit, now.spent, now.remaining)
         rates, own = self._schedule_of(now.schedule), now.terms
         if own is None:
@@ -303,29 +327,29 @@ class RemoteProvider:
 
     def offers(self) -> tuple[OfferedTerms, ...]:
         """What the provider holds out to this account, and what it has asked for."""
-        return tuple(map(self._offered, self._ask(wire.OffersAnswer, "GET", "/v1/offers").offers))
+        return tuple(map(self._offered, self._ask(OffersAnswer, "GET", "/v1/offers").offers))
 
     def ask_offer(self, rate: int, prepaid: int, days: int) -> OfferedTerms:
         """Ask for other terms: a rate in hundredths of a per cent, what would be prepaid, and for how long."""
         try:
-            body = _json(wire.OfferBody(rate=rate, prepaid=prepaid, days=days))
+            body = _json(OfferBody(rate=rate, prepaid=prepaid, days=days))
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
             raise InputError(f"{first['loc'][0]}: {first['msg'].lower()}") from None
-        return self._offered(self._ask(wire.OfferAnswer, "POST", "/v1/offers", body).offer)
+        return self._offered(self._ask(OfferAnswer, "POST", "/v1/offers", body).offer)
 
     def accept_offer(self, id: str) -> OfferedTerms:
         """Accept an offer; its terms are in the provider's ledger when this returns."""
-        told = self._ask(wire.OfferAnswer, "POST", f"/v1/offers/{escaped(id, safe='')}/accept").offer
+        told = self._ask(OfferAnswer, "POST", f"/v1/offers/{escaped(id, safe='')}/accept").offer
         with self._lock:
             self._offers = None  # and with it what was known of prices
         return self._offered(told)
 
     def withdraw_offer(self, id: str) -> OfferedTerms:
         """Decline an offer, or take back what was asked for."""
-        return self._offered(self._ask(wire.OfferAnswer, "POST", f"/v1/offers/{escaped(id, safe='')}/withdraw").offer)
+        return self._offered(self._ask(OfferAnswer, "POST", f"/v1/offers/{escaped(id, safe='')}/withdraw").offer)
 
-    def _offered(self, told: wire.OfferDocument) -> OfferedTerms:
+    def _offered(self, told: OfferDocument) -> OfferedTerms:
         schedule = self._schedule_of(told.schedule)
         return OfferedTerms(told.id, told.state, told.stands, schedule, told.prepaid, told.days, told.stands_until)
 
@@ -339,7 +363,7 @@ class RemoteProvider:
     def _price_list(self, attribute: str, most: int) -> PriceList:
         """The price list of an attribute, if it is one of what is offered, and has at most so many units."""
         longest = LARGEST_ANSWER + BYTES_OF_KEY * most
-        answer = self._connection.ask("GET", self._paths[attribute], None, {"Accept": wire.ARROW}, most=longest)
+        answer = self._connection.ask("GET", self._paths[attribute], None, {"Accept": ARROW}, most=longest)
         content = answer.content
         listed = read_price_list(content, most)
         if listed is None or not _is_of(listed, offer_of(attribute, self.catalogue())):
@@ -357,9 +381,9 @@ class RemoteProvider:
             requests.append(request)
         return BoughtBefore(requests, pages[0].listed, self._schedule_of(pages[0].schedule))
 
-    def _schedule_of(self, told: Sequence[wire.RateStep]) -> Schedule:
+    def _schedule_of(self, told: Sequence[RateStep]) -> Schedule:
         try:
-            return wire.schedule_of(told)
+            return schedule_of(told)
         except InputError:
             raise no_provider(self.url) from None
 
@@ -370,14 +394,14 @@ class RemoteProvider:
 
     # ---- asking -----------------------------------------------------------------------------------------------
 
-    def _request(self, request: Request) -> wire.PurchaseRequest:
+    def _request(self, request: Request) -> PurchaseRequest:
         """What is sent: the columns that the match needs, and no more. A mistake in it need not travel."""
         offer = check_request(request, self.catalogue())
         self._check_agreed(offer)
         _check_columns(offer, request.tuple)
         needed = {column: request.tuple[column] for column in offer.columns}
         try:
-            return wire.PurchaseRequest(tuple=needed, attribute=request.attribute, level=request.level)
+            return PurchaseRequest(tuple=needed, attribute=request.attribute, level=request.level)
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
             raise InputError(f"the request cannot be sent: {first['msg'].lower()}") from None
@@ -407,19 +431,19 @@ class RemoteProvider:
     def _ask(
         self, shape: type[Shape], method: str, path: str, body: bytes | None = None, more: Mapping[str, str] = {}
     ) -> Shape:
-        headers = dict(more) if body is None else {"Content-Type": wire.JSON, **more}
+        headers = dict(more) if body is None else {"Content-Type": JSON, **more}
         response = self._connection.ask(method, path, body, headers)
         try:
             return shape.model_validate_json(response.content)
         except ValidationError:
             raise no_provider(self.url) from None
 
-    def _pages(self) -> Iterator[wire.AccountAnswer]:
+    def _pages(self) -> Iterator[AccountAnswer]:
         after: str | None = None
         seen: set[str] = set()
         while True:
             query = "" if after is None else "?" + urlencode({"after": after})
-            page = self._ask(wire.AccountAnswer, "GET", f"/v1/account{query}")
+            page = self._ask(AccountAnswer, "GET", f"/v1/account{query}")
             yield page
             if page.next is None:
                 return
@@ -428,7 +452,7 @@ class RemoteProvider:
             seen.add(page.next)
             after = page.next
 
-    def _check_bought(self, bought: wire.Bought, asked: wire.PurchaseRequest, ceiling: int, key: str) -> None:
+    def _check_bought(self, bought: Bought, asked: PurchaseRequest, ceiling: int, key: str) -> None:
         """The answer is to what was asked, at a price that was agreed to, one that can be, and signed by the provider.
 
         It was paid for, whatever is found here: what comes of it is for the client and the provider to settle.
@@ -458,12 +482,14 @@ class RemoteProvider:
             raise RemoteError(f"{self.url}: a receipt is not signed with the key that is known; ask the provider")
         if signed.logged is not None:
             head = signed.logged.signed_head
-            if not signed.is_in_log or not signatures.verify_head(head, self._keys.of(head.key_id)):
+            seen = self._heads.get(head.head.size)
+            is_signed = head == seen or signatures.verify_head(head, self._keys.of(head.key_id))
+            if not signed.is_in_log or not is_signed:
                 raise RemoteError(f"{self.url}: a receipt does not prove that its sale is in the log; ask the provider")
-            if self._roots.setdefault(head.head.size, head.head.root) != head.head.root:
+            if self._heads.setdefault(head.head.size, head).head.root != head.head.root:
                 raise RemoteError(f"{self.url} has shown two logs of {head.head.size:,} entries; ask the provider")
 
-    def _check_free_root(self, bought: wire.Bought, asked: wire.PurchaseRequest, key: str) -> None:
+    def _check_free_root(self, bought: Bought, asked: PurchaseRequest, key: str) -> None:
         """What has no receipt is the root, for nothing: all else is signed."""
         root = self.catalogue()[asked.attribute].hierarchy
         told = (bought.id, bought.price, bought.level, bought.answer)
@@ -483,17 +509,22 @@ class RemoteProvider:
         return value in hierarchy and hierarchy.label(hierarchy.code(value)) in self._labels[attribute, level]
 
 
-_ARROW = {"Content-Type": wire.ARROW, "Accept": wire.ARROW}
+_ARROW = {"Content-Type": ARROW, "Accept": ARROW}
 
 
-def _offer(told: wire.OfferedAttribute) -> Offer:
+def _offer(told: OfferedAttribute) -> Offer:
     """An attribute that is for sale; where its values are not told, each one is a leaf under the root (D1)."""
     shown = told.hierarchy
     hierarchy = Hierarchy.flat([]) if shown is None else Hierarchy.from_rows(shown.levels, numeric=shown.numeric)
     if hierarchy.height != told.height:
         raise HierarchyError.no_such_level(told.height, hierarchy.height)
-    prices = None if told.prices is None else told.prices.listed()
-    return Offer(told.attribute, tuple(told.columns), hierarchy, told.may_be_absent, prices, told.is_sealed, told.floor)
+    costs = told.prices or told.costs
+    prices = None if costs is None else costs.told()
+    bounds = None if told.bounds is None else tuple(PriceBounds(one.lowest, one.highest) for one in told.bounds)
+    if bounds is not None and len(bounds) != told.height + 1:
+        raise HierarchyError.no_such_level(len(bounds) - 1, told.height)
+    columns = tuple(told.columns)
+    return Offer(told.attribute, columns, hierarchy, told.may_be_absent, prices, told.is_sealed, told.floor, bounds)
 
 
 def _is_of(listed: PriceList, offer: Offer) -> bool:
@@ -508,7 +539,7 @@ def _is_of(listed: PriceList, offer: Offer) -> bool:
     )
 
 
-def _answer(bought: wire.Bought) -> Answer:
+def _answer(bought: Bought) -> Answer:
     signed = None if bought.receipt is None else bought.receipt.signed()
     return Answer(bought.answer, bought.level, bought.price, signed)
 
@@ -526,7 +557,7 @@ def _amount(ceiling: int) -> int:
     return min(ceiling, LARGEST)
 
 
-def _json(body: wire.ClientShape) -> bytes:
+def _json(body: ClientShape) -> bytes:
     try:
         return body.model_dump_json().encode()
     except (PydanticSerializationError, UnicodeError):

@@ -88,10 +88,10 @@ def verify(
 
     `receipts` are files, folders or patterns, or what answers have as their `receipt`. A key that has followed the
     provider's, or was before it, counts as well, if that is proved by the `history` that the provider publishes: where
-    it does, or a file of it; by default at the `log`. With a `log`, the provider's URL
-    and an account's `token`, its log must hold every receipt, and have grown out of every head that was seen of it: in
-    the receipts, in the file of `heads` (by default beside them), to which the present one is added, and in the file
-    `witnessed` of a witness, whose public key is `witness_key`.
+    it does, or a file of it; by default at the `log`. With a `log`, the provider's URL and an account's `token`, its
+    log must hold every receipt, and have grown out of every head that was seen of it: in the receipts, in the file of
+    `heads` (by default beside them), to which the present one is added, and in the file `witnessed` of a witness, whose
+    public key is `witness_key`.
     """
     given = [receipts] if isinstance(receipts, str | PathLike | SignedReceipt) else list(receipts)
     files = [file for one in given if not isinstance(one, SignedReceipt) for file in _files(fspath(one))]
@@ -99,16 +99,8 @@ def verify(
     keys = _keys(fspath(key), fspath(history) if history is not None else log, ca, client_certificate, insecure)
     check = _Check(signatures, keys)
     found = [check.checked("", one) for one in given if isinstance(one, SignedReceipt)]
-    unreadable: dict[str, str] = {}
-    for number, file in enumerate(files):
-        if number % 50 == 0:
-            progress(f"{number:,} of {counted(len(files), 'file')}")
-        try:
-            found += [check.checked(str(file), one) for one in _read(file)]
-        except FileError as error:
-            if len(files) == 1:
-                raise
-            unreadable[str(file)] = str(error)
+    of_files, unreadable = check.files(files, progress)
+    found += of_files
     name = signatures.key_id(keys.known)
     if log is None:
         return CheckedReceipts(name, tuple(found), unreadable, tuple(dict.fromkeys(check.forks())))
@@ -146,6 +138,21 @@ class _Check:
                 self._signed[head] = self._signatures.verify_head(head, self._keys.of(head.key_id))
             holds = self._signed[head] and one.is_in_log
         return CheckedReceipt(file, one, holds)
+
+    def files(self, files: list[Path], progress: Callable[[str], None]) -> tuple[list[CheckedReceipt], dict[str, str]]:
+        """The receipts of files; and of files that hold none, what is wrong with each, unless it is the only one."""
+        found: list[CheckedReceipt] = []
+        unreadable: dict[str, str] = {}
+        for number, file in enumerate(files):
+            if number % 50 == 0:
+                progress(f"{number:,} of {counted(len(files), 'file')}")
+            try:
+                found += [self.checked(str(file), one) for one in _read(file)]
+            except FileError as error:
+                if len(files) == 1:
+                    raise
+                unreadable[str(file)] = str(error)
+        return found, unreadable
 
     @property
     def heads(self) -> list[TreeHead]:
@@ -199,7 +206,9 @@ def _read(file: Path) -> list[SignedReceipt]:
     try:
         content = file.read_bytes()
     except OSError as error:
-        raise FileError(f"{file} cannot be read ({error.strerror}); give a receipt as JSON") from None
+        raise FileError(
+            f"{file} cannot be read ({error.strerror}); give a receipt, a folder of receipts, or a pattern"
+        ) from None
     return read_receipts(content, file.name)
 
 

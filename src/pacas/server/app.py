@@ -20,16 +20,16 @@ from pacas.protocol.circle import House
 from pacas.provider.ledger.accounts import Accounts
 from pacas.provider.ledger.offers import PrivateOffers
 from pacas.provider.provider import Provider
-from pacas.server.failures import Failure, handle_failures
+from pacas.server.http.failures import Failure, handle_failures
 from pacas.server.limits import ServiceSettings
-from pacas.server.logs import make_log, place
-from pacas.server.metrics import Metrics
+from pacas.server.monitoring.logs import make_log, place
+from pacas.server.monitoring.metrics import Metrics
+from pacas.server.monitoring.presence import Presence
+from pacas.server.monitoring.watch import Watch
 from pacas.server.openapi import routes_of
-from pacas.server.presence import Presence
 from pacas.server.routes import Routes
 from pacas.server.service import Service
 from pacas.server.signing_key import SigningKey
-from pacas.server.watch import Watch
 
 LEFT = 499
 """The status in log and metrics of a call whose client went away."""

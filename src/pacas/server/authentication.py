@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 from collections.abc import Callable
 from time import monotonic, time
 
 from pacas.provider.ledger.accounts import Account, Accounts, Role, token_hash
-from pacas.server.failures import Failure
-from pacas.server.http_call import HttpCall
+from pacas.server.http.failures import Failure
+from pacas.server.http.http_call import HttpCall
 from pacas.server.thread_pools import ThreadPool
-from pacas.wire.shapes import ErrorCode
+from pacas.wire.shapes.failures import ErrorCode
 
 STALE = 0.1
 """Seconds for which an account is believed to be what it was; never for a sale."""
@@ -29,6 +30,7 @@ class Authentication:
     ) -> None:
         self._accounts, self._store, self._clock, self._calendar = accounts, store, clock, calendar
         self._seen: dict[str, tuple[Account, float]] = {}
+        self._asking: dict[str, asyncio.Future[Account]] = {}
 
     async def account(self, call: HttpCall, role: Role | None = None) -> Account:
         """The caller's account, as it was 100 ms ago or later; a Failure if it has none, or another role."""
@@ -38,10 +40,22 @@ class Authentication:
         """The account of a token that a call brings, wherever it stands there."""
         if (account := self._recent(digest, call, role)) is not None:
             return account
+        asking = self._asking.get(digest)
+        if asking is None:  # calls that come at once are told by one answer
+            asking = self._asking[digest] = asyncio.ensure_future(self._ask(digest))
+            asking.add_done_callback(lambda done: self._asked(digest, done))
+        return _admitted(await asyncio.shield(asking), call, role)
+
+    async def _ask(self, digest: str) -> Account:
         asked = self._clock()
         account = await self._store.run(self.now, digest)
         self._seen[digest] = account, asked
-        return _admitted(account, call, role)
+        return account
+
+    def _asked(self, digest: str, done: asyncio.Future[Account]) -> None:
+        del self._asking[digest]
+        if not done.cancelled():
+            done.exception()  # is told to who waits, if anybody does still
 
     def recent(self, call: HttpCall, role: Role | None = None) -> Account | None:
         """The caller's account without waiting for the store; None if it was not asked in the last 100 ms."""
@@ -65,7 +79,12 @@ class Authentication:
 
 
 def _admitted(account: Account, call: HttpCall, role: Role | None) -> Account:
-    """An account that has the role which is needed, if any; the log will name it in either case."""
+    """An account that has the role which is needed, if any; the log will name it in either case.
+
+    A token that is bound to a certificate is no token over any other connection.
+    """
+    if not account.accepts(call.certificate):
+        raise Failure.unauthorized()
     call.scope["account"] = account.name
     if role is not None and account.role is not role:
         raise Failure(ErrorCode.FORBIDDEN, f"this needs an account of the role {role.value!r}")

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from itertools import islice
 from math import ceil
 from threading import Lock
 from time import monotonic
@@ -14,8 +12,8 @@ from time import monotonic
 from pacas.errors import InputError
 from pacas.protocol.messages import Offer
 from pacas.provider.ledger.accounts import Account
-from pacas.server.failures import Failure
-from pacas.wire.shapes import ErrorCode
+from pacas.server.http.failures import Failure
+from pacas.wire.shapes.failures import ErrorCode
 
 MEBIBYTE = 1 << 20
 MINUTE = 60.0
@@ -23,7 +21,6 @@ BYTES = 1024
 """Of a body, so many count like a tuple: a tuple has fewer as a rule."""
 SHOWN = 50
 """Characters of a column's name that a client gets back."""
-_TUPLE = re.compile(rb'"tuple"\s*:\s*\{')
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,15 +109,6 @@ class NeededColumns:
             f"column {other[:SHOWN]!r} is not one that the match of {attribute} needs; it needs "
             f"{', '.join(self._offers[attribute].columns)}"
         )
-
-
-def check_requests(body: bytes, most: int) -> None:
-    """Refuse a body of too many requests before it is taken apart, which costs far more than to count them.
-
-    A quote inside of a text is escaped, so what is counted are keys; only a request's tuple is an object.
-    """
-    if body.count(b'"tuple"') > most and next(islice(_TUPLE.finditer(body), most, None), None) is not None:
-        raise Failure.too_many(most)
 
 
 def check_batch(count: int, most: int) -> None:

@@ -17,37 +17,24 @@ from starlette.responses import Response
 from starlette.routing import Match, Route
 from starlette.types import Receive, Scope, Send
 
-from pacas.server.http_call import HttpCall
+from pacas.server.http.http_call import HttpCall
 from pacas.server.routes import LARGEST_PAGE, PAGE, Routes
-from pacas.wire.shapes import (
-    ARROW,
-    DOTS,
-    JSON,
-    AccountAnswer,
-    AccountLine,
-    Catalogue,
-    CircleAnswer,
-    CircleBody,
-    ErrorBody,
-    ErrorCode,
-    KeyAnswer,
-    OfferAnswer,
-    OfferBody,
-    OffersAnswer,
+from pacas.wire.shapes.accounts import AccountAnswer, AccountLine, OfferAnswer, OfferBody, OffersAnswer
+from pacas.wire.shapes.base import ARROW, DOTS, JSON
+from pacas.wire.shapes.catalogue import Catalogue
+from pacas.wire.shapes.circle import CircleAnswer, CircleBody
+from pacas.wire.shapes.failures import ErrorBody, ErrorCode, Status
+from pacas.wire.shapes.purchases import (
     PastPurchase,
-    ProofsAnswer,
-    ProofsBody,
     PurchaseAnswer,
     PurchaseBody,
     PurchasesAnswer,
     PurchasesBody,
-    QuotesAnswer,
-    QuotesBody,
     RunAnswer,
     RunBody,
-    Status,
-    TreeHeadDocument,
 )
+from pacas.wire.shapes.quotes import QuotesAnswer, QuotesBody
+from pacas.wire.shapes.receipts import KeyAnswer, ProofsAnswer, ProofsBody, TreeHeadDocument
 
 Endpoint = Callable[[HttpCall], Coroutine[Any, Any, Response]]
 DOCUMENT = "/v1/openapi.json"
@@ -268,7 +255,7 @@ OPERATIONS = (
         "circle_lines",
         "What members of a circle have sold of somebody; for members.",
         CircleAnswer,
-        (*_FOR_A_ROLE, ErrorCode.NOT_FOUND, ErrorCode.UNPROCESSABLE),
+        (*_FOR_A_ROLE, ErrorCode.NOT_FOUND, ErrorCode.UNPROCESSABLE, ErrorCode.RATE_LIMITED),
         None,
         (_KEY,),
     ),

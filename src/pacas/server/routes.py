@@ -2,37 +2,31 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, ParamSpec
 
 from pydantic import ValidationError
 from pydantic_core import to_json
 from starlette.responses import Response
 
-from pacas.core.schedule import Schedule
-from pacas.core.tab import Tab
+from pacas.core.rates.schedule import Schedule
+from pacas.core.rates.tab import Tab
 from pacas.errors import InputError
 from pacas.provider.ledger.accounts import Account, Role
 from pacas.provider.ledger.entry import Entry
-from pacas.server.failures import Failure
-from pacas.server.http_call import HttpCall, read_body
+from pacas.server.http.failures import Failure
+from pacas.server.http.http_call import HttpCall, read_body
 from pacas.server.limits import MEBIBYTE
-from pacas.server.metrics import MEDIA_TYPE as METRICS
-from pacas.server.offering import terms_document
+from pacas.server.monitoring.metrics import MEDIA_TYPE as METRICS
 from pacas.server.service import Service
-from pacas.server.thread_pools import Parts, all_parts
-from pacas.wire.shapes import (
-    ARROW,
-    DOTS,
-    JSON,
-    LONGEST_NAME,
-    ErrorCode,
-    ProofsBody,
-    Status,
-    TreeHeadDocument,
-)
+from pacas.server.thread_pools import all_parts
+from pacas.server.trading.offering import terms_document
+from pacas.wire.shapes.base import ARROW, DOTS, JSON, LONGEST_NAME
+from pacas.wire.shapes.failures import ErrorCode, Status
+from pacas.wire.shapes.purchases import LARGEST_RUN
+from pacas.wire.shapes.receipts import ProofsBody, TreeHeadDocument
 
 PAGE, LARGEST_PAGE = 100, 1000
 PAGE_BYTES = 4 * MEBIBYTE
@@ -59,18 +53,18 @@ class Routes:
         self._ok = Status().model_dump_json().encode()
 
     async def catalogue(self, call: HttpCall) -> Response:
-        account = await self._service.authentication.account(call)
+        account = await self._account_of(call)
         limits = self._service.limits(account).model_dump_json().encode()
         return _json(limits.join(self._catalogue))
 
     async def quotes(self, call: HttpCall) -> Response:
-        account = self._service.authentication.recent(call, Role.CLIENT) or await self._client(call)
+        account = await self._client(call)
         body = await self._body(call, JSON, account)
         quoting, pools = self._service.quoting, self._service.pools
         try:
             if quoting.is_quick and len(body) <= pools.AT_ONCE:
                 return _json(all_parts(quoting.json(body, account)))
-            return _json(await self._in_parts(call, account, quoting.json(body, account)))
+            return _json(await self._service.in_parts(call, account, quoting.json(body, account)))
         except ValidationError as error:
             raise Failure.of(error) from None
 
@@ -79,7 +73,7 @@ class Routes:
         attribute = call.parameter("attribute")[:LONGEST_NAME]
         body = await self._body(call, ARROW, account)
         quoting = self._service.quoting
-        told = await self._in_parts(call, account, quoting.arrow(attribute, body, account))
+        told = await self._service.in_parts(call, account, quoting.arrow(attribute, body, account))
         return Response(told, media_type=ARROW)
 
     async def prices(self, call: HttpCall) -> Response:
@@ -106,8 +100,7 @@ class Routes:
         if key in DOTS:
             raise Failure(ErrorCode.UNPROCESSABLE, f"the header Idempotency-Key must not be {key!r}: no path ends so")
         body = await self._body(call, JSON, account)
-        if not self._service.is_ready:  # or it would wait for what nobody else gets either
-            raise Failure.of_ledger(self._service.problem)
+        self._service.check_ready()
         try:
             return _json(await self._service.selling.answer(body, key, account))
         except ValidationError as error:
@@ -115,9 +108,8 @@ class Routes:
 
     async def run(self, call: HttpCall) -> Response:
         account = await self._client(call)
-        body = await self._body(call, JSON, account)
-        if not self._service.is_ready:
-            raise Failure.of_ledger(self._service.problem)
+        body = await self._body(call, JSON, account, LARGEST_RUN)
+        self._service.check_ready()
         try:
             return _json(await self._service.selling.answer_run(body, account))
         except ValidationError as error:
@@ -148,33 +140,33 @@ class Routes:
         return _json(await self._service.pools.store.run(self._service.offering.withdraw, id, account))
 
     async def circle_lines(self, call: HttpCall) -> Response:
-        await self._service.authentication.account(call, Role.MEMBER)
-        return _json(await self._service.pools.store.run(self._service.circle.read, call.parameter("key")))
+        account = await self._account_of(call, Role.MEMBER)
+        return _json(await self._in_turn(account, self._service.circle.read, call.parameter("key"), account))
 
     async def circle_reserve(self, call: HttpCall) -> Response:
-        account = await self._service.authentication.account(call, Role.MEMBER)
+        account = await self._account_of(call, Role.MEMBER)
         body, key = await self._body(call, JSON, account), call.parameter("key")
         try:
-            return _json(await self._service.pools.store.run(self._service.circle.reserve, key, body, account))
+            return _json(await self._in_turn(account, self._service.circle.reserve, key, body, account))
         except ValidationError as error:
             raise Failure.of(error) from None
 
     async def account(self, call: HttpCall) -> Response:
-        account = await self._service.authentication.account(call)
+        account = await self._account_of(call)
         after, limit = _page(call)
         return _json(await self._in_turn(account, self._account, account, after, limit))
 
     async def accounts(self, call: HttpCall) -> Response:
-        await self._service.authentication.account(call, Role.OPERATOR)
+        await self._account_of(call, Role.OPERATOR)
         return _json(await self._service.pools.store.run(self._accounts))
 
     async def log_head(self, call: HttpCall) -> Response:
-        await self._service.authentication.account(call)
+        await self._account_of(call)
         signed = await self._service.pools.store.run(self._service.tree_log.head)
         return _json(TreeHeadDocument.of(signed).model_dump_json().encode())
 
     async def log_proofs(self, call: HttpCall) -> Response:
-        account = await self._service.authentication.account(call)
+        account = await self._account_of(call)
         body = await self._body(call, JSON, account)
         return _json(await self._in_turn(account, self._proofs, body, account))
 
@@ -185,37 +177,34 @@ class Routes:
         return _json(self._ok)
 
     async def ready(self, call: HttpCall) -> Response:
-        if not self._service.is_ready:
-            raise Failure.of_ledger(self._service.problem)
+        self._service.check_ready()
         return _json(self._ok)
 
     async def metrics(self, call: HttpCall) -> Response:
-        await self._service.authentication.account(call, Role.OPERATOR)
+        await self._account_of(call, Role.OPERATOR)
         totals = await self._service.pools.store.run(self._service.provider.ledger.totals)
         text = self._service.metrics.text(sum(total.spent for total in totals.values()))
         return Response(text, media_type=METRICS)
 
-    async def _in_parts(self, call: HttpCall, account: Account, parts: Parts[bytes]) -> bytes:
-        """Answer a call whose body is there, one of an account at a time, for as long as its client waits."""
-        leaving = asyncio.ensure_future(call.receive())
-        try:
-            async with self._service.pools.turns.of(account.name):
-                return await self._service.pools.quotes.run_parts(parts, leaving.done)
-        finally:
-            leaving.cancel()
-
-    async def _body(self, call: HttpCall, media_type: str, account: Account) -> bytes:
-        body = await read_body(call, media_type.encode(), self._service.settings.max_body_bytes)
-        self._service.limit.take_body(account, len(body))
-        return body
+    async def _body(self, call: HttpCall, media_type: str, account: Account, most: int | None = None) -> bytes:
+        counted = partial(self._service.limit.take_body, account)
+        largest = self._service.settings.max_body_bytes
+        return await read_body(call, media_type.encode(), min(largest, most or largest), counted)
 
     async def _in_turn(self, account: Account, ask: Callable[P, bytes], *args: P.args, **kwargs: P.kwargs) -> bytes:
         """Ask the store, one call of an account at a time: many pages of one keep no thread from others."""
         async with self._service.pools.turns.of(account.name):
             return await self._service.pools.store.run(ask, *args, **kwargs)
 
-    def _client(self, call: HttpCall) -> Awaitable[Account]:
-        return self._service.authentication.account(call, Role.CLIENT)
+    async def _client(self, call: HttpCall) -> Account:
+        return await self._account_of(call, Role.CLIENT)
+
+    async def _account_of(self, call: HttpCall, role: Role | None = None) -> Account:
+        """The caller's account, when it is its turn."""
+        authentication = self._service.authentication
+        account = authentication.recent(call, role) or await authentication.account(call, role)
+        await self._service.pools.rounds.turn(account.name)
+        return account
 
     # ---- what is asked of the store -----------------------------------------------------------------------------
 

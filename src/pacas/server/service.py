@@ -6,34 +6,39 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from time import monotonic
-from typing import Any
+from typing import Any, TypeVar
 
 from structlog.typing import FilteringBoundLogger
 
-from pacas.core.tab import Tab
+from pacas.core.rates.tab import Tab
 from pacas.errors import StorageError
 from pacas.protocol.circle import House
+from pacas.protocol.messages import Offer
 from pacas.provider.ledger.accounts import Account, Accounts
 from pacas.provider.ledger.entry import NOTHING_BOUGHT
 from pacas.provider.ledger.offers import MemoryOffers, PrivateOffers
 from pacas.provider.provider import Provider
-from pacas.server.answer_writers import PurchaseWriter, QuoteWriter, Widest
 from pacas.server.authentication import Authentication
-from pacas.server.circle import CircleDesk
+from pacas.server.http.failures import Failure
+from pacas.server.http.http_call import HttpCall
 from pacas.server.limits import QuoteLimit, ServiceSettings
-from pacas.server.logs import place
-from pacas.server.metrics import Metrics
-from pacas.server.offering import Offering
-from pacas.server.presence import BEAT, Presence
-from pacas.server.price_lists import PublishedLists
-from pacas.server.quoting import Quoting
-from pacas.server.selling import Selling
+from pacas.server.monitoring.logs import place
+from pacas.server.monitoring.metrics import Metrics
+from pacas.server.monitoring.presence import BEAT, Presence
+from pacas.server.monitoring.watch import Watch
 from pacas.server.signing_key import SigningKey
-from pacas.server.thread_pools import ThreadPools
+from pacas.server.thread_pools import Parts, ThreadPools
+from pacas.server.trading.answer_writers import PurchaseWriter, QuoteWriter, Widest
+from pacas.server.trading.circle import CircleDesk
+from pacas.server.trading.offering import Offering
+from pacas.server.trading.price_lists import PublishedLists
+from pacas.server.trading.quoting import Quoting
+from pacas.server.trading.sales_desk import SalesDesk
+from pacas.server.trading.selling import Selling
 from pacas.server.tree_log import TreeLog
-from pacas.server.watch import Watch
-from pacas.wire.shapes import Catalogue, Limits, OfferedAttribute, PublishedHierarchy, RateStep
+from pacas.wire.shapes.catalogue import Catalogue, Limits, OfferedAttribute, OfferedBounds, PublishedHierarchy, RateStep
 
+T = TypeVar("T")
 REFRESH = 0.05
 """Seconds between two looks at what other processes have sold."""
 PATIENCE = 5.0
@@ -57,7 +62,6 @@ class Service:
     ) -> None:
         self._presence = presence
         self.offers = MemoryOffers() if offers is None else offers
-        self.circle = CircleDesk(house)
         self.provider, self.accounts, self.settings, self.signing, self.log = provider, accounts, settings, signing, log
         self.metrics, self.pools = Metrics(), ThreadPools()
         self.authentication = Authentication(accounts, self.pools.store)
@@ -69,10 +73,19 @@ class Service:
         self.purchases = PurchaseWriter(signing, self.tree_log, quotes, self.widest)
         self.price_lists = PublishedLists(provider, settings.publish_prices)
         self.limit = QuoteLimit(settings.quotes_per_minute)
+        self.circle = CircleDesk(house, self.limit)
         self.quoting = Quoting(provider, settings, quotes, self.metrics, self.limit, watch)
-        self.selling = Selling(
-            provider, settings, self.purchases, self.metrics, self.limit, self.authentication, self.pools, watch
+        self.desk = SalesDesk(
+            provider,
+            self.purchases,
+            self.metrics,
+            self.limit,
+            self.authentication,
+            self.pools.desk,
+            self.check_ready,
+            watch,
         )
+        self.selling = Selling(provider, settings, self.desk, self.purchases, self.limit, self.pools)
         self.offering = Offering(provider, self.offers, self.authentication)
         self._heard: float | None = monotonic()
         self.problem: Exception | None = None
@@ -88,6 +101,11 @@ class Service:
         is_heard = self._heard is not None and monotonic() - self._heard < PATIENCE
         return is_heard and (self._presence is None or self._presence.is_fresh)
 
+    def check_ready(self) -> None:
+        """Raise where a sale would wait for what nobody else gets either."""
+        if not self.is_ready:
+            raise Failure.of_ledger(self.problem)
+
     def catalogue(self) -> Catalogue:
         """What is for sale. Hierarchies that are nothing but the data's own values are not published."""
         own = self.provider.shop.terms.hierarchies
@@ -100,6 +118,8 @@ class Service:
                 may_be_absent=offer.may_be_absent,
                 floor=offer.floor,
                 prices=self.price_lists.offered(attribute),
+                costs=self.price_lists.costs(attribute),
+                bounds=self._bounds(offer),
                 is_sealed=offer.is_sealed,
             )
             for attribute, offer in self.provider.catalogue().items()
@@ -113,6 +133,11 @@ class Service:
             dependencies=published,
             schedule=self.rates(),
         )
+
+    def _bounds(self, offer: Offer) -> list[OfferedBounds] | None:
+        if offer.bounds is None or not self.settings.publish_prices:
+            return None
+        return [OfferedBounds(lowest=one.lowest, highest=one.highest) for one in offer.bounds]
 
     def rates(self, tab: Tab = NOTHING_BOUGHT) -> list[RateStep]:
         """What list prices cost, everybody or an account; none where that is what the list says."""
@@ -128,6 +153,12 @@ class Service:
         body = self.settings.max_body_bytes
         run = min(batch, self.provider.most_at_once)
         return Limits(max_body_bytes=body, max_batch=batch, max_run=run, quotes_per_minute=quotes_per_minute)
+
+    async def in_parts(self, call: HttpCall, account: Account, parts: Parts[T]) -> T:
+        """Do what a call asks whose body is there, one of an account at a time, for as long as its client waits."""
+        with call.waited_for() as is_gone:
+            async with self.pools.turns.of(account.name):
+                return await self.pools.quotes.run_parts(parts, is_gone)
 
     @asynccontextmanager
     async def running(self, app: Any) -> AsyncIterator[None]:

@@ -6,10 +6,12 @@ the network for everybody to read.
 
 from __future__ import annotations
 
+import gc
 import logging
 import signal
 import socket
 import ssl
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -25,13 +27,15 @@ from starlette.types import ASGIApp
 from structlog.typing import FilteringBoundLogger
 
 from pacas.errors import FileError, InputError
-from pacas.server.connections import USUAL, ConnectionLimits, Connections, Note
-from pacas.server.http_protocol import HttpConfig
-from pacas.server.logs import ServerLines
+from pacas.server.http.connections import USUAL, ConnectionLimits, Connections, Note
+from pacas.server.http.http_protocol import HttpConfig
+from pacas.server.monitoring.logs import ServerLines
 
 GRACE = 30
 """Seconds for calls to end after the service was told to stop; a purchase that was begun is finished in any case."""
 BACKLOG = 2048
+SWITCH = 0.0001
+"""Seconds after which a thread that works on something large lets others go on: calls that are small wait no longer."""
 ENOUGH_FILES = 16_384
 """Open files, connections among them, that a service asks for where it has fewer."""
 
@@ -147,6 +151,9 @@ def serve(
     def ended(address: str, why: str, count: int) -> None:
         log.warning("connections ended", client=address, why=why, count=count)
 
+    sys.setswitchinterval(SWITCH)
+    gc.collect()
+    gc.freeze()  # what is there now stays, and is not searched for garbage while clients wait
     with _server_lines(log):
         config = http_of(app, context, limits=limits, note=ended)
         Server(config, announce, app.state.stop).run(sockets=[listener])

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import stat
-from base64 import b64encode
+from base64 import b64decode, b64encode
 from collections.abc import Sequence
 from pathlib import Path
 
-from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
@@ -27,8 +27,11 @@ from pacas.protocol.receipt import Receipt, SignedReceipt
 from pacas.protocol.tree_head import SignedTreeHead, TreeHead
 from pacas.storage.new_file import made_once
 from pacas.wire.key_history import handover_bytes, joined_keys
-from pacas.wire.shapes import KeyAnswer, KeyHandover
+from pacas.wire.shapes.receipts import KeyAnswer, KeyHandover
 from pacas.wire.signatures import head_bytes, id_of, signed_bytes
+
+_CHECKPOINT = b"pacas checkpoint\n"
+"""What is signed begins with what it is: no receipt and no head does so."""
 
 
 class SigningKey:
@@ -106,6 +109,18 @@ class SigningKey:
         """Sign a tree head as its provider, or cosign another's as a witness."""
         signature = self._key.sign(head_bytes(head, self.key_id, is_witness=is_witness))
         return SignedTreeHead(head, self.key_id, b64encode(signature).decode("ascii"))
+
+    def sign_checkpoint(self, text: bytes) -> str:
+        """Sign what this provider has known of its ledger, for its own eyes."""
+        return b64encode(self._key.sign(_CHECKPOINT + text)).decode("ascii")
+
+    def has_signed_checkpoint(self, text: bytes, signature: str) -> bool:
+        """Whether this key, and none before it, has signed that."""
+        try:
+            self._key.public_key().verify(b64decode(signature, validate=True), _CHECKPOINT + text)
+        except (ValueError, InvalidSignature):
+            return False
+        return True
 
     def derived(self, purpose: bytes, length: int) -> bytes:
         """Another secret, for one purpose, the same wherever this key is."""

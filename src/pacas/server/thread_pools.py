@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Generator
+from collections import deque
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import Concatenate, Generic, ParamSpec, TypeVar
 from weakref import WeakValueDictionary
 
 from starlette.requests import ClientDisconnect
 
 P = ParamSpec("P")
 T = TypeVar("T")
+A = TypeVar("A")
+REST = 0.001
+"""Seconds."""
 Parts = Generator[None, None, T]
 """Work that may pause, and what comes of it."""
 
@@ -21,11 +25,17 @@ class ThreadPool:
 
     def __init__(self, name: str, threads: int) -> None:
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix=f"pacas-{name}")
+        self.tasks = 0
+        """How many are waited for."""
 
     async def run(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Call a function there. It runs to its end, even if nobody waits for it any more."""
         future = self._pool.submit(function, *args, **kwargs)
-        return await asyncio.wrap_future(future)
+        self.tasks += 1
+        try:
+            return await asyncio.wrap_future(future)
+        finally:
+            self.tasks -= 1
 
     async def run_parts(self, parts: Parts[T], is_gone: Callable[[], bool]) -> T:
         """Do there what comes in parts; others come in between, and who has gone is not worked for any more."""
@@ -58,14 +68,90 @@ def all_parts(parts: Parts[T]) -> T:
     return told[0]
 
 
+class Together(Generic[A, T]):
+    """Calls that a thread of a pool serves together: all that wait by the time it is free, and no more than so many.
+
+    So many calls take one wake-up of the thread, and one of the event loop.
+    """
+
+    def __init__(self, pool: ThreadPool, serve: Callable[[Sequence[A]], Sequence[T | Exception]], most: int) -> None:
+        self._pool, self._serve, self._most = pool, serve, most
+        self._waiting: deque[tuple[A, asyncio.Future[T]]] = deque()
+        self._serving: asyncio.Task[None] | None = None
+
+    async def ask(self, one: A) -> T:
+        """Have a call served. It is, once it waits, even if nobody waits for it any more."""
+        mine: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        self._waiting.append((one, mine))
+        if self._serving is None:
+            self._serving = asyncio.create_task(self._serve_all())
+        return await mine
+
+    async def _serve_all(self) -> None:
+        try:
+            while self._waiting:
+                some = [self._waiting.popleft() for _ in range(min(self._most, len(self._waiting)))]
+                for (_, future), told in zip(some, await self._served([one for one, _ in some]), strict=True):
+                    if future.done():  # its caller has gone
+                        continue
+                    if isinstance(told, Exception):
+                        future.set_exception(told)
+                    else:
+                        future.set_result(told)
+        finally:
+            self._serving = None
+
+    async def _served(self, some: Sequence[A]) -> Sequence[T | Exception]:
+        try:
+            return await self._pool.run(self._serve, some)
+        except Exception as error:
+            return [error] * len(some)
+
+
 class Turns:
-    """One call of an account at a time, so that many of its calls together get no more than one of another's does."""
+    """So many calls of an account at a time, so that many of its calls together get no more than those get."""
 
-    def __init__(self) -> None:
-        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+    def __init__(self, most: int = 1) -> None:
+        self._most = most
+        self._places: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
 
-    def of(self, account: str) -> asyncio.Lock:
-        return self._locks.setdefault(account, asyncio.Lock())
+    def of(self, account: str) -> asyncio.Semaphore:
+        return self._places.setdefault(account, asyncio.Semaphore(self._most))
+
+
+class Rounds:
+    """Calls that are answered at once: one of an account in a round of the event loop, and then others'.
+
+    While threads are at work, who waits for a next round waits a little longer: they get on only when the loop rests.
+    """
+
+    def __init__(self, is_busy: Callable[[], bool] = lambda: False) -> None:
+        self._is_busy = is_busy
+        self._waiting: dict[str, deque[asyncio.Future[None]]] = {}
+        """By account that has had its turn in this round: who waits for the next."""
+
+    async def turn(self, account: str) -> None:
+        """Wait for the account's next turn, if one of its calls has had this round's."""
+        loop, waiting = asyncio.get_running_loop(), self._waiting.get(account)
+        if waiting is None:
+            self._waiting[account] = deque()
+            loop.call_soon(self._next, account)
+            return
+        waiting.append(mine := loop.create_future())
+        await mine
+
+    def _next(self, account: str, has_rested: bool = False) -> None:
+        waiting = self._waiting[account]
+        while waiting:
+            if not has_rested and self._is_busy():
+                asyncio.get_running_loop().call_later(REST, self._next, account, True)
+                return
+            one = waiting.popleft()
+            if not one.done():  # nor has gone
+                one.set_result(None)
+                asyncio.get_running_loop().call_soon(self._next, account)
+                return
+        del self._waiting[account]
 
 
 class ThreadPools:
@@ -76,19 +162,25 @@ class ThreadPools:
 
     def __init__(self) -> None:
         self.quotes = ThreadPool("quotes", 2)
-        self.turns = Turns()
-        self.sales = ThreadPool("sales", 16)
-        """The ledger is serial, and those who wait for it at the same time share a commit."""
+        self.rounds, self.turns, self.runs, self.buyers = Rounds(self._is_busy), Turns(), Turns(), Turns(8)
+        """Of small calls, large ones, runs of purchases, and single purchases: these may share a commit."""
+        self.desk, self.sales = ThreadPool("desk", 1), ThreadPool("sales", 8)
+        """For single purchases of all who wait, and for runs of them: the ledger is serial, and who waits for it at the
+        same time shares a commit."""
         self.store = ThreadPool("store", 2)
 
     async def read(
-        self, function: Callable[Concatenate[bytes, P], T], body: bytes, *args: P.args, **kwargs: P.kwargs
+        self, account: str, function: Callable[Concatenate[bytes, P], T], body: bytes, *args: P.args, **kwargs: P.kwargs
     ) -> T:
-        """Call a function with a body: here if it is small, or else where it keeps nobody waiting."""
+        """Call a function with an account's body: here if it is small, or else where it keeps nobody waiting."""
         if len(body) <= self.AT_ONCE:
             return function(body, *args, **kwargs)
-        return await self.quotes.run(function, body, *args, **kwargs)
+        async with self.turns.of(account):
+            return await self.quotes.run(function, body, *args, **kwargs)
+
+    def _is_busy(self) -> bool:
+        return bool(self.desk.tasks or self.sales.tasks or self.quotes.tasks or self.store.tasks)
 
     def finish(self) -> None:
-        for pool in (self.sales, self.quotes, self.store):
+        for pool in (self.desk, self.sales, self.quotes, self.store):
             pool.finish()

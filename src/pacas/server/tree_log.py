@@ -6,7 +6,7 @@ Until the first sale a ledger may begin anew: the log is empty then.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from threading import Lock
 
 from pacas.protocol.merkle_tree import MerkleTree
@@ -14,10 +14,10 @@ from pacas.protocol.tree_head import LoggedEntry, SignedTreeHead, TreeHead
 from pacas.provider.ledger.chain import EMPTY, Head
 from pacas.provider.ledger.entry import Entry
 from pacas.provider.ledger.ledger import Ledger
-from pacas.server.failures import Failure
+from pacas.server.http.failures import Failure
 from pacas.server.signing_key import SigningKey
 from pacas.storage.database import utc_seconds
-from pacas.wire.shapes import ErrorCode
+from pacas.wire.shapes.failures import ErrorCode
 
 FRESH = 60
 """Seconds for which a head that was signed is given again, if the log has not grown."""
@@ -46,13 +46,22 @@ class TreeLog:
             self._catch_up()
             return self._head()
 
+    def take_in(self, entries: Iterable[Entry]) -> None:
+        """Durable entries that were sold together: one head has them all, and is signed once."""
+        with self._lock:
+            for entry in entries:
+                self._take_in(entry)
+
+    def _take_in(self, entry: Entry) -> None:
+        if (entry.sequence, entry.previous) == self._last:
+            self._append(entry.hash)
+        elif entry.sequence >= self._last.entries:
+            self._catch_up()
+
     def logged(self, entry: Entry) -> LoggedEntry:
         """A head that has a durable entry, and the proof that it has it."""
         with self._lock:
-            if (entry.sequence, entry.previous) == self._last:
-                self._append(entry.hash)
-            elif entry.sequence > self._last.entries:
-                self._catch_up()
+            self._take_in(entry)
             signed = self._head()
             path = self._tree.inclusion(entry.sequence, signed.head.size)
         return LoggedEntry(signed, tuple(map(bytes.hex, path)))

@@ -1,4 +1,4 @@
-"""Small tables beside a ledger's own, in its database: accounts, private offers, what was refused, and who serves it.
+"""Small tables beside a ledger's own, in its database: accounts, offers, refusals, a checkpoint, and who serves it.
 
 They are the same for every database.
 
@@ -10,15 +10,17 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import fields
 from typing import Any, ClassVar
 
-from pacas.core.schedule import Schedule
-from pacas.errors import HouseError, InputError, StorageError
+from pacas.core.rates.schedule import Schedule
+from pacas.errors import HouseError, StorageError
 from pacas.protocol.circle import CircleLine, CircleLines
-from pacas.provider.ledger.accounts import Account, Role, name_taken, no_such_account
+from pacas.provider.ledger.account_change import KEYS
+from pacas.provider.ledger.accounts import Account, Accounts, Change, Role
+from pacas.provider.ledger.ledger import Ledger
 from pacas.provider.ledger.offers import OfferState, PrivateOffer
 from pacas.provider.ledger.refusals import RefusalCount
 
@@ -29,7 +31,31 @@ MOST_LINES = 1000
 """Of one key: far more than attributes have levels."""
 
 
-class SideTable(ABC):
+class SideDatabase(ABC):
+    """A ledger's database, as one of the tables beside the ledger reads and writes it; `str` of it tells no secret."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of the database."""
+
+    @abstractmethod
+    def read(self, statement: str, *values: object) -> Rows:
+        """The rows of a statement; none if there is no table yet."""
+
+    @abstractmethod
+    def make_table(self) -> None:
+        """Make the table, and the columns that one of an earlier release lacks."""
+
+    @abstractmethod
+    def write(self, statement: str, *values: object) -> Rows:
+        """What a statement has changed, durably; before or after a sale, never in the midst of one."""
+
+    @abstractmethod
+    def open_ledger(self) -> Ledger:
+        """The ledger that the table is beside, by connections of its own."""
+
+
+class SideTable:
     """A table in a ledger's database."""
 
     NAME: ClassVar[str]
@@ -37,36 +63,50 @@ class SideTable(ABC):
     """The statement that makes it, if it is not there."""
     LATER: ClassVar[Mapping[str, str]] = {}
     """The columns that tables of earlier releases lack, and what is kept in them."""
+    IS_APART: ClassVar[bool] = False
+    """Whether no ledger is in its database, so that nobody waits for the writer of one."""
 
-    @abstractmethod
+    def __init__(self, database: SideDatabase) -> None:
+        self._database = database
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str(self._database)!r})"
+
     def close(self) -> None:
-        """Let go of the database."""
+        self._database.close()
 
-    @abstractmethod
-    def _read(self, statement: str, *values: object) -> Rows:
-        """The rows of a statement; none if there is no table yet."""
-
-    @abstractmethod
-    def _write(self, statement: str, *values: object) -> Rows:
-        """What a statement has changed, durably; before or after a sale, never in the midst of one."""
-
-    def additions(self, columns: Sequence[str]) -> Iterator[str]:
+    @classmethod
+    def additions(cls, columns: Sequence[str]) -> list[str]:
         """The statements that a table with these columns needs."""
-        for column, kind in self.LATER.items():
-            if column not in columns:
-                yield f"ALTER TABLE {self.NAME} ADD COLUMN {column} {kind}"
+        lacking = (column for column in cls.LATER if column not in columns)
+        return [f"ALTER TABLE {cls.NAME} ADD COLUMN {column} {cls.LATER[column]}" for column in lacking]
 
 
-_COLUMNS = "name, role, credit, revoked, token_hash, quotes_per_minute, expires, previous_hash, previous_expires"
-_ACCOUNT = f"SELECT {_COLUMNS} FROM account"
-_ADD = f"""INSERT INTO account ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-    ON CONFLICT (name) DO UPDATE SET role = excluded.role, credit = excluded.credit, revoked = excluded.revoked,
-    token_hash = excluded.token_hash, quotes_per_minute = excluded.quotes_per_minute, expires = excluded.expires,
-    previous_hash = excluded.previous_hash, previous_expires = excluded.previous_expires
-    WHERE account.revoked = 1 RETURNING name"""
+_COLUMNS = tuple(one.name for one in fields(Account))
+_ACCOUNT = f"SELECT {', '.join(_COLUMNS)} FROM account"
+EVERY_ACCOUNT = "SELECT * FROM account"
+NOT_ENTERED = """SELECT * FROM account WHERE NOT EXISTS (
+    SELECT 1 FROM entry WHERE buyer = name AND idempotency_key >= ? AND idempotency_key < ? AND details LIKE ?)"""
+"""The accounts that no entry says anything of. By a range of keys: a buyer may have many entries."""
+ENTERED = (KEYS, KEYS[:-1] + chr(ord(KEYS[-1]) + 1), '{"account":%')
+PUT_ACCOUNT = f"""INSERT INTO account ({", ".join(_COLUMNS)}) VALUES ({", ".join("?" * len(_COLUMNS))})
+    ON CONFLICT (name) DO UPDATE SET {", ".join(f"{column} = excluded.{column}" for column in _COLUMNS[1:])}"""
 
 
-class AccountTable(SideTable):
+def put_values(account: Account) -> tuple[Any, ...]:
+    """The values of `PUT_ACCOUNT`."""
+    given = (getattr(account, column) for column in _COLUMNS)
+    return tuple(int(one) if isinstance(one, bool) else str(one) if isinstance(one, Role) else one for one in given)
+
+
+def accounts_of(columns: Sequence[str], rows: Iterable[tuple[Any, ...]]) -> list[Account]:
+    """The accounts that rows with these columns keep, by name in order; an earlier release had fewer of them."""
+    kept = (dict(zip(columns, row, strict=True)) for row in rows)
+    found = [Account(**{**one, "role": Role(one["role"]), "revoked": bool(one["revoked"])}) for one in kept]
+    return sorted(found, key=lambda account: account.name)
+
+
+class AccountTable(SideTable, Accounts):
     """Accounts in a database."""
 
     NAME = "account"
@@ -79,65 +119,31 @@ class AccountTable(SideTable):
         quotes_per_minute BIGINT,
         expires BIGINT,
         previous_hash TEXT,
-        previous_expires BIGINT
+        previous_expires BIGINT,
+        certificate TEXT
     )"""
     LATER: ClassVar[Mapping[str, str]] = {
         "quotes_per_minute": "BIGINT",
         "expires": "BIGINT",
         "previous_hash": "TEXT",
         "previous_expires": "BIGINT",
+        "certificate": "TEXT",
     }
 
-    def add(self, account: Account) -> None:
-        given = (account.name, account.role.value, account.credit, int(account.revoked), account.token_hash)
-        ends = (account.quotes_per_minute, account.expires, account.previous_hash, account.previous_expires)
-        if not self._write(_ADD, *given, *ends):
-            raise name_taken(account.name)
-
     def list(self) -> list[Account]:
-        return sorted((_account(row) for row in self._read(_ACCOUNT)), key=lambda account: account.name)
+        return accounts_of(_COLUMNS, self._database.read(_ACCOUNT))
 
     def by_token(self, token_hash: str) -> Account | None:
         account = self._one("token_hash", token_hash) or self._one("previous_hash", token_hash)
         return None if account is None else account.opened_by(token_hash)
 
-    def revoke(self, name: str) -> None:
-        self._change("UPDATE account SET revoked = 1 WHERE name = ? RETURNING name", name, name=name)
-
-    def set_token(self, name: str, token_hash: str, expires: int | None, until: int) -> None:
-        account = self._one("name", name)
-        if account is None:
-            raise no_such_account(name, (one.name for one in self.list()))
-        after = account.with_token(token_hash, expires, until)
-        changed = self._write(
-            "UPDATE account SET token_hash = ?, expires = ?, previous_hash = ?, previous_expires = ? "
-            "WHERE name = ? AND token_hash = ? AND revoked = 0 RETURNING name",
-            *(after.token_hash, after.expires, after.previous_hash, after.previous_expires, name, account.token_hash),
-        )
-        if not changed:
-            raise InputError(f"the account {name!r} was changed by somebody else in this moment; try again")
-
-    def set_credit(self, name: str, credit: int | None) -> None:
-        if (account := self._one("name", name)) is not None:
-            replace(account, credit=credit)  # raises, if it may not have that
-        self._change("UPDATE account SET credit = ? WHERE name = ? RETURNING name", credit, name, name=name)
-
-    def set_rate(self, name: str, quotes_per_minute: int | None) -> None:
-        statement = "UPDATE account SET quotes_per_minute = ? WHERE name = ? RETURNING name"
-        self._change(statement, quotes_per_minute, name, name=name)
+    def change(self, name: str, change: Change) -> None:
+        self._database.make_table()
+        with closing(self._database.open_ledger()) as ledger:
+            ledger.change_account(name, change)
 
     def _one(self, column: str, value: str) -> Account | None:
-        rows = self._read(f"{_ACCOUNT} WHERE {column} = ?", value)
-        return _account(rows[0]) if rows else None
-
-    def _change(self, statement: str, *values: object, name: str) -> None:
-        if not self._write(statement, *values):
-            raise no_such_account(name, (account.name for account in self.list()))
-
-
-def _account(row: tuple[Any, ...]) -> Account:
-    name, role, credit, revoked, *rest = row
-    return Account(name, Role(role), credit, bool(revoked), *rest)
+        return next(iter(accounts_of(_COLUMNS, self._database.read(f"{_ACCOUNT} WHERE {column} = ?", value))), None)
 
 
 class OfferTable(SideTable):
@@ -157,7 +163,7 @@ class OfferTable(SideTable):
 
     def add(self, offer: PrivateOffer) -> None:
         given = (offer.id, offer.buyer, str(offer.schedule), offer.prepaid, offer.days, offer.state.value)
-        self._write(
+        self._database.write(
             "INSERT INTO offer (id, buyer, schedule, prepaid, days, state, stands_until, number) "
             "SELECT ?, ?, ?, ?, ?, ?, ?, coalesce(max(number), 0) + 1 FROM offer RETURNING id",
             *given,
@@ -165,12 +171,14 @@ class OfferTable(SideTable):
         )
 
     def list(self, buyer: str | None = None) -> list[PrivateOffer]:
-        rows = self._read("SELECT id, buyer, schedule, prepaid, days, state, stands_until FROM offer ORDER BY number")
+        rows = self._database.read(
+            "SELECT id, buyer, schedule, prepaid, days, state, stands_until FROM offer ORDER BY number"
+        )
         return [offer for offer in map(_offer, rows) if buyer in (None, offer.buyer)]
 
     def change(self, id: str, before: OfferState, after: OfferState) -> bool:
         statement = "UPDATE offer SET state = ? WHERE id = ? AND state = ? RETURNING id"
-        return bool(self._write(statement, after.value, id, before.value))
+        return bool(self._database.write(statement, after.value, id, before.value))
 
 
 def _offer(row: tuple[Any, ...]) -> PrivateOffer:
@@ -182,6 +190,7 @@ class CircleTable(SideTable):
     """The lines of a clearing house: a row for each key, whose version says how often a line was added."""
 
     NAME = "circle"
+    IS_APART = True
     CREATE = """CREATE TABLE IF NOT EXISTS circle (
         key TEXT PRIMARY KEY,
         version BIGINT NOT NULL,
@@ -190,7 +199,7 @@ class CircleTable(SideTable):
 
     def read(self, key: str) -> CircleLines:
         with _house_faults():
-            rows = self._read("SELECT version, lines FROM circle WHERE key = ?", key)
+            rows = self._database.read("SELECT version, lines FROM circle WHERE key = ?", key)
         if not rows:
             return CircleLines()
         return CircleLines(rows[0][0], tuple(CircleLine(*line) for line in json.loads(rows[0][1])))
@@ -207,9 +216,9 @@ class CircleTable(SideTable):
         with _house_faults():
             if if_version == 0:
                 statement = "INSERT INTO circle VALUES (?, 1, ?) ON CONFLICT (key) DO NOTHING RETURNING key"
-                return bool(self._write(statement, key, lines))
+                return bool(self._database.write(statement, key, lines))
             statement = "UPDATE circle SET version = ?, lines = ? WHERE key = ? AND version = ? RETURNING key"
-            return bool(self._write(statement, if_version + 1, lines, key, if_version))
+            return bool(self._database.write(statement, if_version + 1, lines, key, if_version))
 
 
 @contextmanager
@@ -236,7 +245,7 @@ class RefusalTable(SideTable):
         for start in range(0, len(counts), MANY):
             some = counts[start : start + MANY]
             rows = ", ".join(["(?, ?, ?, ?)"] * len(some))
-            self._write(
+            self._database.write(
                 f"INSERT INTO refusal (hour, account, reason, refused) VALUES {rows} "
                 "ON CONFLICT (hour, account, reason) DO UPDATE SET refused = refusal.refused + excluded.refused "
                 "RETURNING hour",
@@ -244,8 +253,30 @@ class RefusalTable(SideTable):
             )
 
     def since(self, hour: int) -> list[RefusalCount]:
-        rows = self._read("SELECT hour, account, reason, refused FROM refusal WHERE hour >= ?", hour)
+        rows = self._database.read("SELECT hour, account, reason, refused FROM refusal WHERE hour >= ?", hour)
         return sorted(map(RefusalCount._make, rows))
+
+
+class CheckpointTable(SideTable):
+    """The last checkpoint of the ledger."""
+
+    NAME = "checkpoint"
+    CREATE = """CREATE TABLE IF NOT EXISTS checkpoint (
+        one BIGINT PRIMARY KEY CHECK (one = 1),
+        said TEXT NOT NULL,
+        signature TEXT NOT NULL
+    )"""
+
+    def last(self) -> tuple[str, str] | None:
+        rows = self._database.read("SELECT said, signature FROM checkpoint")
+        return (str(rows[0][0]), str(rows[0][1])) if rows else None
+
+    def keep(self, text: str, signature: str) -> None:
+        self._database.write(
+            "INSERT INTO checkpoint VALUES (1, ?, ?) "
+            "ON CONFLICT (one) DO UPDATE SET said = excluded.said, signature = excluded.signature RETURNING one",
+            *(text, signature),
+        )
 
 
 class ServingTable(SideTable):
@@ -259,7 +290,7 @@ class ServingTable(SideTable):
     )"""
 
     def note(self, process: str, terms: str, seen: int) -> None:
-        self._write(
+        self._database.write(
             "INSERT INTO serving (process, terms, seen) VALUES (?, ?, ?) "
             "ON CONFLICT (process) DO UPDATE SET terms = excluded.terms, seen = excluded.seen RETURNING process",
             process,
@@ -268,8 +299,10 @@ class ServingTable(SideTable):
         )
 
     def others(self, process: str, since: int) -> list[tuple[str, str]]:
-        rows = self._read("SELECT process, terms FROM serving WHERE process <> ? AND seen >= ?", process, since)
+        rows = self._database.read(
+            "SELECT process, terms FROM serving WHERE process <> ? AND seen >= ?", process, since
+        )
         return [(name, terms) for name, terms in rows]
 
     def forget(self, process: str) -> None:
-        self._write("DELETE FROM serving WHERE process = ? RETURNING process", process)
+        self._database.write("DELETE FROM serving WHERE process = ? RETURNING process", process)

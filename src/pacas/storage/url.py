@@ -10,12 +10,22 @@ from pacas.errors import ConfigError, LedgerWentBackError, StorageError, did_you
 from pacas.protocol.circle import House
 from pacas.provider.ledger.accounts import Accounts, MemoryAccounts
 from pacas.provider.ledger.chain import EMPTY, Head
-from pacas.provider.ledger.ledger import Ledger, MemoryLedger
+from pacas.provider.ledger.ledger import Ledger
+from pacas.provider.ledger.memory_ledger import MemoryLedger
 from pacas.provider.ledger.offers import PrivateOffers
 from pacas.provider.ledger.refusals import Refusals
-from pacas.storage.side_tables import ServingTable
+from pacas.storage.side_tables import (
+    AccountTable,
+    CheckpointTable,
+    CircleTable,
+    OfferTable,
+    RefusalTable,
+    ServingTable,
+    SideDatabase,
+    SideTable,
+)
 from pacas.storage.sqlite.ledger import SqliteLedger
-from pacas.storage.sqlite.side_tables import SqliteAccounts, SqliteCircle, SqliteOffers, SqliteRefusals, SqliteServing
+from pacas.storage.sqlite.side_tables import SqliteSideDatabase
 from pacas.storage.state_file import StateFile
 
 SCHEMES = ("sqlite", "postgresql", "memory")
@@ -79,16 +89,11 @@ def noted_head_of(url: str, folder: Path) -> Head | None:
 def open_accounts(url: str, folder: Path) -> Accounts:
     """The accounts that are kept with the ledger that a URL names."""
     kind, noted = ledger_kind(url), noted_head_of(url, folder)
-    match kind:
-        case "memory":
-            return MemoryAccounts()
-        case "postgresql":
-            tables = with_psycopg("pacas.storage.postgres.side_tables")
-            accounts: Accounts = tables.PostgresAccounts(url, make=noted is None)
-            return accounts
-        case _:
-            _check_is_there(path := sqlite_path(url, folder), noted)
-            return SqliteAccounts(path)
+    if kind == "memory":
+        return MemoryAccounts()
+    if kind == "sqlite":
+        _check_is_there(sqlite_path(url, folder), noted)
+    return AccountTable(_beside(url, folder, AccountTable, make=noted is None))
 
 
 def state_file(url: str, folder: Path) -> StateFile | None:
@@ -115,26 +120,38 @@ def _check_is_there(path: Path, noted: Head | None) -> None:
         )
 
 
-def open_refusals(url: str, folder: Path) -> Refusals:
-    """The refusals that are counted beside the ledger that a URL names, which is no ledger in memory."""
+def _beside(url: str, folder: Path, table: type[SideTable], *, make: bool = True) -> SideDatabase:
+    """Where a table is kept beside the ledger that a URL names, which is no ledger in memory."""
     if ledger_kind(url) == "postgresql":
-        refusals: Refusals = with_psycopg("pacas.storage.postgres.side_tables").PostgresRefusals(url)
-        return refusals
-    return SqliteRefusals(sqlite_path(url, folder))
+        tables = with_psycopg("pacas.storage.postgres.side_tables")
+        database: SideDatabase = tables.PostgresSideDatabase(url, table, make=make)
+        return database
+    return SqliteSideDatabase(sqlite_path(url, folder), table)
+
+
+def open_refusals(url: str, folder: Path) -> Refusals:
+    """The refusals that are counted beside a ledger."""
+    return RefusalTable(_beside(url, folder, RefusalTable))
 
 
 def open_offers(url: str, folder: Path) -> PrivateOffers:
-    """The private offers that are kept with the ledger that a URL names, which is no ledger in memory."""
-    if ledger_kind(url) == "postgresql":
-        offers: PrivateOffers = with_psycopg("pacas.storage.postgres.side_tables").PostgresOffers(url)
-        return offers
-    return SqliteOffers(sqlite_path(url, folder))
+    """The private offers that are kept with a ledger."""
+    return OfferTable(_beside(url, folder, OfferTable))
+
+
+def open_checkpoints(url: str, folder: Path) -> CheckpointTable:
+    """The checkpoint that is kept with a ledger."""
+    return CheckpointTable(_beside(url, folder, CheckpointTable, make=False))
+
+
+def open_serving(url: str, folder: Path) -> ServingTable:
+    """The processes that serve a ledger."""
+    return ServingTable(_beside(url, folder, ServingTable))
 
 
 def open_house(url: str) -> House:
     """The clearing house in PostgreSQL that a URL names: a schema of its own, as a ledger has."""
-    house: House = with_psycopg("pacas.storage.postgres.side_tables").PostgresCircle(url)
-    return house
+    return CircleTable(with_psycopg("pacas.storage.postgres.side_tables").PostgresSideDatabase(url, CircleTable))
 
 
 def open_kept_house(url: str, folder: Path) -> House:
@@ -146,15 +163,7 @@ def open_kept_house(url: str, folder: Path) -> House:
         address = with_psycopg("pacas.storage.postgres.address").PostgresAddress
         return open_house(address.beside(url, "circle"))
     path = sqlite_path(url, folder)
-    return SqliteCircle(path.with_name(f"{path.name}.circle"))
-
-
-def open_serving(url: str, folder: Path) -> ServingTable:
-    """The processes that serve the ledger that a URL names, which is no ledger in memory."""
-    if ledger_kind(url) == "postgresql":
-        serving: ServingTable = with_psycopg("pacas.storage.postgres.side_tables").PostgresServing(url)
-        return serving
-    return SqliteServing(sqlite_path(url, folder))
+    return CircleTable(SqliteSideDatabase(path.with_name(f"{path.name}.circle"), CircleTable))
 
 
 def ledger_kind(url: str) -> str:

@@ -12,7 +12,7 @@ from pacas.console.board import Board
 from pacas.console.refusal_counts import by_account
 from pacas.console.visits import Visit, Visits, redirect
 from pacas.core.money import credits_words, nanocredits
-from pacas.core.tab import Tab
+from pacas.core.rates.tab import Tab
 from pacas.errors import InputError
 from pacas.pages.pieces import Bar
 from pacas.pages.typed_number import typed_number

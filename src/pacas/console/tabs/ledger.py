@@ -13,6 +13,7 @@ from pacas.console.board import Board
 from pacas.console.visits import Visit, Visits, redirect
 from pacas.errors import FileError, InputError, LedgerBrokenError
 from pacas.protocol.receipt import SignedReceipt
+from pacas.provider.ledger.account_history import changed_words
 from pacas.provider.ledger.chain import noted_head
 from pacas.provider.ledger.entry import AcceptedTerms, Entry, Purchase
 from pacas.provider.ledger.ledger import Ledger
@@ -32,7 +33,7 @@ class Line(NamedTuple):
     time: int | None
     buyer: str
     attribute: str
-    """Empty, and no level: the account has accepted terms."""
+    """Where there is no level: what happened instead of a sale."""
     level: int | None
     price: int
     hash: str
@@ -116,11 +117,12 @@ def _lines(ledger: Ledger, first: int, last: int) -> tuple[list[Line], str | Non
 
 
 def _line(entry: Entry) -> Line:
-    sold = entry.sold
-    if isinstance(sold, AcceptedTerms):
-        return Line(entry.sequence, sold.time, sold.buyer, "", None, 0, entry.hash)
-    asked = sold.request
-    return Line(entry.sequence, sold.time, sold.buyer, asked.attribute, asked.level, sold.price, entry.hash)
+    told = entry.about_buyer
+    if not isinstance(told, Purchase):
+        what = "terms accepted" if isinstance(told, AcceptedTerms) else changed_words(told)
+        return Line(entry.sequence, told.time, told.buyer, what, None, 0, entry.hash)
+    asked = told.request
+    return Line(entry.sequence, told.time, told.buyer, asked.attribute, asked.level, told.price, entry.hash)
 
 
 def _compare_receipts(board: Board, pasted: str) -> list[Compared]:

@@ -17,7 +17,7 @@ from pacas.console.visits import Visit, Visits
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.money import rounded_text
 from pacas.errors import InputError
-from pacas.protocol.messages import ListedPrices, Offer
+from pacas.protocol.messages import Offer
 from pacas.provider.ledger.chain import Total
 
 CHILDREN = 100
@@ -105,7 +105,7 @@ def _nodes(hierarchy: Hierarchy, codes: np.ndarray[tuple[int], np.dtype[np.int64
 def _attribute(board: Board, offer: Offer, sold: dict[tuple[str, int], Total]) -> Attribute:
     terms = board.service.provider.shop.terms
     own = terms.hierarchies.get(offer.attribute)
-    prices = _listed(offer.prices, offer.hierarchy.height) if offer.prices is not None else {}
+    prices = _prices(offer)
     levels = []
     for level in range(offer.hierarchy.height + 1):
         total = sold.get((offer.attribute, level), Total())
@@ -117,16 +117,21 @@ def _attribute(board: Board, offer: Offer, sold: dict[tuple[str, int], Total]) -
         offer.columns,
         str(terms.match[offer.attribute]),
         levels,
-        None if offer.prices is None else offer.prices.keys,
+        offer.prices.keys if offer.prices is not None and offer.prices.has_list else None,
         None if own is None else _nodes(own, np.array([own.root]))[0],
     )
 
 
-def _listed(prices: ListedPrices, height: int) -> dict[int, str]:
-    """By level what keys cost who has bought nothing: one price, or from the lowest to the highest."""
+def _prices(offer: Offer) -> dict[int, str]:
+    """By level what keys, or rows, cost who has bought nothing: one price, or from the lowest to the highest."""
     found = {}
-    for level in range(height + 1):
-        told = sorted({ladder.prices[level] for ladder in prices.ladders if level >= ladder.floor})
+    for level in range(offer.hierarchy.height + 1):
+        if offer.prices is not None:
+            told = sorted({ladder.prices[level] for ladder in offer.prices.ladders if level >= ladder.floor})
+        elif offer.bounds is not None:
+            told = list(offer.bounds[level]) if level >= offer.floor else []
+        else:
+            return {}
         ends = list(dict.fromkeys(rounded_text(price) for price in told[:1] + told[-1:]))
         found[level] = " to ".join(ends) or "not sold"
     return found

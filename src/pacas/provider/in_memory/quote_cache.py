@@ -7,6 +7,7 @@ that one of its rows is in; such a sale forgets it, and the next request for it 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Protocol
 
 import numpy as np
@@ -22,7 +23,7 @@ from pacas.provider.shop.judging import never_below
 
 UNKNOWN = -1
 AT_A_TIME = 1 << 15
-"""Slots that are judged together: few enough that the arrays on the way stay small."""
+"""Slots that are looked at together."""
 
 
 class QuoteCache:
@@ -43,9 +44,10 @@ class QuoteCache:
         self.matches = np.append(sizes, 0)
         """How many rows each slot has; the last is that of a tuple that matches nothing, as −1 finds it."""
         self._most_rows = int(min(sizes.max(initial=0), inquiry.max_matches))
-        all_slots = without_edits(self._attribute, rows.offsets, rows.members)
-        self._fresh = prices.ladders(all_slots, untouched, self.height)
-        agree = np.append(inquiry.agreeing(all_slots.rows, all_slots.offsets), 0)
+        self._fresh: Ints = np.empty((len(sizes), self.height + 1), dtype=np.int64)
+        for some in self._some_at_a_time():
+            self._fresh[some] = prices.ladders(self.sets(some), untouched, self.height)
+        agree = np.append(inquiry.agreeing(rows.members, rows.offsets), 0)
         never = never_below(self.matches, agree, inquiry.max_matches, self.height)
         self.never_below: NDArray[np.int8] = never.astype(np.int8)
         self._safe_from: NDArray[np.int8] = np.full(len(self.matches), UNKNOWN, dtype=np.int8)
@@ -99,8 +101,13 @@ class QuoteCache:
 
     def fill(self) -> None:
         """Judge every slot, some at a time."""
+        for some in self._some_at_a_time():
+            self._find_missing(some)
+
+    def _some_at_a_time(self) -> Iterator[Ints]:
+        """All slots, few enough at a time that the arrays on the way stay small."""
         for first in range(0, len(self._fresh), AT_A_TIME):
-            self._find_missing(np.arange(first, min(first + AT_A_TIME, len(self._fresh))))
+            yield np.arange(first, min(first + AT_A_TIME, len(self._fresh)))
 
     def mark(self, known: Knowledge, rows: Ints) -> None:
         """A buyer has bought something of these rows: the price of their slots is no longer a fresh buyer's."""

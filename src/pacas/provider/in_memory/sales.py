@@ -15,11 +15,12 @@ from pacas.provider.ledger.entry import Purchase
 from pacas.provider.pricing.conflicts import ConflictSets, Inquiry, without_edits
 from pacas.provider.pricing.knowledge import Knowledge
 from pacas.provider.safety.surviving import Surviving
-from pacas.provider.shop.contract import RecordedSales
+from pacas.provider.shop.contract import Kept, RecordedSales
 from pacas.provider.terms import HistoryScope
 
-FEW = 64
-"""Purchases up to which each is taken in by itself: for more it is faster to count all anew."""
+FEW, SHARE = 64, 16
+"""Purchases up to which each is taken in by itself, or one for so many rows: for more it is faster to count all anew,
+and to find all quotes again that are kept."""
 
 
 class Sales(RecordedSales):
@@ -96,7 +97,7 @@ class Sales(RecordedSales):
 
     def replay(self, purchases: Iterable[Purchase]) -> None:
         taken = list(purchases)
-        if len(taken) <= FEW:
+        if len(taken) <= max(FEW, self._stock.rows // SHARE):
             for purchase in taken:
                 self._add_found(purchase)
             return
@@ -112,9 +113,44 @@ class Sales(RecordedSales):
                 own = self._own(buyer)
                 own.learn(learned)
                 own.recount()
-        if taken:
-            self._all.recount()
-            self.quote_caches = self._quote_caches() if self._pooled else {}
+        self._count_anew()
+
+    def make_ready(self) -> None:
+        for cache in self.quote_caches.values():
+            cache.fill()
+
+    def _kept(self) -> Kept:
+        return {
+            buyer: {
+                "edits": np.flatnonzero(known.ruled_out).tolist(),
+                "cells": {
+                    a: [rows.tolist(), depth[rows].tolist()]
+                    for a, depth in known.revealed.items()
+                    if len(rows := np.flatnonzero(depth))
+                },
+            }
+            for buyer, known in self._known.items()
+        }
+
+    def _take_back(self, kept: Kept) -> None:
+        for buyer, of_buyer in kept.items():
+            surviving = [self._all] if self._pooled else [self._all, self._own(buyer)]
+            for known in (self._learner(buyer), *(one.known for one in surviving)):
+                known.ruled_out[of_buyer["edits"]] = True
+                for attribute, (rows, depth) in of_buyer["cells"].items():
+                    revealed = known.revealed[attribute]
+                    revealed[rows] = np.maximum(revealed[rows], depth)
+            for own in surviving[1:]:
+                own.recount()
+        self._count_anew()
+
+    def _count_anew(self) -> None:
+        """Count what is left after many purchases; quotes that are kept are found again when they are asked for."""
+        self._all.recount()
+        for attribute, cache in self.quote_caches.items():
+            cache.forget(slice(None))
+            for known in self._known.values():
+                cache.mark(known, np.flatnonzero(known.revealed[attribute]))
 
     def _add_found(self, purchase: Purchase) -> None:
         """Take in one purchase of another process, as that one did: what it touches, and nothing else."""
@@ -147,9 +183,6 @@ class Sales(RecordedSales):
             by_slot = inquiry.matcher.by_slot
             if by_slot is not None and not inquiry.has_edits:
                 quote_caches[attribute] = QuoteCache(inquiry, *by_slot, self._stock.prices, self._nothing, self)
-                quote_caches[attribute].fill()
-                for known in self._known.values():
-                    quote_caches[attribute].mark(known, np.flatnonzero(known.revealed[attribute]))
         return quote_caches
 
     def _fresh(self) -> Knowledge:

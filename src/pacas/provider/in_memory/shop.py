@@ -19,7 +19,7 @@ from pacas.provider.in_memory.audit import count_sales
 from pacas.provider.in_memory.quote_cache import QuoteCache
 from pacas.provider.in_memory.sales import Sales
 from pacas.provider.in_memory.stock import Stock, stock_digests
-from pacas.provider.ledger.entry import AcceptedTerms, Purchase
+from pacas.provider.ledger.entry import AboutBuyer, Purchase
 from pacas.provider.matching import Matcher
 from pacas.provider.pricing.conflicts import ConflictSets, MatchedRequests
 from pacas.provider.shop.contract import CountedShop
@@ -49,7 +49,8 @@ class InMemoryShop:
     def __init__(self, stock: Stock, secret: bytes, state: Lock) -> None:
         self.stock, self.terms, self._secret, self._state = stock, stock.terms, secret, state
         self.offers: Mapping[str, Offer] = {
-            a: replace(inquiry.offer, floor=self.terms.floor.get(a, 0)) for a, inquiry in stock.inquiries.items()
+            a: replace(inquiry.offer, floor=self.terms.floor.get(a, 0), bounds=stock.bounds(a))
+            for a, inquiry in stock.inquiries.items()
         }
         self.is_short = stock.untouched.short
         self.keeps_quotes = stock.terms.history is HistoryScope.POOLED and all(
@@ -130,9 +131,9 @@ class InMemoryShop:
         else:
             self.sales.add(purchase, sale.sets)
 
-    def recount(self, sold: Sequence[Purchase | AcceptedTerms]) -> None:
+    def recount(self, told: Sequence[AboutBuyer]) -> None:
         sales = Sales(self.stock)
-        sales.take_in(sold)
+        sales.take_in(told)
         self.sales = sales
 
     def quote_query(self, query: GeneralizedQuery, buyer: str) -> Quote | Refusal:

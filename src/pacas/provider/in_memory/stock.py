@@ -14,8 +14,10 @@ from pacas.core.query import MAIN, GeneralizedQuery
 from pacas.engine.contract import Engine, Source
 from pacas.engine.grouping import Ints
 from pacas.errors import InputError
+from pacas.protocol.messages import PriceBounds
 from pacas.provider.column import Column
 from pacas.provider.pricing.conflicts import Inquiry
+from pacas.provider.pricing.price_bounds import price_bounds
 from pacas.provider.pricing.price_points import PricePoint, price_point_weights
 from pacas.provider.pricing.prices import CellPrices, Prices
 from pacas.provider.pricing.views import Views
@@ -50,6 +52,11 @@ class Stock:
     @property
     def total(self) -> int:
         return int(self.weights.sum())
+
+    def bounds(self, attribute: str) -> tuple[PriceBounds, ...] | None:
+        """What one row can cost at each level."""
+        first = self.support.first().get(attribute, 0)
+        return price_bounds(self.terms, attribute, self.weights[first : first + self.support.counts.get(attribute, 0)])
 
     @property
     def rows(self) -> int:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Iterable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from hashlib import sha256
 from threading import Lock
-from typing import Protocol
 
 from pacas.errors import InputError, did_you_mean
 from pacas.protocol.messages import LARGEST
@@ -55,6 +55,12 @@ class Account:
     previous_hash: str | None = field(default=None, repr=False)
     """Of the token before, which counts until `previous_expires`."""
     previous_expires: int | None = None
+    certificate: str | None = None
+    """The SHA-256 of the one client certificate that its tokens count with, in hex; None: they count without any."""
+
+    def accepts(self, certificate: str | None) -> bool:
+        """Whether its tokens count over a connection with this client certificate, or with none."""
+        return self.certificate in (None, certificate)
 
     def opened_by(self, token_hash: str) -> Account | None:
         """The account with the token of this hash as its own, and its end: the present one, or the one before."""
@@ -84,34 +90,70 @@ class Account:
             raise InputError(f"an account of the role {self.role.value} needs a credit: its token stands in addresses")
         if not _DIGEST.fullmatch(self.token_hash):
             raise InputError("a token's hash must be a SHA-256 in lower-case hex")
+        if self.certificate is not None and not _DIGEST.fullmatch(self.certificate):
+            raise InputError("a certificate is known by its SHA-256 in lower-case hex")
 
 
-class Accounts(Protocol):
+Change = Callable[[Account | None], Account]
+"""From the account of a name, or None if there is none, to what it becomes."""
+
+
+class Accounts(ABC):
     """Where accounts are kept: in the ledger's own database. It may be used from several threads."""
+
+    @abstractmethod
+    def list(self) -> list[Account]:
+        """All accounts, by name in order."""
+
+    @abstractmethod
+    def by_token(self, token_hash: str) -> Account | None:
+        """The account that the token of this hash opens, or opened: revoked or not, expired or not."""
+
+    @abstractmethod
+    def change(self, name: str, change: Change) -> None:
+        """Let an account become another, durably; once something was sold, with an entry of the ledger that says so."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of the store."""
 
     def add(self, account: Account) -> None:
         """Add an account; one of that name which was revoked is replaced, and its purchases stay its own."""
 
-    def list(self) -> list[Account]:
-        """All accounts, by name in order."""
+        def added(before: Account | None) -> Account:
+            if before is not None and not before.revoked:
+                raise name_taken(account.name)
+            return account
 
-    def by_token(self, token_hash: str) -> Account | None:
-        """The account that the token of this hash opens, or opened: revoked or not, expired or not."""
+        self.change(account.name, added)
 
     def revoke(self, name: str) -> None:
         """Let a token count no longer."""
+        self._change_present(name, lambda account: replace(account, revoked=True))
 
     def set_token(self, name: str, token_hash: str, expires: int | None, until: int) -> None:
         """Give an account a new token; the present one counts until then, and the one before it no longer."""
+        self._change_present(name, lambda account: account.with_token(token_hash, expires, until))
 
     def set_credit(self, name: str, credit: int | None) -> None:
         """Set what an account may spend in all."""
+        self._change_present(name, lambda account: replace(account, credit=credit))
 
     def set_rate(self, name: str, quotes_per_minute: int | None) -> None:
         """Set how many tuples an account may ask about in a minute."""
+        self._change_present(name, lambda account: replace(account, quotes_per_minute=quotes_per_minute))
 
-    def close(self) -> None:
-        """Let go of the store."""
+    def set_certificate(self, name: str, certificate: str | None) -> None:
+        """Let an account's tokens count with one client certificate only, or without any."""
+        self._change_present(name, lambda account: replace(account, certificate=certificate))
+
+    def _change_present(self, name: str, change: Callable[[Account], Account]) -> None:
+        def changed(before: Account | None) -> Account:
+            if before is None:
+                raise no_such_account(name, (account.name for account in self.list()))
+            return change(before)
+
+        self.change(name, changed)
 
 
 def new_token() -> str:
@@ -152,48 +194,23 @@ def no_such_account(name: str, known: Iterable[str]) -> InputError:
     return InputError(f"there is no account {name!r}; {did_you_mean(name, known)}")
 
 
-class MemoryAccounts:
-    """Accounts that last as long as their process."""
+class MemoryAccounts(Accounts):
+    """Accounts that last as long as their process, with no ledger that would have entries of them."""
 
     def __init__(self) -> None:
         self._lock = Lock()
         self._by_name: dict[str, Account] = {}
 
-    def add(self, account: Account) -> None:
-        with self._lock:
-            before = self._by_name.get(account.name)
-            if before is not None and not before.revoked:
-                raise name_taken(account.name)
-            self._by_name[account.name] = account
-
     def list(self) -> list[Account]:
-        with self._lock:
-            return [account for _, account in sorted(self._by_name.items())]
+        return [account for _, account in sorted(self._by_name.copy().items())]
 
     def by_token(self, token_hash: str) -> Account | None:
         opened = (account.opened_by(token_hash) for account in self.list())
         return next((account for account in opened if account is not None), None)
 
-    def revoke(self, name: str) -> None:
+    def change(self, name: str, change: Change) -> None:
         with self._lock:
-            self._by_name[name] = replace(self._present(name), revoked=True)
-
-    def set_token(self, name: str, token_hash: str, expires: int | None, until: int) -> None:
-        with self._lock:
-            self._by_name[name] = self._present(name).with_token(token_hash, expires, until)
-
-    def set_credit(self, name: str, credit: int | None) -> None:
-        with self._lock:
-            self._by_name[name] = replace(self._present(name), credit=credit)
-
-    def set_rate(self, name: str, quotes_per_minute: int | None) -> None:
-        with self._lock:
-            self._by_name[name] = replace(self._present(name), quotes_per_minute=quotes_per_minute)
+            self._by_name[name] = change(self._by_name.get(name))
 
     def close(self) -> None:
         pass
-
-    def _present(self, name: str) -> Account:
-        if name not in self._by_name:
-            raise no_such_account(name, sorted(self._by_name))
-        return self._by_name[name]

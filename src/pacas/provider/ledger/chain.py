@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
 from pacas.errors import InputError, LedgerBrokenError, LedgerWentBackError
 from pacas.protocol.messages import LARGEST
+from pacas.provider.ledger.accounts import Account
 from pacas.provider.ledger.entry import GENESIS, Entry, Record, entry_of
 
 PAGE = 1000
@@ -64,6 +65,8 @@ class Verification:
     head: Head
     problem: str | None = None
     first_bad: int | None = None
+    accounts: tuple[Account, ...] = field(default=(), repr=False, compare=False)
+    """The accounts as they were beside it at that moment, if it holds."""
 
     @property
     def holds(self) -> bool:
@@ -81,6 +84,9 @@ class Records(Protocol):
 
     def totals(self) -> dict[str, Total]:
         """The total of every buyer."""
+
+    def accounts(self) -> list[Account]:
+        """All accounts that are kept beside the records, by name in order."""
 
     def damage(self) -> str | None:
         """What is wrong with the store itself, such as an index that does not fit its table."""
@@ -170,7 +176,7 @@ def verify_chain(store: Records, noted: Head | None = None, visit: Visit | None 
         walk.end(store)
     except LedgerBrokenError as error:
         return Verification(walk.head, error.problem, error.sequence)
-    return Verification(walk.head)
+    return Verification(walk.head, accounts=tuple(store.accounts()))
 
 
 class _Walk:
@@ -189,7 +195,7 @@ class _Walk:
             self.head = Head(record.sequence + 1, record.hash)
             if self._noted is not None and self._noted.entries == self.head.entries:
                 self._compare_with_noted(self._noted)
-            if record.buyer is not None and record.price is not None:
+            if record.buyer is not None and record.price is not None and not record.is_account:
                 purchases, spent = self._totals.get(record.buyer, (0, 0))
                 self._totals[record.buyer] = (purchases + (not record.is_terms), spent + record.price)
 

@@ -14,7 +14,12 @@ white space, whole numbers only, and only `"`, `\\` and the characters below U+0
   them again at once), `salt` (hex), `time`, `tuple` (column → text or null), `version` (2);
 - terms that a buyer has accepted, whose price is 0: `kind` ("terms"), `prepaid` (nanocredits), `salt` (hex),
   `schedule` (pairs of list nanocredits and hundredths of a per cent), `time`, `until` (when they end, or null),
-  `version` (2).
+  `version` (2);
+- a change of the account that the buyer is, whose price is 0: `account` (what it is now), `before` (what it was, or
+  null), `kind` ("account"), `salt` (hex), `time`, `version` (2). Both are objects of `credit` (nanocredits or null),
+  `expires`, `previous`, `previous_expires`, `quotes_per_minute`, `revoked`, `role` and `token`, the tokens as SHA-256
+  of "pacas account token" LF and the token's own, in hex, and `certificate` (its SHA-256), if it is bound to one; where
+  they are the same, the account is only entered.
 
 `time` is when it was written: whole seconds since 1970, UTC. **Version 1** has neither it nor `version`, and its text
 begins with "pacas ledger entry 1"; a chain may go over from one to the other. A ledger without a clock writes it still.
@@ -37,11 +42,12 @@ from typing import Any, NamedTuple, cast
 
 from pydantic_core import PydanticSerializationError, to_json
 
-from pacas.core.schedule import Schedule
-from pacas.core.tab import AgreedTerms, Tab
+from pacas.core.rates.schedule import Schedule
+from pacas.core.rates.tab import AgreedTerms, Tab
 from pacas.errors import InputError
 from pacas.protocol.messages import LARGEST, Request
 from pacas.protocol.names import check_buyer, check_key, check_name
+from pacas.provider.ledger.account_change import AccountChange
 
 GENESIS = "0" * 64
 """The previous hash of entry 0."""
@@ -125,13 +131,17 @@ class AcceptedTerms:
         _check_number(self.agreed.prepaid, "what is prepaid, in nanocredits,")
 
 
-def put_on_tab(tabs: dict[str, Tab], sold: Purchase | AcceptedTerms) -> None:
+AboutBuyer = Purchase | AcceptedTerms | AccountChange
+"""What an entry after the opening says of a buyer."""
+
+
+def put_on_tab(tabs: dict[str, Tab], told: AboutBuyer) -> None:
     """Put the next entry on its buyer's tab."""
-    tab = tabs.get(sold.buyer, NOTHING_BOUGHT)
-    if isinstance(sold, AcceptedTerms):
-        tabs[sold.buyer] = tab.agree(sold.agreed, sold.time)
-    else:
-        tabs[sold.buyer] = tab.bought(sold.list_price, sold.time)
+    tab = tabs.get(told.buyer, NOTHING_BOUGHT)
+    if isinstance(told, AcceptedTerms):
+        tabs[told.buyer] = tab.agree(told.agreed, told.time)
+    elif isinstance(told, Purchase):
+        tabs[told.buyer] = tab.bought(told.list_price, told.time)
 
 
 class Record(NamedTuple):
@@ -153,6 +163,11 @@ class Record(NamedTuple):
         """Is it no purchase, but terms? `kind` is the first member of these alone."""
         return self.details.startswith(_TERMS)
 
+    @property
+    def is_account(self) -> bool:
+        """Is it no purchase, but a change of an account? `account` is the first member of these alone."""
+        return self.details.startswith(_ACCOUNT)
+
     def rehashed(self) -> str:
         """The hash of what the record says, which is its hash if it is as it was written."""
         buyer, key, price = (self.buyer, self.idempotency_key, self.price) if self.sequence else ("", "", "")
@@ -165,18 +180,18 @@ class Entry(NamedTuple):
     sequence: int
     previous: str
     hash: str
-    payload: Opening | Purchase | AcceptedTerms
+    payload: Opening | AboutBuyer
 
     @property
     def purchase(self) -> Purchase:
-        """The purchase that it is; entry 0 is none, and terms are none."""
+        """The purchase that it is; entry 0 is none, nor are terms and changes of accounts."""
         if not isinstance(self.payload, Purchase):
             raise InputError(f"entry {self.sequence} is no purchase")
         return self.payload
 
     @property
-    def sold(self) -> Purchase | AcceptedTerms:
-        """What it is about a buyer; entry 0 is about none."""
+    def about_buyer(self) -> AboutBuyer:
+        """What it says of a buyer; entry 0 is about none."""
         if isinstance(self.payload, Opening):
             raise InputError(f"entry {self.sequence} is the opening, and about no buyer")
         return self.payload
@@ -230,13 +245,30 @@ def terms_record(agreement: AcceptedTerms, sequence: int, previous: str, seed: b
     return Record(sequence, previous, _hash(sequence, previous, *named, details), *named, details)
 
 
+def account_record(change: AccountChange, sequence: int, previous: str, seed: bytes) -> Record:
+    """A change of an account as it is stored after the entry with the hash `previous`."""
+    details = _canonical(
+        {
+            "account": change.after.members(),
+            "before": None if change.before is None else change.before.members(),
+            "kind": "account",
+            "salt": _salt(seed, sequence),
+            **({} if change.time is None else {"time": change.time, "version": 2}),
+        }
+    )
+    named = (change.buyer, change.key, 0)
+    return Record(sequence, previous, _hash(sequence, previous, *named, details), *named, details)
+
+
 def entry_of(record: Record) -> Entry:
     """The entry that a record keeps; a ValueError if it keeps none that is known here."""
     details = json.loads(record.details)
-    payload: Opening | Purchase | AcceptedTerms
+    payload: Opening | AboutBuyer
     try:
         if record.is_terms and record.sequence:
             payload = _agreement(record, details)
+        elif record.is_account and record.sequence:
+            payload = _account_change(record, details)
         else:
             payload = _purchase(record, details) if record.sequence else _opening(details)
     except (InputError, KeyError, TypeError, AttributeError):
@@ -252,8 +284,9 @@ def _hash(sequence: int, previous: str, buyer: object, key: object, price: objec
 
 
 _OF_VERSION_2 = ',"version":2}'
-"""How its details end: `version` is the last member, and of version 1 it is `tuple`, `seed` or `until`."""
+"""How its details end: `version` is the last member, and of version 1 it is `tuple`, `seed`, `until` or `salt`."""
 _TERMS = '{"kind":"terms",'
+_ACCOUNT = '{"account":'
 
 
 def _opening(details: dict[str, Any]) -> Opening:
@@ -275,6 +308,12 @@ def _agreement(record: Record, details: dict[str, Any]) -> AcceptedTerms:
     named = cast(tuple[str, str], (record.buyer, record.idempotency_key))
     agreed = AgreedTerms(Schedule.of_pairs(details["schedule"]), details["prepaid"], details["until"])
     return AcceptedTerms(*named, agreed, _time(details))
+
+
+def _account_change(record: Record, details: dict[str, Any]) -> AccountChange:
+    _check_kind(details, "account")
+    named = cast(tuple[str, str], (record.buyer, record.idempotency_key))
+    return AccountChange.read(*named, details, _time(details))
 
 
 def _time(details: dict[str, Any]) -> int | None:

@@ -18,20 +18,17 @@ A provider opens its ledger before it sells. The seed of a ledger that is there 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
-from itertools import islice
-from operator import attrgetter
-from threading import RLock
 from typing import Protocol
 
-from pacas.core.tab import Tab
-from pacas.core.words import counted
+from pacas.core.rates.tab import Tab
 from pacas.errors import InputError, KeyReusedError, LedgerBrokenError, LedgerChangedError, StorageError
 from pacas.protocol.messages import Request
 from pacas.protocol.names import check_buyer, check_key
+from pacas.provider.ledger.account_change import AccountChange
+from pacas.provider.ledger.accounts import Account, Change
 from pacas.provider.ledger.chain import (
     EMPTY,
     PAGE,
@@ -54,11 +51,15 @@ from pacas.provider.ledger.entry import (
     Opening,
     Purchase,
     Record,
+    account_record,
     opening_record,
     purchase_record,
     put_on_tab,
     terms_record,
 )
+
+PART = 100
+"""Records of a page that are read at once: who sells waits meanwhile, and not while they are checked."""
 
 
 class Store(Records, Protocol):
@@ -82,15 +83,23 @@ class Store(Records, Protocol):
     def total(self, buyer: str) -> Total:
         """What the buyer has bought so far."""
 
+    def not_entered(self) -> list[Account]:
+        """The accounts that no entry says anything of."""
+
+    def put_account(self, account: Account) -> None:
+        """Keep an account in the place of the one of its name; only inside a transaction."""
+
     def write(self, record: Record, total: Total | None) -> None:
-        """Add a record, move the head record to it, and set its buyer's total; only inside a transaction."""
+        """Add a record, move the head record to it, and set its buyer's total, if given; only inside a transaction."""
 
     def remove_opening(self) -> None:
         """Take entry 0 away, which is the only one; only inside a transaction that writes another."""
 
 
 class Ledger(ABC):
-    """An append-only chain of entries: an opening, and then the purchases, and terms that buyers have accepted.
+    """An append-only chain of entries: an opening, and then purchases, accepted terms and changes of accounts.
+
+    The second entry is always of a sale: so long as there is but an opening, nothing was sold.
 
     It may be used from several threads, and appended to by several processes at a time, if its store can be shared.
     """
@@ -139,6 +148,8 @@ class Ledger(ABC):
             if stored is not None:
                 if changed := stored.changed(now):
                     raise LedgerChangedError(changed)
+                if head.entries > 1 and not self.is_read_only:
+                    self._enter_accounts(store)
             elif head.entries:
                 raise LedgerBrokenError("entry 0 is missing", 0)
             else:
@@ -177,6 +188,8 @@ class Ledger(ABC):
                 purchase = replace(purchase, time=self.now())
             record = purchase_record(purchase, head.entries, head.hash, self._salt_seed(store))
             store.write(record, store.total(purchase.buyer).plus(purchase.price))
+            if head.entries == 1:
+                self._enter_accounts(store)
         return Entry(record.sequence, record.previous, record.hash, purchase)
 
     def agree(self, agreement: AcceptedTerms) -> Entry:
@@ -185,26 +198,55 @@ class Ledger(ABC):
             record = store.bought(agreement.buyer, agreement.key)
             if record is not None:
                 entry = checked_entry(record)
-                if isinstance(entry.payload, Purchase):
+                if not isinstance(entry.payload, AcceptedTerms):
                     raise KeyReusedError.at(record.sequence)
                 return entry
             head = self._last_head(store)
             record = terms_record(agreement, head.entries, head.hash, self._salt_seed(store))
             store.write(record, store.total(agreement.buyer))
+            if head.entries == 1:
+                self._enter_accounts(store)
         return Entry(record.sequence, record.previous, record.hash, agreement)
+
+    def change_account(self, name: str, change: Change) -> None:
+        """Let an account become another, and say so in an entry of the same transaction, once something was sold."""
+        with self.transaction(), self._store() as store:
+            before = next((one for one in store.accounts() if one.name == name), None)
+            after = change(before)
+            if after == before:
+                return
+            store.put_account(after)
+            if last_head(store).entries > 1:
+                self._enter(store, before, after)
+
+    def accounts(self) -> list[Account]:
+        """All accounts, by name in order."""
+        with self._store() as store:
+            return store.accounts()
+
+    def _enter_accounts(self, store: Store) -> None:
+        """Enter the accounts that no entry says anything of, as they are."""
+        for account in store.not_entered():
+            self._enter(store, account, account)
+
+    def _enter(self, store: Store, before: Account | None, after: Account) -> None:
+        head = last_head(store)
+        store.write(
+            account_record(AccountChange.of(before, after, self.now()), *head, self._salt_seed(store)), total=None
+        )
 
     def find_terms(self, buyer: str, key: str) -> Entry | None:
         """The terms that a buyer has accepted under this key, or None."""
         with self._store() as store:
             record = store.bought(buyer, key)
             entry = None if record is None else checked_entry(record)
-            return None if entry is None or isinstance(entry.payload, Purchase) else entry
+            return entry if entry is not None and isinstance(entry.payload, AcceptedTerms) else None
 
     def tabs(self) -> dict[str, Tab]:
         """What every buyer has bought by the list, and on which terms it buys now."""
         found: dict[str, Tab] = {}
         for entry in self.entries(1):
-            put_on_tab(found, entry.sold)
+            put_on_tab(found, entry.about_buyer)
         return {buyer: tab.at(self.now()) for buyer, tab in found.items()}
 
     def _last_head(self, store: Store) -> Head:
@@ -232,14 +274,15 @@ class Ledger(ABC):
         check_buyer(buyer)
         with self._store() as store:
             few = store.total(buyer).purchases ** 2 <= limit * head_record(store).entries
-            found: list[Entry] = []
-            while (left := limit - len(found)) > 0:
-                page = store.bought_by(buyer, after, left, few=few)
-                found += [one for one in map(checked_entry, page) if isinstance(one.payload, Purchase)]
-                if len(page) < left:
-                    break
-                after = page[-1].sequence
-            return found
+        found: list[Entry] = []
+        while (left := limit - len(found)) > 0:
+            with self._store() as store:
+                page = store.bought_by(buyer, after, min(left, PART), few=few)
+            found += [one for one in map(checked_entry, page) if isinstance(one.payload, Purchase)]
+            if len(page) < min(left, PART):
+                break
+            after = page[-1].sequence
+        return found
 
     def entries(self, start: int = 0) -> Iterator[Entry]:
         """The entries from a sequence number on, in order, the chain checked on the way; a page of them in memory.
@@ -407,134 +450,3 @@ def _bought(store: Store, buyer: str, idempotency_key: str, request: Request | N
 
 def _same(one: Request, other: Request) -> bool:
     return (dict(one.tuple), one.attribute, one.level) == (dict(other.tuple), other.attribute, other.level)
-
-
-class MemoryLedger(Ledger):
-    """A ledger that lasts as long as its process: for experiments, demonstrations and tests."""
-
-    def __init__(self, clock: Callable[[], int] | None = None) -> None:
-        self._lock = RLock()
-        self._clock = clock
-        self._kept = _MemoryStore()
-        self._in_transaction = False
-
-    def __repr__(self) -> str:
-        return f"MemoryLedger({counted(len(self._kept.records), 'entry', 'entries')})"
-
-    def transaction(self) -> AbstractContextManager[None]:
-        return _MemoryTransaction(self)
-
-    def close(self) -> None:
-        pass
-
-    def _store(self) -> AbstractContextManager[Store]:
-        return _MemoryAccess(self)
-
-    def _snapshot(self) -> AbstractContextManager[Records]:
-        return _MemoryAccess(self)
-
-
-class _MemoryTransaction:
-    """A ledger's transaction; one inside another joins it. A class, as it is on the way of every sale."""
-
-    __slots__ = ("_before", "_ledger")
-
-    def __init__(self, ledger: MemoryLedger) -> None:
-        self._ledger = ledger
-
-    def __enter__(self) -> None:
-        ledger = self._ledger
-        ledger._lock.acquire()
-        self._before = None if ledger._in_transaction else ledger._kept.mark()
-        ledger._in_transaction = True
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        ledger = self._ledger
-        if self._before is not None:
-            ledger._in_transaction = False
-            if error is not None:
-                ledger._kept.go_back(self._before)
-        ledger._lock.release()
-
-
-class _MemoryAccess:
-    """A ledger's records, for one thread at a time."""
-
-    __slots__ = ("_ledger",)
-
-    def __init__(self, ledger: MemoryLedger) -> None:
-        self._ledger = ledger
-
-    def __enter__(self) -> _MemoryStore:
-        self._ledger._lock.acquire()
-        return self._ledger._kept
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        self._ledger._lock.release()
-
-
-class _MemoryStore:
-    """Records in a list, in order of their sequence numbers, and where to find each purchase."""
-
-    def __init__(self) -> None:
-        self.records: list[Record] = []
-        self._bought: dict[tuple[str, str], int] = {}
-        self._totals: dict[str, Total] = {}
-        self._head: Head | None = EMPTY
-
-    def record(self, sequence: int) -> Record | None:
-        found = self.page(sequence, 1)
-        return found[0] if found and found[0].sequence == sequence else None
-
-    def bought(self, buyer: str, idempotency_key: str) -> Record | None:
-        sequence = self._bought.get((buyer, idempotency_key))
-        return None if sequence is None else self.record(sequence)
-
-    def look_ahead(self, purchases: Sequence[tuple[str, str]]) -> None:
-        pass
-
-    def bought_by(self, buyer: str, after: int, limit: int, *, few: bool) -> list[Record]:
-        first = bisect_left(self.records, after + 1, key=attrgetter("sequence"))
-        return list(islice((r for r in islice(self.records, first, None) if r.buyer == buyer), limit))
-
-    def page(self, start: int, limit: int) -> list[Record]:
-        is_whole = 0 <= start < len(self.records) and self.records[start].sequence == start
-        first = start if is_whole else bisect_left(self.records, start, key=attrgetter("sequence"))
-        return self.records[first : first + limit]
-
-    def head(self) -> Head | None:
-        return self._head
-
-    def total(self, buyer: str) -> Total:
-        return self._totals.get(buyer, Total())
-
-    def totals(self) -> dict[str, Total]:
-        return dict(self._totals)
-
-    def damage(self) -> str | None:
-        return None
-
-    def write(self, record: Record, total: Total | None) -> None:
-        self.records.append(record)
-        self._head = Head(record.sequence + 1, record.hash)
-        if record.buyer is not None and record.idempotency_key is not None and total is not None:
-            self._bought[record.buyer, record.idempotency_key] = record.sequence
-            self._totals[record.buyer] = total
-
-    def remove_opening(self) -> None:
-        self.records.clear()
-
-    def mark(self) -> tuple[int, list[Record], Head | None]:
-        """How many records there are, the first, and the head: what `go_back` comes back to."""
-        return len(self.records), self.records[:1], self._head
-
-    def go_back(self, mark: tuple[int, list[Record], Head | None]) -> None:
-        """Take back what was written since the mark."""
-        entries, self.records[:1], self._head = mark
-        for record in reversed(self.records[entries:]):
-            if record.buyer is not None and record.idempotency_key is not None and record.price is not None:
-                del self._bought[record.buyer, record.idempotency_key]
-                purchases, spent = self._totals.pop(record.buyer)
-                if any(buyer == record.buyer for buyer, _ in self._bought):
-                    self._totals[record.buyer] = Total(purchases - (not record.is_terms), spent - record.price)
-        del self.records[entries:]

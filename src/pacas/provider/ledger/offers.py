@@ -14,7 +14,7 @@ from enum import StrEnum
 from threading import Lock
 from typing import Protocol
 
-from pacas.core.schedule import Schedule
+from pacas.core.rates.schedule import Schedule
 from pacas.errors import InputError
 from pacas.protocol.messages import LARGEST
 from pacas.protocol.names import check_buyer

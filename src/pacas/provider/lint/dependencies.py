@@ -69,6 +69,8 @@ class _Search:
         tried = {right: comb(len([n for n in names if n != right]) + 1, 2) for right, _ in rights}
         self._tells = [partial(Determination.tells, share=share, rows=own.rows, tried=tried[a]) for a, _ in rights]
         self._ground = cache(self._counted)
+        self._open = {name: np.array([right != name for right, _ in rights]) for name in names}
+        """Per column, those that it neither is nor tells by itself."""
         self.told: list[dict[tuple[str, ...], tuple[int, Determination]]] = [{} for _ in rights]
         """Per column, the left sides that tell it, at which level."""
 
@@ -80,16 +82,17 @@ class _Search:
         for name, ground in self._keys.items():
             for level in range(self._own.height(name)):
                 keys = self._own.keys(name, level) if level else ground
-                for right in self._screening.told_by([keys], self._open([name])):
+                for right in self._screening.told_by([keys], np.flatnonzero(self._open[name])):
                     told = determination(keys, self._values[right]) if level else self._ground(name, right)
                     if self._tells[right](told):
                         self.told[right][(name,)] = level, told
+                        self._open[name][right] = False
 
     def pairs(self) -> None:
         names = [name for name, keys in self._keys.items() if 2 * _sharing(keys) >= self._own.rows]
         for pair in combinations(names, 2):
-            keys = [self._keys[name] for name in pair]
-            for right in self._screening.told_by(keys, self._open(pair)):
+            keys, both_open = [self._keys[name] for name in pair], self._open[pair[0]] & self._open[pair[1]]
+            for right in self._screening.told_by(keys, np.flatnonzero(both_open)):
                 told = determination(combine(keys), self._values[right])
                 if self._tells[right](told) and self._is_better(told, [self._ground(name, right) for name in pair]):
                     self.told[right][pair] = 0, told
@@ -97,11 +100,6 @@ class _Search:
     def _is_better(self, told: Determination, alone: Sequence[Determination]) -> bool:
         left_open = ERROR_LEFT * (1 - max(one.share for one in alone))
         return 1 - told.share <= left_open and all(2 * one.rows >= self._own.rows for one in alone)
-
-    def _open(self, left: Sequence[str]) -> list[int]:
-        """The columns that none of these is, or tells by itself."""
-        rights = enumerate(self._rights)
-        return [i for i, (right, _) in rights if right not in left and not any((a,) in self.told[i] for a in left)]
 
 
 def _sharing(keys: Keys) -> int:

@@ -102,6 +102,8 @@ def _values_below(tree: Hierarchy, level: int) -> Ints:
 
 def _people(own: OwnRows, attribute: str, labels: Ints) -> int:
     """How many rows have a value below one of some labels."""
+    if not len(labels):
+        return 0
     tree = own.hierarchy(attribute)
     is_small = np.zeros(len(tree), dtype=np.bool_)
     is_small[labels] = True

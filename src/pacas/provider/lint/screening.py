@@ -32,6 +32,8 @@ COMPARED = 500
 """Neighbours in groups that are compared before more is counted."""
 NEARLY_ALL = 1.15
 """How many more are compared at once than may disagree: nearly all do, where a left side tells nothing."""
+AT_ONCE = 500
+"""Rows of a product that is not worth a second thread."""
 ROUNDING = 1e-6
 """Of shares; neighbours are whole."""
 WORD, FACTORS = 1 << 32, (2_654_435_769, 2_246_822_519)
@@ -57,6 +59,11 @@ class GroupedSample(NamedTuple):
         return cls(order if rows is None else rows[order], groups._replace(key=key), beside)
 
     @property
+    def in_groups(self) -> int:
+        """How many rows have another one's left side."""
+        return int(self.beside.sum()) + int((self.beside & ~np.append(False, self.beside[:-1])).sum())
+
+    @property
     def are_large(self) -> bool:
         """Whether groups are so large that they need not be taken whole."""
         return len(self.beside) - int(self.beside.sum()) < len(self.rows) / LARGE
@@ -68,12 +75,14 @@ class Screening:
     def __init__(self, rights: Sequence[Keys], rows: int, share: float) -> None:
         self._rights, self._rows, self._share = rights, rows, share
         narrow = np.int16 if all(values.space < 1 << 15 for values in rights) else np.int32
-        self._values: Array = np.stack([values.key for values in rights]).astype(narrow)
-        """A line for each column, as narrow as can be: the rows of a sample are taken from it again and again."""
+        self._values: Array = np.stack([values.key for values in rights], axis=1).astype(narrow)
+        """A line for each row, as narrow as can be: the rows of a sample are taken from it again and again."""
         self._has_nulls = any(values.partial for values in rights)
+        counts = [np.bincount(values.key[values.key >= 0]) for values in rights]
+        self._unusual = np.array([int(count.sum() - count.max(initial=0)) for count in counts])
+        """Of each column, how many rows have another value than the most frequent one."""
         self._by_themselves = np.sort(np.random.default_rng(SEED).choice(rows, min(SCREENED, rows), replace=False))
         others = {} if rows <= FEW else {right: self._others(values.key) for right, values in enumerate(rights)}
-        self._others_of: dict[int, int] = {}
         self._rare = {right: rows for right, rows in others.items() if len(rows) < RARE * self._rows}
 
     def _others(self, values: Array) -> Ints:
@@ -81,54 +90,47 @@ class Screening:
         usual = np.bincount(values[self._by_themselves].astype(np.int64) + 1).argmax() - 1
         return np.flatnonzero(values != usual)
 
-    def told_by(self, left: Sequence[Keys], among: Sequence[int]) -> list[int]:
+    def told_by(self, left: Sequence[Keys], among: Ints) -> list[int]:
         """Of some columns, by their places, those that a left side may tell: all that it does, and a few others."""
         if self._rows <= FEW:
-            return list(self._not_ruled_out(GroupedSample.of(left, None), among))
-        seen = [right for right in among if right not in self._rare]
+            return self._not_ruled_out(GroupedSample.of(left, None), among)
+        seen = np.array([right for right in among.tolist() if right not in self._rare], dtype=np.int64)
         by_themselves = GroupedSample.of(left, self._by_themselves)
         found = set(self._seem(by_themselves, seen))
         if len(found) < len(seen) and not by_themselves.are_large:
             found.update(self._seem(GroupedSample.of(left, self._in_whole_groups(left)), seen))
-        rare = {right for right in among if right in self._rare and self._seems_rare(left, right)}
+        rare = {right for right in among.tolist() if right in self._rare and self._seems_rare(left, right)}
         return sorted(found | rare)
 
-    def _not_ruled_out(self, every: GroupedSample, rights: Sequence[int]) -> Iterator[int]:
+    def _not_ruled_out(self, every: GroupedSample, rights: Ints) -> list[int]:
         """The columns of which few neighbours in a group disagree: at most two for each row that is guessed wrong.
 
         Wrong is who has not what most of the group have: at most a share of those in groups, and half of all who have
         another value than the most frequent one.
         """
-        places = np.flatnonzero(every.beside)
-        in_groups = len(places) + int((every.beside & ~np.append(False, every.beside[:-1])).sum())
-        most = np.array([2 * min((1 - self._share) * in_groups, ERROR_LEFT * self._unusual(right)) for right in rights])
-        left, disagree = np.array(rights, dtype=np.int64), np.zeros(len(rights), dtype=np.int64)
-        step = max(COMPARED, int(NEARLY_ALL * most.max(initial=0)))
+        in_groups = every.in_groups
+        if in_groups < LEAST_OF_ALL * self._rows:
+            return []
+        most = 2 * np.minimum((1 - self._share) * in_groups, ERROR_LEFT * self._unusual) + ROUNDING
+        left, disagree, places = rights, np.zeros(len(most)), np.flatnonzero(every.beside)
+        step = max(COMPARED, int(NEARLY_ALL * most[rights].max(initial=0)))
         for start in range(0, len(places), step):  # what disagrees too often is not looked at to the end
             some = places[start : start + step]
-            disagree += self._disagreeing(every.rows[some], every.rows[some + 1], count_nulls=False)[left]
-            stays = disagree <= most + ROUNDING
-            left, disagree, most = left[stays], disagree[stays], most[stays]
+            disagree += self._disagreeing(every.rows[some], every.rows[some + 1])
+            left = left[(disagree <= most)[left]]
             if not len(left):
                 break
-        yield from left.tolist()
+        return list(map(int, left))
 
-    def _disagreeing(self, rows: Ints, others: Ints, *, count_nulls: bool) -> Ints:
+    def _disagreeing(self, rows: Ints, others: Ints) -> Array:
         """Of each column, how many of some rows have another value than others, one by one."""
-        ours, theirs = self._values.take(rows, axis=1), self._values.take(others, axis=1)
+        ours, theirs = self._values.take(rows, axis=0), self._values.take(others, axis=0)
         differ = ours != theirs
-        if self._has_nulls and not count_nulls:
+        if self._has_nulls:
             differ &= (ours >= 0) & (theirs >= 0)
-        return np.array([np.count_nonzero(column) for column in differ], dtype=np.int64)
+        return _summed(differ)
 
-    def _unusual(self, right: int) -> int:
-        """How many rows have another value than the most frequent one."""
-        if right not in self._others_of:
-            counts = np.bincount(self._rights[right].key[self._rights[right].key >= 0])
-            self._others_of[right] = int(counts.sum() - counts.max(initial=0))
-        return self._others_of[right]
-
-    def _seem(self, sample: GroupedSample, rights: Sequence[int]) -> Iterator[int]:
+    def _seem(self, sample: GroupedSample, rights: Ints) -> Iterator[int]:
         """The columns of which neighbours in a group mostly agree, and then most rows with the others of it."""
         rows, groups, beside = sample
         places = np.flatnonzero(beside)
@@ -137,20 +139,19 @@ class Screening:
         few = places[:: max(len(places) // COMPARED, 1)]
         most = (2 * (1 - self._share + LESS) + LESS) * len(few)
         at_once = int(NEARLY_ALL * most) + 1
-        disagree = np.zeros(len(self._rights), dtype=np.int64)
+        disagree = np.zeros(len(self._rights))
         for some in (few[:at_once], few[at_once:]):  # the first are enough to rule most columns out
-            disagree += self._disagreeing(rows[some], rows[some + 1], count_nulls=True)
-            seems = disagree <= most
-            if not seems[rights].any():
+            disagree += self._disagreeing(rows[some], rows[some + 1])
+            rights = rights[(disagree <= most)[rights]]
+            if not len(rights):
                 return
-        for right in rights:
-            if seems[right]:
-                values, space, _ = self._rights[right]
-                told = determination(groups, Keys(values[rows], space, True))
-                is_some = 2 * told.rows >= LEAST_OF_ALL * len(rows)
-                wrong, others = told.rows - told.guessed, told.rows - told.usual
-                if is_some and told.share >= self._share - LESS and wrong <= WORSE * ERROR_LEFT * others:
-                    yield right
+        for right in rights.tolist():
+            values, space, _ = self._rights[right]
+            told = determination(groups, Keys(values[rows], space, True))
+            is_some = 2 * told.rows >= LEAST_OF_ALL * len(rows)
+            wrong, others = told.rows - told.guessed, told.rows - told.usual
+            if is_some and told.share >= self._share - LESS and wrong <= WORSE * ERROR_LEFT * others:
+                yield right
 
     def _seems_rare(self, left: Sequence[Keys], right: int) -> bool:
         """Whether it tells half of what is rare: that fewer usual rows stand beside it makes it look like more."""
@@ -175,3 +176,14 @@ def _of(left: Sequence[Keys], rows: Ints) -> Keys:
     """The left sides of some rows."""
     some: list[Keys] = [Keys(key[rows], space, partial) for key, space, partial in left]
     return combine(some)
+
+
+def _summed(columns: Mask) -> Array:
+    """How many rows of each column are true; by products of matrices, which is fastest."""
+    lines = columns.astype(np.float32)
+    ones = np.ones(min(len(lines), AT_ONCE), np.float32)
+    total = np.zeros(lines.shape[1], np.float32)
+    for at in range(0, len(lines), AT_ONCE):
+        part = lines[at : at + AT_ONCE]
+        total += np.dot(ones[: len(part)], part)
+    return total

@@ -12,6 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from pacas.core.anonymity import Policy
+from pacas.engine.grouping import Ints
 from pacas.provider.column import Column
 from pacas.provider.on_engine.covering_neighbours import CoveringNeighbours
 from pacas.provider.support.support_set import Generated
@@ -63,6 +64,11 @@ class RelationSummary:
         total, counts, factors = self.terms.weight_runs(self.counts, len(self.covering.edit_rows))
         check_weights(total, counts, factors)
         return Weighing(total, counts, factors)
+
+    def extreme_weights(self, attribute: str) -> Ints:
+        """What the heaviest and the lightest neighbour of an attribute weigh: in a run these are the first and last."""
+        first, count = self.first.get(attribute, 0), self.counts.get(attribute, 0)
+        return self.weighing.of(np.array([first, first + count - 1] if count else [], dtype=np.int64))
 
     @cached_property
     def most_droppers(self) -> int:

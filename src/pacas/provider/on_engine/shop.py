@@ -20,7 +20,7 @@ from pacas.errors import InputError
 from pacas.protocol.marketplace import Columns, check_request, offer_of
 from pacas.protocol.messages import Ladders, Offer, Quote, Refusal, Request
 from pacas.protocol.order_of_checks import REASON_OF, not_below
-from pacas.provider.ledger.entry import AcceptedTerms, Purchase
+from pacas.provider.ledger.entry import AboutBuyer, Purchase
 from pacas.provider.matching.index_matcher import IndexMatcher
 from pacas.provider.matching.lookup_keys import Key, LookupKeys, by_likeness, distinct_keys, key_of
 from pacas.provider.matching.row_lookup import FoundRows, GroupIndex, RowLookup
@@ -32,6 +32,7 @@ from pacas.provider.on_engine.relation_summary import RelationSummary
 from pacas.provider.on_engine.row_subset import RowSubset
 from pacas.provider.on_engine.sparse_sales import SparseSales
 from pacas.provider.pricing.conflicts import Inquiry, MatchedRequests
+from pacas.provider.pricing.price_bounds import price_bounds
 from pacas.provider.shop.contract import CountedShop, Tell
 from pacas.provider.shop.fingerprint import generated_digest, terms_digests, weights_digest
 from pacas.provider.shop.judging import ladders_of, ladders_without_rows
@@ -73,7 +74,13 @@ class EngineShop:
         tell("weighing the neighbours")
         self.total = self.summary.weighing.total if self.summary.neighbours else 0
         self.offers: Mapping[str, Offer] = {
-            a: Offer(a, lookup_keys[a].client_columns, columns[a].domain, floor=terms.floor.get(a, 0))
+            a: Offer(
+                a,
+                lookup_keys[a].client_columns,
+                columns[a].domain,
+                floor=terms.floor.get(a, 0),
+                bounds=price_bounds(terms, a, self.summary.extreme_weights(a)),
+            )
             for a in terms.match
         }
         self._row_lookups = {a: self._row_lookup(a, lookup_keys[a], indexes[a]) for a in terms.match}
@@ -148,9 +155,9 @@ class EngineShop:
         ladders = ladders_of(asked, prices, known, surviving, height, max_matches)
         return not_below(offer.floor, ladders), subset, asked
 
-    def recount(self, sold: Sequence[Purchase | AcceptedTerms]) -> None:
+    def recount(self, told: Sequence[AboutBuyer]) -> None:
         sales = SparseSales(self.summary, self._rows)
-        sales.take_in(sold)
+        sales.take_in(told)
         self.sales = sales
 
     def quote_query(self, query: GeneralizedQuery, buyer: str) -> Quote | Refusal:

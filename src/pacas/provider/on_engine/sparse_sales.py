@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from pacas.provider.ledger.entry import Purchase
 from pacas.provider.on_engine.relation_summary import RelationSummary
 from pacas.provider.pricing.conflicts import Levels
 from pacas.provider.safety.surviving import RelationCounts
-from pacas.provider.shop.contract import RecordedSales
+from pacas.provider.shop.contract import Kept, RecordedSales
 from pacas.provider.terms import HistoryScope
 
 Find = Callable[[str, Sequence[Mapping[str, str | None]]], list[tuple[int, ...]]]
@@ -42,6 +43,17 @@ class SoldCells:
                 if not any(row in others for others in self._depth.values()):
                     self._gone += covering.edits_of_row[row]
             of_row[row] = max(depth, of_row.get(row, 0))
+
+    def plain(self) -> dict[str, Any]:
+        """All of it in values that JSON has: per attribute the rows, and how deep each was bought."""
+        return {a: [list(of_row), list(of_row.values())] for a, of_row in self._depth.items()}
+
+    def learn_plain(self, plain: Mapping[str, Any]) -> None:
+        """Learn what was written so."""
+        for attribute, (rows, depths) in plain.items():
+            height = self._summary.columns[attribute].hierarchy.height
+            for row, depth in zip(rows, depths, strict=True):
+                self.learn(attribute, (row,), height - depth)
 
     def depths(self, attributes: Iterable[str], rows: Ints) -> dict[str, Levels]:
         """How many levels below the root some rows' cells were bought."""
@@ -106,3 +118,12 @@ class SparseSales(RecordedSales):
             found |= {id(p): of_one for p, of_one in zip(mine, rows, strict=True)}
         for purchase in taken:
             self.add(purchase, found[id(purchase)] if purchase.rows is None else purchase.rows)
+
+    def _kept(self) -> Kept:
+        return {buyer: sold.plain() for buyer, sold in self._of.items()}
+
+    def _take_back(self, kept: Kept) -> None:
+        for buyer, sold in kept.items():
+            self._of[buyer] = SoldCells(self._summary)
+            for one in (self._all, self._of[buyer]):
+                one.learn_plain(sold)

@@ -18,6 +18,9 @@ from pacas.provider.pricing.conflicts import ConflictSets
 from pacas.provider.pricing.knowledge import Knowledge
 from pacas.provider.support.cell_neighbours import CellNeighbours
 
+AT_A_TIME = 1 << 15
+"""Rows whose neighbours are weighed together: few enough that the arrays on the way stay small."""
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CellPrices:
@@ -28,14 +31,17 @@ class CellPrices:
     @classmethod
     def of(cls, neighbours: CellNeighbours, weights: Ints, height: int) -> CellPrices:
         """From the weight of each neighbour, in nanocredits."""
-        running = np.concatenate([[0], np.cumsum(weights)])
-        first, end = neighbours.first[:-1], neighbours.first[1:]
-        within = np.zeros((height + 1, len(first)), dtype=np.int64)
-        rows = neighbours.rows
-        for level in range(height + 1):  # of each row's neighbours, sorted by divergence, the first so many are spared
-            within[level] = np.bincount(rows[neighbours.divergence <= level], minlength=len(first))
-        weight = running[end] - running[first + within]
-        return cls(np.ascontiguousarray(weight.T))
+        rows = len(neighbours.first) - 1
+        weight = np.empty((rows, height + 1), dtype=np.int64)
+        for begin in range(0, rows, AT_A_TIME):
+            offsets = neighbours.first[begin : begin + AT_A_TIME + 1]
+            part = slice(offsets[0], offsets[-1])
+            first, end = offsets[:-1] - offsets[0], offsets[1:] - offsets[0]
+            running = np.append(0, np.cumsum(weights[part]))
+            for level in range(height + 1):  # of a row's neighbours, by divergence, the first so many are spared
+                spared = np.append(0, np.cumsum(neighbours.divergence[part] <= level))
+                weight[begin : begin + len(first), level] = running[end] - running[first + spared[end] - spared[first]]
+        return cls(weight)
 
 
 class Prices:

@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import NamedTuple
 
-from pacas.core.component import Component
-from pacas.core.coverage import NeighbourSpread
 from pacas.core.dependency import FunctionalDependency
 from pacas.core.hierarchy import Hierarchy
+from pacas.core.sealed.component import Component
+from pacas.core.sealed.coverage import NeighbourSpread
 from pacas.core.words import counted
 from pacas.engine.contract import Source
 from pacas.errors import InputError, did_you_mean

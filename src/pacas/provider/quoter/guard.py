@@ -8,11 +8,11 @@ from functools import partial
 import numpy as np
 
 from pacas.core.anonymity import Policy
-from pacas.core.bought_levels import BoughtLevels
-from pacas.core.component import LevelVector, lowered
 from pacas.core.criteria.criterion import Criterion
 from pacas.core.criteria.distinct import DistinctValues
-from pacas.core.possible import dearest_safe, least_left, values_left
+from pacas.core.sealed.bought_levels import BoughtLevels
+from pacas.core.sealed.component import LevelVector, lowered
+from pacas.core.sealed.possible import dearest_safe, least_left, values_left
 from pacas.engine.codes import linked_keys
 from pacas.engine.grouping import Ints, combine, distinct
 from pacas.errors import InputError

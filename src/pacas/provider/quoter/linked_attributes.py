@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pacas.core.component import Component, LevelVector
+from pacas.core.sealed.component import Component, LevelVector
 from pacas.core.words import counted
 from pacas.engine.grouping import Ints
 from pacas.errors import InputError

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
-from pacas.core.bought_levels import BoughtLevels
+from pacas.core.sealed.bought_levels import BoughtLevels
 from pacas.engine.grouping import Ints
 from pacas.provider.quoter.guard import Guard
 from pacas.provider.quoter.sold_attribute import SoldAttribute
@@ -39,6 +40,20 @@ class OpenRows:
             for group, rows in self._closed_by(guard, sold, unit, level).items():
                 self._closed[guard.number][guard.group_number(group)] += rows
         self.pooled.learn(sold.priced, sold.place, unit, level)
+
+    def plain(self) -> list[Any]:
+        """All of it in values that JSON has."""
+        closed = [[p, group, rows] for p, groups in self._closed.items() for group, rows in groups.items()]
+        return [self.pooled.plain(), closed]
+
+    @classmethod
+    def of_plain(cls, plain: list[Any]) -> OpenRows:
+        """What was written so."""
+        opened = cls()
+        opened.pooled = BoughtLevels.of_plain(plain[0])
+        for policy, group, rows in plain[1]:
+            opened._closed[policy][group] = rows
+        return opened
 
     def closed(self, policy: int) -> int:
         """How many rows of a policy's X-groups are not open any more."""

@@ -1,7 +1,8 @@
 """A quoter's price lists: what every free question would be answered, for clients to look up themselves.
 
-There are none where a policy keeps back what is left last, so that quotes follow what others buy, nor where something
-was sold from another ledger; and none of an attribute that is found by likeness, or is linked with one that is.
+What an attribute costs who has bought nothing is public wherever quotes are sealed, and told. There are no lists where
+a policy keeps back what is left last, so that quotes follow what others buy, nor where something was sold from another
+ledger; and none of an attribute that is found by likeness, or is linked with one that is.
 """
 
 from __future__ import annotations
@@ -11,17 +12,46 @@ from collections import Counter
 from collections.abc import Mapping
 from functools import cached_property
 from hashlib import sha256
+from itertools import count
+from typing import NamedTuple
 
 import numpy as np
 
-from pacas.core.bought_levels import BoughtLevels
 from pacas.core.dependency import MatchingDependency
-from pacas.core.unit_prices import UnitPrices
+from pacas.core.sealed.bought_levels import BoughtLevels
+from pacas.core.sealed.unit_prices import UnitPrices
 from pacas.engine.grouping import Ints, Keys, combine
+from pacas.protocol.key_digest import NOTHING, Digests, KeyColumn, KeyDigest
 from pacas.protocol.messages import ListedLadder, ListedPrices
 from pacas.protocol.price_list import TOO_MANY, PriceList
-from pacas.provider.quoter.listed_keys import ListedKeys
+from pacas.provider.quoter.public_view import PublicView
 from pacas.provider.quoter.quoter import Quoter
+
+
+class ListedKeys(NamedTuple):
+    """How keys are hashed, and the digest of each: no two are alike."""
+
+    key: KeyDigest
+    digests: Digests
+
+    @classmethod
+    def of(cls, view: PublicView, dependency: MatchingDependency, rows: Ints, seed: str) -> ListedKeys:
+        """The keys that some rows have in the columns of a match by equality; the seed decides how they are hashed."""
+        clauses, trees = dependency.clauses, view.hierarchies
+        numeric = [clause.provider in trees and trees[clause.provider].numeric for clause in clauses]
+        columns = [KeyColumn(clause.client, by) for clause, by in zip(clauses, numeric, strict=True)]
+        texts = []
+        for clause in clauses:
+            column = view.index.columns[clause.provider]
+            texts.append([column.values[code] for code in column.codes[rows].tolist()])
+        salts = (sha256(f"{seed} {number}".encode()).digest() for number in count())
+        listed = (cls(key, key.of_all(zip(*texts, strict=True))) for key in (KeyDigest(s, columns) for s in salts))
+        return next(keys for keys in listed if keys.are_distinct)
+
+    @property
+    def are_distinct(self) -> bool:
+        return len(np.unique(self.digests)) == len(self.digests) and NOTHING not in self.digests
+
 
 MOST_LADDERS = 20
 """Ladders of an attribute that are told beside its list: those that most keys have."""
@@ -46,13 +76,17 @@ class PriceLists:
         return sha256(b"pacas price list 1\n" + json.dumps(public, sort_keys=True).encode()).hexdigest()
 
     @cached_property
-    def offered(self) -> Mapping[str, ListedPrices]:
-        """The attributes that have a list, and what most keys cost who has bought nothing."""
-        if self._quoter.watched or self._quoter.sold_before:
-            return {}
+    def told(self) -> Mapping[str, ListedPrices]:
+        """What most keys of each attribute cost who has bought nothing."""
         match = self._view.match
-        equal = {a for a in match if match[a].is_by_equality}
-        return {a: self._offered(a) for a in match if equal.issuperset(self._linked(a))}
+        follows = bool(self._quoter.watched or self._quoter.sold_before)
+        equal = {a for a in match if match[a].is_by_equality and not follows}
+        return {a: self._told(a, equal.issuperset(self._linked(a))) for a in match}
+
+    @property
+    def offered(self) -> Mapping[str, ListedPrices]:
+        """The attributes that have a list, with what is told of them."""
+        return {a: told for a, told in self.told.items() if told.has_list}
 
     def of(self, attribute: str) -> PriceList:
         """The list of an attribute that has one."""
@@ -106,8 +140,15 @@ class PriceLists:
         presence = None if priced.presence is None else priced.presence[units]
         return UnitPrices(names, priced.tables[(slice(None), *at)], priced.kind[units], presence)
 
-    def _offered(self, attribute: str) -> ListedPrices:
-        sold, found = self._quoter.sold[attribute], self._units(attribute)
+    def _found(self, attribute: str) -> Ints:
+        """What keys find; where likeness decides, of which no keys can be listed, all that can be found."""
+        finder = self._quoter.finders[attribute]
+        if finder.matcher.by_slot is not None:
+            return self._units(attribute)
+        return np.flatnonzero(self._quoter.sold[attribute].can_be_bought(finder.matcher.together))
+
+    def _told(self, attribute: str, has_list: bool) -> ListedPrices:
+        sold, found = self._quoter.sold[attribute], self._found(attribute)
         units = found[found >= 0]
         floors = sold.floor[units]
         kinds = [Keys(sold.priced.kind[units], len(sold.priced.tables), False), Keys(floors, sold.top + 1, False)]
@@ -121,4 +162,4 @@ class PriceLists:
             having[ladder, floor] += number
         most = sorted(having, key=lambda ladder: (-having[ladder], *ladder))[:MOST_LADDERS]
         ladders = tuple(ListedLadder(*ladder, having[ladder]) for ladder in most)
-        return ListedPrices(len(found), tuple(self._linked(attribute)), ladders)
+        return ListedPrices(len(found), tuple(self._linked(attribute)), ladders, has_list)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pacas.core.unit_prices import UnitPrices
+from pacas.core.sealed.unit_prices import UnitPrices
 from pacas.engine.grouping import Ints
 from pacas.provider.quoter.linked_attributes import LinkedAttributes
 from pacas.provider.quoter.units import Units

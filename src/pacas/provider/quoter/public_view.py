@@ -7,20 +7,37 @@ every relation that fits it.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
 from hashlib import sha256
+from typing import Any, TypeVar
 
 from pacas.core.anonymity import Policy
-from pacas.core.coverage import NeighbourSpread
 from pacas.core.dependency import MatchingDependency
 from pacas.core.hierarchy import Hierarchy
+from pacas.core.sealed.coverage import NeighbourSpread
 from pacas.provider.quoter.linked_attributes import LinkedAttributes
 from pacas.provider.quoter.public_index import PublicIndex
-from pacas.provider.quoter.tables import Tables
+
+T = TypeVar("T")
+
+
+class Tables:
+    """Answers by what was asked."""
+
+    def __init__(self) -> None:
+        self._made: dict[Hashable, Any] = {}
+
+    def once(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What `make` gives, the first time that it is asked for."""
+        if key not in self._made:
+            self._made[key] = make()
+        made: T = self._made[key]
+        return made
+
 
 SALT = b"pacas sealed 1"
 DRAW = "pacas draw 2"

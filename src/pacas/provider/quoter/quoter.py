@@ -1,8 +1,8 @@
 """The quoter: it prices and refuses, and has seen nothing but the public view.
 
-A price is the difference of two entries of a public table (`core.coverage`), times the rows of the unit; a refusal is a
-level below which a unit is not sold to anybody (`core.possible`, `reserving`). What a buyer has bought counts by its
-levels, never by the answers.
+A price is the difference of two entries of a public table (`core.sealed.coverage`), times the rows of the unit; a
+refusal is a level below which a unit is not sold to anybody (`core.sealed.possible`, `reserving`). What a buyer has
+bought counts by its levels, never by the answers.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pacas.core.bought_levels import BoughtLevels
-from pacas.core.coverage import apportion, price_tables
 from pacas.core.money import credits_text
+from pacas.core.sealed.bought_levels import BoughtLevels
+from pacas.core.sealed.coverage import apportion, price_tables
 from pacas.engine.grouping import Ints, Mask
 from pacas.errors import InputError
 from pacas.protocol.messages import Request

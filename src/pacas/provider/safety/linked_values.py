@@ -57,19 +57,23 @@ class LinkedValues:
         """Per row: its X-group, −1 if it has a null in X."""
         row_y = self._values.of({a: columns[a].codes for a in policy.y})
         patch_y = self._values.of({a: edits.column(a, columns[a].codes) for a in policy.y})[edits.standing]
-        self._changed = {a: np.flatnonzero(cells[a].divergence > policy.y_levels[a]) for a in policy.y if a in cells}
+        all_changed = {a: np.flatnonzero(cells[a].divergence > policy.y_levels[a]) for a in policy.y if a in cells}
         keys = [self._keys(self.group, row_y), self._keys(patch_group, patch_y)]
-        keys += [self._cell_keys(cells[a], row_y, changed) for a, changed in self._changed.items()]
-        pair, found = _numbered(np.concatenate(keys))
+        keys += [self._cell_keys(cells[a], row_y, changed) for a, changed in all_changed.items()]
+        ends, together = np.cumsum([len(k) for k in keys])[:-1], np.concatenate(keys)
+        del keys  # they take more than all that is kept
+        pair, found = _numbered(together)
         self._found = found
-        self.group_of: Ints = found // self._values.space
+        self.group_of: Numbers = (found // self._values.space).astype(np.int32)
         """Per pair: its X-group."""
-        self.row_pair, patch_pair, *cell_pairs = np.split(pair, np.cumsum([len(k) for k in keys])[:-1])
-        self.own: Ints = np.bincount(self.row_pair[self.row_pair >= 0], minlength=len(found))
+        row_pair, patch_pair, *cell_pairs = np.split(pair, ends)
+        self.row_pair: Ints = row_pair.astype(np.int64)  # a view would hold all pairs
+        own = np.bincount(self.row_pair[self.row_pair >= 0], minlength=len(found))
+        self.own: Numbers = own.astype(np.int32)
         """Per pair: how many of R's rows have it."""
         self.added = {
             a: self._added_by_cells(len(cells[a]), changed, pairs)
-            for (a, changed), pairs in zip(self._changed.items(), cell_pairs, strict=True)
+            for (a, changed), pairs in zip(all_changed.items(), cell_pairs, strict=True)
         }
         """Per attribute and cell neighbour: the pair that it adds, or −1."""
         self.edit_adds, self.edit_drops = self._edit_pairs(edits, patch_pair)
@@ -122,14 +126,14 @@ class LinkedValues:
         )
         return self._keys(self.group[rows], y)
 
-    def _added_by_cells(self, count: int, changed: Ints, pairs: Ints) -> Numbers:
+    def _added_by_cells(self, count: int, changed: Ints, pairs: Numbers) -> Numbers:
         added = np.full(count, -1, dtype=np.int32)
         linked = pairs >= 0
         pairs = pairs[linked]
         added[changed[linked]] = np.where(self.own[pairs] == 0, pairs, -1)
         return added
 
-    def _edit_pairs(self, edits: Edits, patch_pair: Ints) -> tuple[PairLists, PairLists]:
+    def _edit_pairs(self, edits: Edits, patch_pair: Numbers) -> tuple[PairLists, PairLists]:
         """What each edit adds and drops: pairs that it has and R has not, and the other way round."""
         replaces = np.flatnonzero(edits.row >= 0)
         edit = np.concatenate([edits.neighbour[replaces], edits.neighbour[edits.standing]])
@@ -180,14 +184,14 @@ class _YValues:
         return digit
 
 
-def _numbered(keys: Ints) -> tuple[Ints, Ints]:
+def _numbered(keys: Ints) -> tuple[Numbers, Ints]:
     """A number for each key ≥ 0, −1 for the others, and the keys by their numbers: by sorting, as so many differ."""
     order = np.argsort(keys)
     ordered = keys[order]
     begins = ordered >= 0
     begins[1:] &= ordered[1:] != ordered[:-1]
-    number = np.empty(len(keys), dtype=np.int64)
-    number[order] = np.cumsum(begins) - 1
+    number = np.empty(len(keys), dtype=np.int32)
+    number[order] = np.cumsum(begins, dtype=np.int32) - 1
     return number, ordered[begins]
 
 

@@ -22,6 +22,9 @@ from pacas.provider.support.cell_neighbours import CellNeighbours
 from pacas.provider.support.edits import Edits
 from pacas.provider.support.support_set import SupportSet
 
+AT_A_TIME = 1 << 15
+"""Rows whose neighbours are counted together: few enough that the arrays on the way stay small."""
+
 
 class RelationCounts(NamedTuple):
     """What is counted over the whole relation, where only some of its rows are looked at."""
@@ -100,11 +103,14 @@ class Surviving:
         for margin in self.margins:
             margin.count_edits(edits, 1)
         for attribute, cells in self._cells.items():
-            rows = np.repeat(np.arange(self._rows), np.diff(cells.first))
-            number = np.flatnonzero(cells.divergence <= self.known.level(attribute, rows))
-            self.alive += len(number)
-            for margin in self.margins:
-                margin.count_cells(attribute, number, rows[number], cells.divergence[number], 1)
+            for begin in range(0, self._rows, AT_A_TIME):
+                first = cells.first[begin : begin + AT_A_TIME + 1]
+                rows = np.repeat(np.arange(begin, begin + len(first) - 1), np.diff(first))
+                left = np.flatnonzero(cells.divergence[first[0] : first[-1]] <= self.known.level(attribute, rows))
+                number, rows = first[0] + left, rows[left]
+                self.alive += len(number)
+                for margin in self.margins:
+                    margin.count_cells(attribute, number, rows, cells.divergence[number], 1)
         for margin in self.margins:
             margin.show()
         self._most_droppers = max((margin.most_droppers() for margin in self.margins), default=0)

@@ -25,6 +25,11 @@ def earlier_requests(earlier: Sequence[EarlierSales], terms: Terms) -> list[tupl
                 f"sold_before: ledger {number} was opened with the sales of others before it; name them all, "
                 "the oldest first"
             )
+        if bought and fingerprint.get("circle") != now.get("circle"):
+            raise InputError(
+                f"sold_before: ledger {number} has sold in another circle, or in none: others do not know of it; "
+                "leave out the house, or the ledger"
+            )
         for attribute in dict.fromkeys(request.attribute for _, request in bought):
             if attribute not in terms.match:
                 raise InputError(f"sold_before: {attribute!r} was sold and is not for sale now; sell it, to count it")

@@ -11,7 +11,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from pacas.core.noise import discrete_laplace, secret_numbers
+from pacas.core.sealed.noise import discrete_laplace, secret_numbers
 from pacas.engine.contract import Engine, Source
 from pacas.errors import InputError
 from pacas.provider.quoter.declared import Sealing

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pacas.core.bought_levels import BoughtLevels
+from pacas.core.sealed.bought_levels import BoughtLevels
 from pacas.provider.ledger.entry import Purchase
 from pacas.provider.quoter.open_rows import OpenRows
 from pacas.provider.quoter.quoter import Quoter
 from pacas.provider.quoter.quoters import Quoters
-from pacas.provider.shop.contract import RecordedSales
+from pacas.provider.shop.contract import Kept, RecordedSales
 
 
 class SealedSales(RecordedSales):
@@ -54,3 +54,15 @@ class SealedSales(RecordedSales):
         found = self._quoters.find_all([purchase.request for purchase in taken])
         for purchase, (quoter, unit, _, _) in zip(taken, found, strict=True):
             self.add(purchase, quoter, unit)
+
+    @property
+    def kind(self) -> str:
+        return f"{super().kind} of {type(self._quoters).__name__}"
+
+    def _kept(self) -> Kept:
+        bought = {buyer: levels.plain() for buyer, levels in self._bought.items()}
+        return {"bought": bought, "opened": self.opened.plain(), "touched": self.touched}
+
+    def _take_back(self, kept: Kept) -> None:
+        self._bought = {buyer: BoughtLevels.of_plain(levels) for buyer, levels in kept["bought"].items()}
+        self.opened, self.touched = OpenRows.of_plain(kept["opened"]), kept["touched"]

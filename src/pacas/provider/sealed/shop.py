@@ -13,7 +13,7 @@ from pacas.errors import InputError
 from pacas.protocol.marketplace import Columns, check_request, offer_of
 from pacas.protocol.messages import Ladders, Offer, Quote, Refusal, Request
 from pacas.protocol.order_of_checks import REASON_OF, judged, judged_at
-from pacas.provider.ledger.entry import AcceptedTerms, Purchase
+from pacas.provider.ledger.entry import AboutBuyer, Purchase
 from pacas.provider.quoter.guard import Guard
 from pacas.provider.quoter.quoter import Quoter
 from pacas.provider.quoter.quoters import FoundUnit, Quoters
@@ -46,7 +46,7 @@ class SealedShop:
         self._digests = digests
         self.keeps_quotes = quoters.keeps_quotes
         self.price_lists = quoters.price_lists
-        listed = {} if self.price_lists is None else self.price_lists.offered
+        listed = {} if self.price_lists is None else self.price_lists.told
         view = quoters.view
         self.offers: Mapping[str, Offer] = {
             a: Offer(
@@ -120,9 +120,9 @@ class SealedShop:
     def add(self, sale: SealedSale, purchase: Purchase) -> None:
         self.sales.add(purchase, sale.quoter, sale.unit)
 
-    def recount(self, sold: Sequence[Purchase | AcceptedTerms]) -> None:
+    def recount(self, told: Sequence[AboutBuyer]) -> None:
         sales = SealedSales(self.quoters)
-        sales.take_in(sold)
+        sales.take_in(told)
         self.sales = sales
 
     def quote_query(self, query: GeneralizedQuery, buyer: str) -> Quote | Refusal:

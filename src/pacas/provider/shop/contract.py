@@ -7,20 +7,24 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from pacas.core.query import GeneralizedQuery
-from pacas.core.tab import Tab
+from pacas.core.rates.tab import Tab, plain_tab, tab_of
 from pacas.protocol.marketplace import Columns
 from pacas.protocol.messages import Ladders, Offer, Quote, Refusal, Request
+from pacas.provider.ledger.account_change import AccountChange
 from pacas.provider.ledger.chain import Total
-from pacas.provider.ledger.entry import NOTHING_BOUGHT, AcceptedTerms, Purchase, put_on_tab
+from pacas.provider.ledger.entry import NOTHING_BOUGHT, AboutBuyer, AcceptedTerms, Purchase, put_on_tab
 from pacas.provider.quoter.price_lists import PriceLists
 from pacas.provider.shop.x_groups import GroupsBehind
 from pacas.provider.terms import Terms
 
 Tell = Callable[[str], None]
 """Is told what is being done."""
+
+Kept = dict[str, Any]
+"""What has been taken in, in values that JSON has."""
 
 BYTES_OF_A_CELL = 8
 """What a relation takes in memory."""
@@ -58,12 +62,41 @@ class RecordedSales(ABC):
     def replay(self, purchases: Iterable[Purchase]) -> None:
         """Take in many purchases at once: a restarted provider's, or those of another process."""
 
-    def take_in(self, sold: Iterable[Purchase | AcceptedTerms]) -> None:
-        """Take in purchases and terms in the order in which they are in the ledger."""
-        for _, some in groupby(sold, key=lambda one: isinstance(one, Purchase)):
+    def make_ready(self) -> None:  # noqa: B027  # most have nothing to work out
+        """Work out beforehand what the first requests would have to wait for."""
+
+    @property
+    def kind(self) -> str:
+        """Whose way of keeping it is: another kind cannot take it back."""
+        return type(self).__name__
+
+    @abstractmethod
+    def _kept(self) -> Kept:
+        """What purchases have taught, as this kind of sales knows it."""
+
+    @abstractmethod
+    def _take_back(self, kept: Kept) -> None:
+        """Know what was kept, and nothing else yet."""
+
+    def kept(self) -> Kept:
+        """All that has been taken in; none of the answers."""
+        of_buyers = {b: [*total, plain_tab(self.tab(b))] for b, total in self._totals.items()}
+        return {"count": self.count, "buyers": of_buyers, "learned": self._kept()}
+
+    def take_back(self, kept: Kept) -> None:
+        """Know what was kept of sales of this kind, as if it had been taken in one by one; nothing is known yet."""
+        self.count = kept["count"]
+        for buyer, (purchases, spent, tab) in kept["buyers"].items():
+            self._totals[buyer], self._tabs[buyer] = Total(purchases, spent), tab_of(tab)
+        self._take_back(kept["learned"])
+
+    def take_in(self, told: Iterable[AboutBuyer]) -> None:
+        """Take in what entries say, in the order in which they are in the ledger; accounts bear on no quote."""
+        for _, some in groupby(told, key=lambda one: isinstance(one, Purchase)):
             taken = list(some)
             for agreement in (one for one in taken if isinstance(one, AcceptedTerms)):
                 self.agree(agreement)
+            self.count += sum(isinstance(one, AccountChange) for one in taken)
             self.replay(one for one in taken if isinstance(one, Purchase))
 
     def agree(self, agreement: AcceptedTerms) -> None:
@@ -200,8 +233,8 @@ class Shop(Protocol[S]):
         """Take in a purchase that was made here; whoever calls holds the lock of what was sold."""
         ...
 
-    def recount(self, sold: Sequence[Purchase | AcceptedTerms]) -> None:
-        """Know these purchases and terms to be all that there are; whoever calls holds the lock of what was sold."""
+    def recount(self, told: Sequence[AboutBuyer]) -> None:
+        """Know what these entries say to be all that there is; whoever calls holds the lock of what was sold."""
         ...
 
     def quote_query(self, query: GeneralizedQuery, buyer: str) -> Quote | Refusal:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from pacas.core.money import nanocredits
 from pacas.errors import InputError
-from pacas.server.failures import Failure
-from pacas.wire.shapes import LONGEST_TEXT, ErrorCode
+from pacas.server.http.failures import Failure
+from pacas.wire.shapes.base import LONGEST_TEXT
+from pacas.wire.shapes.failures import ErrorCode
 
 FINEST = "finest"
 """The level of who wants the finest that is sold and within the ceiling."""
@@ -57,10 +59,12 @@ class Extension:
 
 def read_queries(text: str, most: int) -> dict[str, AskedRow]:
     """A batch of queries, by their keys."""
-    batch = _object(_parsed(text, "queries"), "queries")
-    if len(batch) > most:
-        raise Failure.too_many(most)
-    return {_text(key, "a query's key"): _row(_object(query, "a query")) for key, query in batch.items()}
+    rows: dict[str, AskedRow] = {}
+    for key, query in _members(text, "queries"):
+        rows[_text(key, "a query's key")] = _row(_object(query, "a query"))
+        if len(rows) > most:
+            raise Failure.too_many(most)
+    return rows
 
 
 def read_extension(text: str, most: int) -> Extension:
@@ -76,15 +80,52 @@ def read_extension(text: str, most: int) -> Extension:
     return Extension(ids, properties if len(ids) <= MOST_BOUGHT else tuple(one.put_off() for one in properties))
 
 
-def _parsed(text: str, what: str) -> Any:
-    try:
-        return json.loads(text, parse_int=_Number, parse_float=_Number, parse_constant=_Number)
-    except (ValueError, RecursionError):
-        raise Failure(ErrorCode.BAD_REQUEST, f"{what} is not JSON") from None
-
-
 class _Number(str):
     """A number as it was written: 51.0 and 51 are two texts, and 0.1 is a tenth."""
+
+
+_JSON = json.JSONDecoder(parse_int=_Number, parse_float=_Number, parse_constant=_Number)
+_OPENS, _NAMED, _NEXT = (re.compile(rf"[ \t\n\r]*{mark}[ \t\n\r]*") for mark in (r"\{", ":", "([,}])"))
+
+
+def _parsed(text: str, what: str) -> Any:
+    try:
+        return _JSON.decode(text)
+    except (ValueError, RecursionError):
+        raise _no_json(what) from None
+
+
+def _members(text: str, what: str) -> Iterator[tuple[str, Any]]:
+    """The members of a large object, one after the other: while it is read whole, nobody else is answered."""
+    try:
+        at = _OPENS.match(text)
+        if at is None or text.startswith("}", at.end()):
+            yield from _object(_parsed(text, what), what).items()
+            return
+        mark, end = ",", at.end()
+        while mark == ",":
+            if not text.startswith('"', end):
+                raise _no_json(what)
+            key, end = _JSON.raw_decode(text, end)
+            value, end = _JSON.raw_decode(text, _after(_NAMED, text, end).end())
+            yield key, value
+            found = _after(_NEXT, text, end)
+            mark, end = found[1], found.end()
+        if end < len(text):
+            raise _no_json(what)
+    except (ValueError, RecursionError):
+        raise _no_json(what) from None
+
+
+def _after(mark: re.Pattern[str], text: str, end: int) -> re.Match[str]:
+    found = mark.match(text, end)
+    if found is None:
+        raise ValueError("another mark")
+    return found
+
+
+def _no_json(what: str) -> Failure:
+    return Failure(ErrorCode.BAD_REQUEST, f"{what} is not JSON")
 
 
 def _row(query: Mapping[str, Any]) -> AskedRow:

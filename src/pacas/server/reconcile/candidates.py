@@ -13,14 +13,17 @@ from pydantic_core import to_json
 
 from pacas.protocol.messages import Reason, refused
 from pacas.provider.ledger.accounts import Account
-from pacas.server.answer_writers import padded
 from pacas.server.reconcile.asked import AskedRow
 from pacas.server.reconcile.row_ids import RowIds
 from pacas.server.reconcile.row_types import RowType, row_types, types_of
 from pacas.server.service import Service
+from pacas.server.thread_pools import Parts
+from pacas.server.trading.answer_writers import padded
 
 Tried = tuple[RowType, dict[str, str], str]
 """A tuple, the type it is of, and what its candidate is called: as the cell, for OpenRefine writes it there."""
+PART = 100
+"""Results after which others may come in between."""
 _NOT_FOUND = (refused(Reason.NO_MATCH), refused(Reason.AMBIGUOUS))
 
 
@@ -31,21 +34,24 @@ class Candidates:
         self._service, self._ids = service, ids
         self.types = row_types(service.provider.catalogue())
 
-    def answer(self, asked: Mapping[str, AskedRow], account: Account) -> bytes:
-        """A result for each query."""
+    def answer(self, asked: Mapping[str, AskedRow], account: Account, size: int) -> Parts[bytes]:
+        """A result for each query of a body of so many bytes."""
         tried = {key: self._tried(row) for key, row in asked.items()}
         every = [one for some in tried.values() for one in some]
-        self._service.limit.take(account, sum(len(type_.attributes) for type_, _, _ in every))
-        found = iter(self._found(every, account.name))
-        results = {key: [(one, next(found)) for one in some] for key, some in tried.items()}
-        told = (b"%b:%b" % (to_json(key), self._result(some)) for key, some in results.items())
+        self._service.limit.take(account, sum(len(type_.attributes) for type_, _, _ in every), size)
+        found = iter((yield from self._found(every, account.name)))
+        told: list[bytes] = []
+        for key, some in tried.items():
+            if len(told) % PART == PART - 1:
+                yield
+            told.append(b"%b:%b" % (to_json(key), self._result([(one, next(found)) for one in some])))
         return b"{%b}" % b",".join(told)
 
     def _tried(self, asked: AskedRow) -> list[Tried]:
         pairs = ((type_, type_.row(asked)) for type_ in types_of(asked, self.types))
         return [(type_, row, asked.text or _text(row)) for type_, row in pairs if row is not None][: asked.limit]
 
-    def _found(self, tried: list[Tried], buyer: str) -> list[bool | None]:
+    def _found(self, tried: list[Tried], buyer: str) -> Parts[list[bool | None]]:
         """Of each tuple: whether it finds rows that can be answered from; None, if it finds none at all."""
         if not self._service.reasons:
             return [True] * len(tried)
@@ -56,7 +62,7 @@ class Candidates:
         for type_, places in by_type.items():
             columns = {column: [tried[i][1][column] for i in places] for column in type_.columns}
             for attribute in type_.attributes:
-                ladders = self._service.provider.quote_batch(attribute, columns, buyer=buyer).prices
+                ladders = yield from self._service.quoting.ladders(attribute, columns, len(places), buyer)
                 below_root = max(0, ladders.shape[1] - 2)
                 for i, price in zip(places, ladders[:, below_root].tolist(), strict=True):
                     if price != _NOT_FOUND[0]:

@@ -17,13 +17,16 @@ from pydantic_core import to_json
 
 from pacas.core.money import CREDIT, credits_text
 from pacas.errors import InputError, KeyReusedError, did_you_mean
-from pacas.protocol.messages import REASONS, Offer, Reason, Refusal, Request, refused
+from pacas.protocol.messages import REASONS, Offer, Payment, Reason, Refusal, Request, refused
 from pacas.provider.ledger.accounts import Account
 from pacas.provider.ledger.entry import Entry
-from pacas.server.answer_writers import padded
+from pacas.server.http.http_call import HttpCall
 from pacas.server.reconcile.asked import FINEST, AskedProperty, Extension
+from pacas.server.reconcile.candidates import PART
 from pacas.server.reconcile.row_ids import RowIds
 from pacas.server.service import Service
+from pacas.server.thread_pools import Parts
+from pacas.server.trading.answer_writers import padded
 
 NOTHING = b"[{}]"
 """What is told of a row and a property where there is nothing to tell."""
@@ -58,16 +61,17 @@ class Extending:
         self._service, self._ids = service, ids
         self._offers = service.provider.catalogue()
 
-    async def answer(self, extension: Extension, account: Account) -> bytes:
-        """What each property is of each row, whatever there is to tell."""
+    async def answer(self, call: HttpCall, extension: Extension, account: Account, size: int) -> bytes:
+        """What each property is of each row, whatever there is to tell, to a body of so many bytes."""
         for asked in extension.properties:
             self._check(asked)
         pools, known = self._service.pools, {}
         wanted = await pools.quotes.run(lambda: list(self._wanted(extension)))
         if any(asked.ceiling is not None for asked in extension.properties):
             known = await pools.store.run(self._bought_before, wanted, account)
-        self._service.limit.take(account, len(wanted) - len(known))
-        cells = await pools.quotes.run(self._quotes, [w for w in wanted if w.asked.ceiling is None], account.name)
+        self._service.limit.take(account, len(wanted) - len(known), size)
+        quoted = self._quotes([one for one in wanted if one.asked.ceiling is None], account.name)
+        cells = await self._service.in_parts(call, account, quoted)
         for one in wanted:
             if one.asked.ceiling is not None:
                 self._service.selling.go_on()
@@ -90,8 +94,13 @@ class Extending:
 
     # ---- quotes ---------------------------------------------------------------------------------------------------
 
-    def _quotes(self, wanted: list[Wanted], buyer: str) -> dict[tuple[str, str], bytes]:
-        return {_place(one): self._quote(one, self._ladder(one, buyer)) for one in wanted}
+    def _quotes(self, wanted: list[Wanted], buyer: str) -> Parts[dict[tuple[str, str], bytes]]:
+        quotes: dict[tuple[str, str], bytes] = {}
+        for one in wanted:
+            if quotes and not (self._service.quoting.is_quick and len(quotes) % PART):
+                yield
+            quotes[_place(one)] = self._quote(one, self._ladder(one, buyer))
+        return quotes
 
     def _ladder(self, one: Wanted, buyer: str) -> list[int]:
         """A tuple's prices at all levels, refusals below 0."""
@@ -150,7 +159,8 @@ class Extending:
         if level is None:
             return None
         try:
-            sold = self._service.selling.sell(Request(one.tuple, one.asked.attribute, level), ceiling, key, account)
+            request = Request(one.tuple, one.asked.attribute, level)
+            sold = self._service.desk.sell(Payment(request, ceiling, key), account)
         except KeyReusedError:  # another process has bought it at another level since
             return find(account.name, key)
         return None if isinstance(sold, Refusal) else sold

@@ -8,6 +8,7 @@ and no other.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from urllib.parse import parse_qsl
 
 from pydantic_core import to_json
@@ -18,8 +19,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from pacas.provider.ledger.accounts import Account, Role, token_hash
 from pacas.server.authentication import LONGEST_TOKEN
-from pacas.server.failures import Failure
-from pacas.server.http_call import MOST_PARAMETERS, HttpCall, read_body
+from pacas.server.http.failures import Failure
+from pacas.server.http.http_call import MOST_PARAMETERS, HttpCall, read_body
+from pacas.server.limits import MEBIBYTE
 from pacas.server.openapi import WireRoute
 from pacas.server.reconcile.asked import AskedRow, Extension, read_extension, read_queries
 from pacas.server.reconcile.candidates import Candidates
@@ -27,7 +29,8 @@ from pacas.server.reconcile.extending import Extending
 from pacas.server.reconcile.manifest import PROPERTIES, manifest, proposal
 from pacas.server.reconcile.row_ids import RowIds
 from pacas.server.service import Service
-from pacas.wire.shapes import JSON, ErrorCode
+from pacas.wire.shapes.base import JSON
+from pacas.wire.shapes.failures import ErrorCode
 
 ROOT = "/reconcile/"
 PATH = ROOT + "{token}"
@@ -37,6 +40,8 @@ OPEN = {
     "Cache-Control": "no-store",
     "Referrer-Policy": "no-referrer",
 }
+LARGEST_FORM = MEBIBYTE
+"""Bytes of a form: who reconciles sends a few queries at a time, and one form is read at once."""
 PREFLIGHT = {
     "Access-Control-Allow-Methods": "GET, POST",
     "Access-Control-Allow-Headers": "Content-Type",
@@ -73,7 +78,7 @@ class ReconcileRoutes:
         """The manifest; and as the standard has it, queries may come behind a question mark."""
         account = await self._account(call)
         if queries := call.query("queries", ""):
-            return await self._queries(read_queries(queries, self._service.settings.batch), account)
+            return await self._queries(call, read_queries(queries, self._service.settings.batch), account, 0)
         types, key_id = self._candidates.types, self._service.signing.key_id
         most = min(self._service.settings.batch, self._service.limit.of(account))
         return _json(to_json(manifest(types, self._offers, key_id, self._own_address(call), most)))
@@ -87,14 +92,15 @@ class ReconcileRoutes:
     async def ask(self, call: HttpCall) -> Response:
         """`queries` or `extend`, in a form."""
         account = await self._account(call)
-        body = await read_body(call, FORM, self._service.settings.max_body_bytes)
-        asked = await self._service.pools.read(_asked, body, self._service.settings.batch)
-        if isinstance(asked, Extension):
-            return _json(await self._extending.answer(asked, account))
-        return await self._queries(asked, account)
+        counted = partial(self._service.limit.take_body, account)
+        body = await read_body(call, FORM, min(self._service.settings.max_body_bytes, LARGEST_FORM), counted)
+        asked = await self._service.pools.read(account.name, _asked, body, self._service.settings.batch)
+        if not isinstance(asked, Extension):
+            return await self._queries(call, asked, account, len(body))
+        return _json(await self._extending.answer(call, asked, account, len(body)))
 
-    async def _queries(self, asked: Mapping[str, AskedRow], account: Account) -> Response:
-        return _json(await self._service.pools.quotes.run(self._candidates.answer, asked, account))
+    async def _queries(self, call: HttpCall, asked: Mapping[str, AskedRow], account: Account, size: int) -> Response:
+        return _json(await self._service.in_parts(call, account, self._candidates.answer(asked, account, size)))
 
     async def _account(self, call: HttpCall) -> Account:
         token = call.parameter("token")

@@ -13,10 +13,10 @@ from pacas.storage.database import PATIENCE
 from pacas.storage.postgres.address import PostgresAddress
 from pacas.storage.postgres.faults import LOST, fault, problem
 from pacas.storage.postgres.session import BoundedConnection, connect
-from pacas.storage.side_tables import AccountTable, OfferTable, RefusalTable
+from pacas.storage.side_tables import AccountTable, CheckpointTable, OfferTable, RefusalTable
 
 OWN = ("entry", "head", "total")
-BESIDE = (AccountTable, OfferTable, RefusalTable)
+BESIDE = (AccountTable, OfferTable, RefusalTable, CheckpointTable)
 PART = 5000
 """Rows that are held in memory at a time."""
 

@@ -13,10 +13,19 @@ from typing import Any, NamedTuple
 
 import psycopg
 
+from pacas.provider.ledger.accounts import Account
 from pacas.provider.ledger.chain import EMPTY, Head, Total
 from pacas.provider.ledger.entry import Record
 from pacas.storage.database import OF_ONE_BUYER
-from pacas.storage.side_tables import AccountTable
+from pacas.storage.side_tables import (
+    ENTERED,
+    EVERY_ACCOUNT,
+    NOT_ENTERED,
+    PUT_ACCOUNT,
+    AccountTable,
+    accounts_of,
+    put_values,
+)
 
 LAYOUT = 1
 CREATE = f"""
@@ -149,7 +158,22 @@ class PostgresTables:
     def damage(self) -> str | None:
         return None  # PostgreSQL checks its own pages, if it is told to
 
+    def accounts(self) -> list[Account]:
+        return self._accounts(EVERY_ACCOUNT)
+
+    def not_entered(self) -> list[Account]:
+        return self._accounts(NOT_ENTERED.replace("?", "%s"), *ENTERED)
+
+    def _accounts(self, statement: str, *values: object) -> list[Account]:
+        if self._rows("SELECT to_regclass(%s) IS NOT NULL", AccountTable.NAME) != [(True,)]:
+            return []
+        rows = self._rows(statement, *values)
+        return accounts_of([column.name for column in self._cursor.description or ()], rows)
+
     # ---- writing ---------------------------------------------------------------------------------------------------
+
+    def put_account(self, account: Account) -> None:
+        self._rows(PUT_ACCOUNT.replace("?", "%s"), *put_values(account))
 
     def write(self, record: Record, total: Total | None) -> None:
         if total is None:

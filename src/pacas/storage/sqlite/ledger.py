@@ -30,7 +30,7 @@ SCHEMA_VERSION = 1
 CHECKPOINT = 2000
 """Pages of the log after which they are copied into the file: seldom, as a sale waits for it, but not so seldom that
 the log grows for long. From then on it is written over, and a sync that has no new length to record takes less."""
-LOOK = 0.001
+LOOK = 0.0002
 """Seconds between two looks at whether another process still writes."""
 ALONE = "&immutable=1"
 """For a file that nobody can write."""
@@ -77,7 +77,8 @@ class SqliteLedger(DatabaseLedger):
 
     def _open_tables(self, is_first: bool) -> Store:
         self._check_process()
-        self._check_place()
+        if not (is_first and self._depth):  # a transaction looks when it begins and when it has ended
+            self._check_place()
         return self._tables if is_first else self._second_tables
 
     def _fault_of(self, error: BaseException | None, is_first: bool) -> Exception | None:
@@ -139,10 +140,12 @@ class SqliteLedger(DatabaseLedger):
         if not self._connection.in_transaction:
             raise fault(self._path, UNDONE)
         with faults_as_storage_errors(self._path, self._roll_back):
+            self._tables.finish()
             self._connection.execute("COMMIT")
         self._check_place()  # it is durable only where it is found again
 
     def _roll_back(self) -> None:
+        self._tables.forget()
         with suppress(sqlite3.Error):  # after some faults SQLite has done so already
             self._connection.execute("ROLLBACK")
 

@@ -1,0 +1,1 @@
+"""What an operator can watch: logs, metrics, refusals, and which processes serve a ledger."""
