@@ -62,6 +62,26 @@ def test_together_they_come_nearer_to_the_truth_than_any_alone(stale: float) -> 
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("seed", [1, 2])
+def test_together_they_cost_less_than_one_that_knows_all(seed: int, strategy: str) -> None:
+    """Also where a wrong value holds the majority of many classes: what is not weak is asked of nobody else."""
+    truth, dirty = departments(150, seed=seed, stale=0.3)
+    together, one = (cleaned(dirty, markets, strategy=strategy) for markets in (shops(truth), JobShop(truth)))
+    assert together.spent_nanocredits <= 0.9 * one.spent_nanocredits
+    assert wrong_cells(together.to_arrow(), truth) <= 0.1 * wrong_cells(dirty, truth)
+
+
+def test_what_stands_in_a_class_is_told_apart_at_the_coarsest_level_that_does() -> None:
+    truth, dirty = departments(150, seed=1, stale=0.3)
+    held = [set(dirty["JOB"].to_pylist()[place : place + 5]) for place in range(0, 750, 5)]
+    asked = cleaned(dirty, shops(truth)).purchases[50:]  # by then it is known that the truth stands there
+    coarse = [held[int(p.rows[0]) // 5] for p in asked if p.level == 1]
+    assert coarse and all(len({value[0] for value in values}) > 1 for values in coarse)
+    fine = [held[int(p.rows[0]) // 5] for p in asked if p.level == 0]
+    assert any(len({value[0] for value in values}) == 1 for values in fine)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
 def test_money_is_exact_over_providers_and_within_the_one_budget(strategy: str) -> None:
     truth, dirty = departments(40, seed=2, stale=0.3)
     for budget in ("0.0000008", "0.000002", "0.0001"):
@@ -95,6 +115,17 @@ def test_trees_may_differ(strategy: str) -> None:
     truth, dirty = departments(60, seed=5, stale=0.3)
     markets = {"a": JobShop(truth, seed=1), "b": JobShop(truth, seed=2, tree=OTHER_JOBS)}
     assert wrong_cells(cleaned(dirty, markets, strategy=strategy).to_arrow(), truth) == 0
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_a_dry_run_supposes_what_each_could_answer(strategy: str) -> None:
+    """In each one's own tree: nobody is taken to have broken its word by what it was never asked."""
+    truth, dirty = departments(60, seed=5, stale=0.3)
+    markets = {"a": JobShop(truth, seed=1, covers=0.5), "b": JobShop(truth, seed=2, tree=OTHER_JOBS, covers=0.5)}
+    cleaner = pacas.SafeClean(FD, "0.0001", strategy=strategy, hierarchies={"JOB": JOBS})
+    plan = cleaner.clean(dirty, markets, dry_run=True, engine=ENGINE)
+    assert plan.panel is not None and not plan.panel.away
+    assert {p.provider for p in plan.purchases} == {"a", "b"} and not markets["b"].sold
 
 
 def test_a_client_that_weighs_has_them_as_sources_of_its_model() -> None:
@@ -225,6 +256,12 @@ def test_if_nobody_is_there_it_is_said() -> None:
         cleaned(dirty, markets)
 
 
+def test_a_provider_without_a_name_is_refused() -> None:
+    truth, dirty = departments(10, seed=13)
+    with pytest.raises(InputError, match="needs a name"):
+        cleaned(dirty, {"a": JobShop(truth), "": JobShop(truth)})
+
+
 # ---- the journal ------------------------------------------------------------------------------------------------
 
 
@@ -250,18 +287,19 @@ def journalled(
 
 
 def test_a_run_that_ends_at_any_moment_is_continued_to_the_same_end(tmp_path: Path) -> None:
-    truth, dirty = departments(14, seed=14, stale=0.3)
+    truth, dirty = departments(14, seed=20, stale=0.3)
     path, at = tmp_path / "journal", At()
 
     def some() -> dict[str, JobShop]:
         """One of them is away for a while, between its n-th and m-th time."""
         markets = shops(truth, wrong=0.4)
-        shop = markets["b"]
+        shop = markets["c"]
         shop.fails = lambda what: what == "pay" and len(shop.sold) == 2 and shop.asked.count("pay") < 4
         return markets
 
     markets = some()
     expected = told(journalled(path, dirty, markets, at))
+    assert markets["c"].asked.count("pay") == len(markets["c"].sold) + 1, "it was away, and came back"
     assert len(expected["purchases"]) > 10 and len({p[0] for p in expected["purchases"]}) == 3
     for fatal in np.unique(np.linspace(1, at.count, share(60)).astype(int)).tolist():
         path.unlink()
@@ -281,6 +319,30 @@ def test_without_faults_it_is_the_same_end_to_the_cell(tmp_path: Path, strategy:
     for fatal in np.unique(np.linspace(1, at.count, share(60)).astype(int)).tolist():
         path.unlink()
         markets = shops(truth, wrong=0.4)
+        with pytest.raises(Ended):
+            journalled(path, dirty, markets, At(fatal), strategy)
+        assert told(journalled(path, dirty, markets, At(), strategy)) == expected
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_with_one_that_goes_away_for_good_too(tmp_path: Path, strategy: str) -> None:
+    """It sells nothing more after its second sale; what it sold it tells again."""
+    truth, dirty = departments(14, seed=20, stale=0.3)
+    path, at = tmp_path / "journal", At()
+
+    def some() -> dict[str, JobShop]:
+        markets = shops(truth, wrong=0.4)
+        shop, real = markets["c"], markets["c"].pay
+        shop.fails = lambda what: what == "pay" and len(shop.sold) == 2
+        shop.pay = lambda request, ceiling, key: shop.sold.get(key) or real(request, ceiling, key)  # type: ignore[method-assign]
+        return markets
+
+    markets = some()
+    expected = told(journalled(path, dirty, markets, at, strategy))
+    assert markets["c"].asked.count("pay") == 4, "two sales, an order that stays open, and the call at the end"
+    for fatal in np.unique(np.linspace(1, at.count, share(30)).astype(int)).tolist():
+        path.unlink()
+        markets = some()
         with pytest.raises(Ended):
             journalled(path, dirty, markets, At(fatal), strategy)
         assert told(journalled(path, dirty, markets, At(), strategy)) == expected

@@ -67,6 +67,53 @@ def test_a_row_alone_that_would_not_agree_stays() -> None:
     assert written(cleaned(with_a_conflict(contradicting()))) == ["Manhatan"]
 
 
+def test_a_row_alone_that_would_contradict_nothing_gets_its_value_back() -> None:
+    """There is no other row with its town and street, whichever the town is."""
+    table = with_a_conflict(towns(Manhattan="Manhatan", Buffalo="Bufalo", Syracuse="Ithaca")).table
+    table = table.append_column("street", pa.array([f"{i // 6} Main" for i in range(table.num_rows)]))
+    how = SafeClean("street, town -> county", 0, strategy="weigh")
+    assert written(how.clean(Relation(table), provider("Buffalo"), engine=ENGINE)) == ["Manhattan", "Buffalo", "Ithaca"]
+
+
+def test_where_most_values_are_rare_a_few_that_are_near_to_another_one_are_none() -> None:
+    """Of a thousand that are written once, three differ from a frequent one by a letter or two."""
+    rows = [(f"{town} at 028 days", "x") for town in TOWNS for _ in range(EACH)]
+    rows += [(f"{hash_ * 7919 % 99991:05}{hash_ * 104729 % 99991:05} score", "x") for hash_ in range(1, 1_000)]
+    slips = [("Manhattan of 028 days", "x"), ("Buffalo a 028 days", "x"), ("Syracuse on 028 days", "x")]
+    rows += [*slips, ("Rochester at 028 days", "y")]
+    table = pa.table({"id": [str(i) for i in range(len(rows))], "town": [t for t, _ in rows],
+                      "county": [c for _, c in rows]})  # fmt: skip
+    shop = Provider({"id": ["0"], "county": ["x"]}, match={"county": "id = id"},
+                    hierarchies={"county": Hierarchy.flat("xy")}, total=10)  # fmt: skip
+    result = SafeClean("town -> county", 0, strategy="weigh").clean(Relation(table), shop, engine=ENGINE)
+    assert result.relation.table.column("town").to_pylist()[-4:-1] == [town for town, _ in slips]
+    assert result.relation.table.column("county").to_pylist()[-1] == "x"
+
+
+def test_a_right_hand_value_that_its_hierarchy_does_not_have_is_a_slip_also_in_a_row_alone() -> None:
+    table = with_a_conflict(towns()).table
+    rows = pa.table({"id": ["a", "b"], "town": ["Troy", "Utica"], "county": ["Onondga", "Oneida"]})
+    shop = Provider({"id": ["0"], "county": ["New York"]}, match={"county": "id = id"},
+                    hierarchies={"county": Hierarchy.flat([*TOWNS.values(), "Oneida"])}, total=10)  # fmt: skip
+    dirty = Relation(pa.concat_tables([table, rows]))
+    result = SafeClean("town -> county", 0, strategy="weigh").clean(dirty, shop, engine=ENGINE)
+    assert result.relation.table.column("county").to_pylist()[-2:] == ["Onondaga", "Oneida"]
+
+
+@pytest.mark.parametrize(("values", "shown", "meant"), [("FM", "Mx", "M"), ("12", "27", "27")])
+def test_one_letter_too_many_is_a_slip_of_a_short_text_but_a_number_is_none(
+    values: str, shown: str, meant: str
+) -> None:
+    """Both agree with what stands beside them."""
+    rows = [(value, "x") for value in values for _ in range(EACH)] + [(values[0], "y"), (shown, "x")]
+    table = pa.table({"id": [str(i) for i in range(len(rows))], "town": [t for t, _ in rows],
+                      "county": [c for _, c in rows]})  # fmt: skip
+    shop = Provider({"id": ["0"], "county": ["x"]}, match={"county": "id = id"},
+                    hierarchies={"county": Hierarchy.flat("xy")}, total=10)  # fmt: skip
+    result = SafeClean("town -> county", 0, strategy="weigh").clean(Relation(table), shop, engine=ENGINE)
+    assert result.relation.table.column("town").to_pylist()[-1] == meant
+
+
 def test_a_slip_that_is_in_no_left_side_is_left_alone() -> None:
     table = with_a_conflict(towns()).table
     rows = pa.table({"id": ["a"], "town": ["Troy"], "county": ["Monro"]})

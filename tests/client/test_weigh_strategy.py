@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -436,3 +437,57 @@ def test_a_dependency_that_does_not_hold_is_told_and_changes_nothing() -> None:
     (first, *_) = weighing.explain(25, "B")
     assert first.says.endswith("which is what it is: most are mixed") and first.weight > 0.99
     assert sum(one.weight for one in weighing.explain(25, "B")) <= 1 + 1e-9
+
+
+# ---- errors that look alike -----------------------------------------------------------------------------------------
+
+
+def cleaned_columns(fds: list[str], columns: Mapping[str, list[str]], shop: Shop, money: str) -> dict[str, list[str]]:
+    found = SafeClean(fds, money).clean(dict(columns), shop, engine=ENGINE).relation.table
+    return {name: found[name].to_pylist() for name in columns}
+
+
+def test_errors_of_few_values_in_large_groups_are_not_taken_for_rows_from_elsewhere() -> None:
+    """Half of the errors show another of four values, as many a row of a group does; half a text of their own."""
+    rng = random.Random(3)
+    groups, truth, shown = [], [], []
+    for row in range(4000):
+        group = min(int(rng.expovariate(0.15)), 11)
+        right, draw = f"area {group % 4}", rng.random()
+        groups.append(f"a{group}")
+        truth.append(right)
+        wrong = rng.choice([f"area {k}" for k in range(4) if k != group % 4]) if draw < 0.03 else f"{right}{row}"
+        shown.append(wrong if draw < 0.06 else right)
+    table = {"K": [str(row) for row in range(4000)], "A": groups, "B": shown}
+    assert cleaned_columns(["A -> B"], table, NOBODY, "0")["B"] == truth
+
+
+class Names(Shop):
+    """Sells C by D, and D by C: c7 is called "name 7"."""
+
+    def catalogue(self) -> dict[str, Offer]:
+        trees = [Hierarchy.flat(f"{start}{n}" for n in range(40)) for start in ("c", "name ")]
+        return {a: Offer(a, (b,), tree, may_be_absent=True) for a, b, tree in zip("CD", "DC", trees, strict=True)}
+
+    def quote_batch(self, attribute: str, tuples: Columns) -> Ladders:
+        return Ladders(np.full((len(next(iter(tuples.values()))), 2), PRICE))
+
+    def pay(self, request: Request, ceiling: int, key: str) -> Answer | Refusal:
+        (given,) = map(str, request.tuple.values())
+        number = given.removeprefix("name ").removeprefix("c")
+        value = f"c{number}" if request.attribute == "C" else f"name {number}"
+        return Answer(value if request.level == 0 else "*", request.level, PRICE)
+
+
+def test_of_a_code_and_a_name_that_contradict_each_other_one_is_written_at_most() -> None:
+    rng = random.Random(3)
+    right = [n for n in range(40) for _ in range(30)]
+    table = {"C": [f"c{n}" for n in right], "D": [f"name {n}" for n in right], "S": [f"s{n % 4}" for n in right]}
+    for row in rng.sample(range(len(right)), 80):
+        other = rng.choice([n for n in range(40) if n != right[row]])
+        name = rng.choice("CD")
+        table[name][row] = f"c{other}" if name == "C" else f"name {other}"
+    found = cleaned_columns(["C -> D", "D -> C"], table, Names({}), "0.00001")
+    changed = [[a != b for a, b in zip(found[name], table[name], strict=True)] for name in "CD"]
+    assert sum(map(any, zip(*changed, strict=True))) > 20
+    assert not any(map(all, zip(*changed, strict=True)))

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from pacas.client.weighed_groups.belief import Belief
 from pacas.client.weighed_groups.rates import chance_of_mixtures
 from pacas.client.weighed_rows import calibration, misplaced, row_options
 from pacas.client.weighing.model import Model
@@ -66,6 +67,38 @@ def test_sources_that_contradict_each_other_about_nearly_everything_still_tell()
     (belief,) = model({"A": flights, "B": times}, "A -> B").beliefs
     assert belief.rates.overwritten > 0.5 and belief.agreement > 0.4
     assert belief.rates.holds and belief.one_value.min() == 1
+
+
+def arrivals(*, by_admission: bool) -> Belief:
+    """Of 2,000 arrivals in 20 towns 60 are by night, those of one kind of admission, or any."""
+    kinds = ["urgent" if n % 40 < 2 else f"kind {n % 3}" for n in range(2_000)]
+    night = [n for n, kind in enumerate(kinds) if kind == "urgent"][:60] if by_admission else range(7, 2_000, 31)
+    when = ["night" if n in set(night) else "day" for n in range(2_000)]
+    (belief,) = model({"A": [f"t{n % 19}" for n in range(2_000)], "B": when, "C": kinds}, "A -> B").beliefs
+    return belief
+
+
+def test_cells_that_go_with_another_column_are_no_errors() -> None:
+    belief = arrivals(by_admission=True)
+    assert belief.exceptions > 20 and not belief.rates.holds and belief.one_value.max() < 0.01
+
+
+def test_cells_that_go_with_nothing_are_errors_of_a_column_that_nearly_always_holds_the_same() -> None:
+    belief = arrivals(by_admission=False)
+    assert belief.exceptions == 0 and belief.rates.holds and belief.one_value.min() > 0.99
+
+
+def test_rows_that_agree_with_a_group_do_not_count_for_less_with_another_dependency() -> None:
+    """Eighty right sides of B are wrong, and five rows are from elsewhere: these are unlike their groups twice."""
+    towns = [f"t{n % 12}" for n in range(2_400)]
+    counties, states = ([f"{kind}{n % 12}" for n in range(2_400)] for kind in "cs")
+    for row in range(5, 2_400, 29):
+        counties[row] = f"c{(row + 5) % 12}"
+    for row in range(7, 2_400, 500):
+        towns[row] = f"t{(row + 7) % 12}"
+    found = model({"A": towns, "B": counties, "C": states}, "A -> B", "A -> C")
+    (side,) = {belief.side for belief in found.beliefs}
+    assert found.misplaced.has_tried(side) and found.misplaced.share[side] < 0.2
 
 
 def test_as_many_mixed_groups_as_others_say_nothing() -> None:

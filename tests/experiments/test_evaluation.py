@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import product
 from pathlib import Path
 
 import pyarrow.parquet
@@ -180,12 +181,27 @@ def test_weighing_is_shown_from_no_money_on_and_beside_all_kinds_of_errors() -> 
     assert find_figures("weighing", SEALED)[0].varied["quotes"] == (SEALED,)
 
 
+def test_kinds_rates_budgets_and_seeds_are_crossed_beside_a_vote_and_refine() -> None:
+    (crossed,) = find_figures("crossed")
+    asked: dict[tuple[object, ...], set[tuple[str, float | None]]] = {}
+    for setting in crossed.settings(REAL_DATA, SCALES["small"]):
+        at = (setting.dataset, setting.side, setting.error_rate, setting.seed)
+        asked.setdefault(at, set()).add((setting.method, setting.budget if setting.buys else None))
+    sides, rates = ("rhs", "lhs", "both", "overwritten"), (0.05, 0.1, 0.2, 0.3)
+    assert set(asked) == set(product(REAL_DATA.all, sides, rates, crossed.seeds))
+    budgets = (0.0, 0.02, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0)
+    of_each = {("no_purchase", None), *((method, budget) for method in ("refine", "weigh") for budget in budgets)}
+    assert all(found == of_each for found in asked.values())
+
+
 def test_all_who_clean_are_in_every_figure_that_compares_their_errors() -> None:
     """But where it is about the paper's client alone, or an axis would have to be as long as PrivateClean's errors.
 
-    `sealed` compares quotes, and those of several providers who sells; not who cleans.
+    `sealed` compares quotes, and those of several providers who sells; not who cleans. `crossed` has those alone that
+    weighing must not be above.
     """
-    for figure in (figure for name, figure in FIGURES.items() if name not in ("sealed", *GROUPS["several"])):
+    others = ("sealed", "crossed", *GROUPS["several"])
+    for figure in (figure for name, figure in FIGURES.items() if name not in others):
         methods = {setting.method for setting in figure.settings(SYNTHETIC_DATA, SCALES["small"])}
         if {"error", "relative_error"} & set(figure.shows):
             assert {"replace", "refine"} <= methods, figure.name

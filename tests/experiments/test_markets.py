@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pacas.cli.main import run
-from pacas.core.schedule import Schedule
+from pacas.core.rates.schedule import Schedule
 from pacas.experiments.markets.composition import composed_trees, sold_pairs
 from pacas.experiments.markets.lines import read_lines
 from pacas.experiments.markets.surplus import KINDS, TwoSteps, bargain, drawn_account

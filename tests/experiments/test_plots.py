@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ from fabricated_runs import SMALL, all_runs, runs_of
 from pacas.errors import InputError
 from pacas.experiments.plots.draw import check_can_draw, draw, drawn, note
 from pacas.experiments.plots.means import means
-from pacas.experiments.plots.style import house_style, line_style
+from pacas.experiments.plots.style import NEAR_TO_FAR, RED, house_style, line_style
 from pacas.experiments.runs.figures import FIGURES, REAL_DATA, SYNTHETIC_DATA
 from pacas.experiments.runs.results import Runs
 from pacas.experiments.runs.setting import Setting
@@ -178,6 +178,38 @@ def test_what_no_dependency_sees_and_what_the_dirty_table_had_are_shown() -> Non
     assert named(sheet.axes[5], "the dirty table").get_ydata() == pytest.approx([2.5, 22.5, 52.5, 102.5])
     dirty = named(sheet_of("errors", all_runs("errors")).axes[0], "the dirty table")
     assert list(dirty.get_ydata()) == pytest.approx([5, 10, 15, 20, 25])
+
+
+def map_of(change: Callable[[Setting], float | None]) -> tuple[list[str], list[str]]:
+    """The numbers and colours in the map of one data set and kind, from below; a change is what weighing leaves."""
+    runs = all_runs("crossed", keep=lambda s: s.dataset == "food" and s.side == "lhs")
+    for setting, line in runs.lines.items():
+        left = change(setting) if setting.method == "weigh" else None
+        assert isinstance(line, dict)
+        line |= {} if left is None else {"relative_error": left}
+    panel = next(panel for panel in sheet_of("crossed", runs).axes if len(panel.texts) == 4 * 8)
+    bars: list[Any] = [bar for container in panel.containers for bar in container if bar.get_height() == 1]
+    said = sorted(zip((bar.get_y() for bar in bars), (bar.get_x() for bar in bars), panel.texts, bars, strict=True))
+    return [text.get_text() for *_, text, _ in said], [
+        matplotlib.colors.to_hex(bar.get_facecolor()) for *_, bar in said
+    ]
+
+
+def test_a_map_has_what_weighing_leaves_of_the_most_it_may_and_is_red_beyond() -> None:
+    """A vote and refine leave .495 on average: 1.02 times that is .5049."""
+    said, colours = map_of(lambda s: None)
+    assert said == ["98"] * 32 and set(colours) == {NEAR_TO_FAR[3]}
+    said, colours = map_of(lambda s: 0.506 if (s.error_rate, s.budget) == (0.1, 0.02) else 0.0)
+    assert said == ["0"] * 9 + ["100"] + ["0"] * 22
+    assert [place for place, colour in enumerate(colours) if colour == RED] == [9]
+
+
+def test_a_map_is_red_where_one_seed_alone_is_worse_than_the_dirty_table_by_more_than_2_percent() -> None:
+    def one_seed(worst: float) -> list[str]:
+        return map_of(lambda s: worst if s.seed == 4 and s.budget == 1.0 else 0.0)[1]
+
+    assert RED not in one_seed(1.02)
+    assert [place for place, colour in enumerate(one_seed(1.03)) if colour == RED] == [7, 15, 23, 31]
 
 
 def test_stacked_repairs_add_up_to_all() -> None:

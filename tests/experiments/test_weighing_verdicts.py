@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from pacas.experiments.claims import NEVER_WORSE, TARGETS, judge_all
+from pacas.experiments.runs import measuring
 from pacas.experiments.runs.figures import GROUPS, REAL_DATA, SCALES, all_settings, find_figures
 from pacas.experiments.runs.measuring import measure
 from pacas.experiments.runs.results import Runs, read_table
@@ -63,7 +64,7 @@ def worse(by: float, **where: Any) -> Callable[[Setting, Measured], Measured]:
 
 def test_all_of_it_can_hold() -> None:
     found = judged()
-    assert len(found) == len(NEVER_WORSE) + len(TARGETS) == 15 + 7
+    assert len(found) == len(NEVER_WORSE) + len(TARGETS) == 18 + 7
     assert all(agrees is True for agrees in found.values()), [claim for claim in found if not found[claim]]
 
 
@@ -75,12 +76,32 @@ def test_one_seed_may_be_slightly_worse_than_the_dirty_table_but_not_their_mean(
     assert claim in failing(worse(1.01, **where))
 
 
+VOTE = "Weighing never leaves more than 2 % more error than a free vote: "
+SAME_BUDGET = "At the same budget, weighing never leaves more than 2 % more error than refine: "
+
+
 def test_it_is_compared_with_a_vote_and_with_refine_at_the_same_budget() -> None:
     """Both leave .027 of right sides' errors here; 2 % more is .02754."""
-    names = {"Weighing never leaves more than 2 % more error than a free vote: right"}
-    names |= {"At the same budget, weighing never leaves more than 2 % more error than refine: right"}
+    names = {claim + figure for claim in (VOTE, SAME_BUDGET) for figure in ("right", "crossed")}
     assert not failing(worse(0.0275, dataset="census", side=RIGHT, budget=0.4))
     assert failing(worse(0.0276, dataset="census", side=RIGHT, budget=0.4)) == names
+
+
+def test_every_kind_is_judged_at_every_rate_with_every_budget() -> None:
+    """What no other figure has: a rate and a budget that are both not the usual ones."""
+    for side in (RIGHT, LEFT, MIXED, OVERWRITTEN):
+        found = failing(worse(1.03, dataset="adult", side=side, error_rate=0.3, budget=0.02, seed=4))
+        assert "Weighing never leaves more error than there was: crossed" in found
+        assert all(claim.endswith(": crossed") for claim in found)
+
+
+def test_where_it_does_not_hold_is_said() -> None:
+    settings = all_settings(find_figures("crossed"), REAL_DATA, SCALES["small"])
+    change = worse(1.5, dataset="food", side=LEFT, error_rate=0.2, budget=0.02)
+    lines = {s: s.as_dict() | {"actual_rows": 1} | change(s, good(s)) for s in settings}
+    said = [claim.measured for claim in judge_all(Runs(lines, REAL_DATA, SCALES["small"])) if claim.agrees is False]
+    assert len(said) == 3
+    assert all(one.split("it does not hold at**")[1].count("food lhs e = 0.2 B = 0.02") == 1 for one in said)
 
 
 TENTH = "With a tenth of the full cost, weighing leaves at most "
@@ -153,18 +174,73 @@ def test_weighing_is_run_with_and_without_money() -> None:
         assert found["relative_error"] <= 1 and found["spent_share"] <= budget
 
 
+def test_a_run_with_ample_money_is_the_run_with_more_and_is_not_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is told of a run by one with less money is what that run measures, but for the time it takes."""
+    made: list[float] = []
+    buy = measuring._buy
+
+    def counting(setting: Setting, *rest: Any) -> Measured:
+        made.append(setting.budget)
+        return buy(setting, *rest)
+
+    monkeypatch.setattr(measuring, "_buy", counting)
+    for side, budgets in ((RIGHT, (0.0, 0.02, 0.5, 1.0)), (MIXED, (0.0, 0.01, 0.05, 0.5, 0.7, 1.0))):
+        for method in (WEIGH, REFINE):
+            settings = [
+                Setting(dataset="synthetic-census", rows=600, seed=2, method=method, budget=budget, side=side)
+                for budget in budgets
+            ]
+            made.clear()
+            told = [measure(setting, None) for setting in settings]
+            assert (len(made) < len(budgets)) is (method == WEIGH) and made[0] == 0
+            for setting, known in zip(settings, told, strict=True):
+                measuring._AMPLE.clear()
+                found = measure(setting, None)
+                assert without_time(found) == without_time(known), setting
+
+
+def without_time(measured: Measured) -> Measured:
+    return {name: value for name, value in measured.items() if not name.startswith(("seconds", "cpu_"))}
+
+
 # ---- the committed results ---------------------------------------------------------------------------------------
 
 COMMITTED = Path(__file__).parents[2] / "docs" / "evaluation" / "weighing.parquet"
 
 
 def test_what_must_hold_of_weighing_holds_of_the_committed_results() -> None:
-    """Never worse than the dirty table, a vote and `refine`, on all five tables; and every target."""
+    """Never worse than the dirty table, a vote and `refine`, on all five tables; and every target.
+
+    But in some of the 640 cases in which kinds, rates and budgets are crossed: the page names them.
+    """
     runs = Runs.of(read_table(COMMITTED), REAL_DATA, SCALES["small"])
     assert all(runs.is_complete(figure) for figure in GROUPS["weighing"])
     judged = [claim for claim in judge_all(runs) if claim.figure in GROUPS["weighing"]]
     assert len(judged) == len(NEVER_WORSE) + len(TARGETS)
-    assert [(claim.claim, claim.measured) for claim in judged if not claim.agrees] == []
+    broken = {claim.claim: claim.measured.split("**it does not hold at** ")[-1] for claim in judged if not claim.agrees}
+    assert broken.keys() == NOT_YET.keys()
+    for claim, cases in NOT_YET.items():
+        assert [case for case in broken[claim].split("; ") if not case.endswith(cases)] == []
+        assert broken[claim].count("; ") + 1 == len(cases)
+
+
+NOT_YET = {
+    "Weighing never leaves more error than there was: crossed": ("(adult lhs e = 0.2 B = 0.02)",),
+    f"{VOTE}crossed": ("(clinical overwritten e = 0.05 B = 0)",),
+    f"{SAME_BUDGET}crossed": (
+        *(f"(clinical rhs e = 0.2 B = {budget})" for budget in ("0.6", "0.8", "1")),
+        *(f"(clinical overwritten e = 0.05 B = {budget})" for budget in ("0.8", "1")),
+    ),
+}
+"""What does not hold, and where."""
+
+
+def test_all_who_are_compared_were_given_the_same_dirty_tables() -> None:
+    errors: dict[tuple[Any, ...], set[float]] = {}
+    for line in read_table(COMMITTED).to_pylist():
+        made = tuple(line[name] for name in ("dataset", "seed", "side", "error_rate", "random_rate"))
+        errors.setdefault(made, set()).add(round(line["dirty_error"], 9))
+    assert errors and all(len(found) == 1 for found in errors.values())
 
 
 def test_all_committed_runs_of_weighing_are_of_one_commit() -> None:

@@ -83,6 +83,7 @@ def within(client: str, provider: str, tolerance: float) -> bool:
     return abs(Fraction(client) - Fraction(provider)) <= Fraction(repr(tolerance))
 
 
+@cache
 def meaning(value: str, order: str) -> object:
     """What a text says, to somebody who tries all readings: a moment, a number, or itself."""
     text = " ".join(unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", value).casefold()).split())

@@ -29,6 +29,14 @@ def said(source: str | None, tree: Hierarchy, label: str, level: int) -> Said:
     return Said(source, base(tree, label), _nodes(tree, level))
 
 
+def own(cells: Sequence[str], tree: Hierarchy, values: Sequence[str]) -> list[Said]:
+    """What a class's known cells say: which of their values is the most frequent, and that it is one of theirs."""
+    different = set(cells)
+    most = {v for v in different if cells.count(v) == max(map(cells.count, cells))}
+    shown, named = (frozenset().union(*(base(tree, v) for v in of)) for of in (different, most))
+    return [Said(None, named, len(different) // len(most)), Said("", shown, len(values) // len(shown))]
+
+
 def _nodes(tree: Hierarchy, level: int) -> int:
     return len({tree.generalize_value(v, level) for v in tree.ground_labels})
 
@@ -60,6 +68,14 @@ def gain(values: Mapping[str, float], tree: Hierarchy, level: int, rate: float) 
                 joint[node, v] = p * (rate if v in inside else (1 - rate) / (len(nodes) - 1))
     of_node = {node: sum(joint[node, v] for v in values) for node in nodes}
     return sum(p * log2(p / (of_node[node] * values[v])) for (node, v), p in joint.items() if p > 0)
+
+
+def share(rate: float, nodes: int) -> float:
+    """Two nodes are as likely: how much oftener one is right after an answer, of how often after a faultless one."""
+    first = [rate] + [(1 - rate) / (nodes - 1)] * (nodes - 1)  # the chances of what is named if the first is the truth
+    second = [first[1], first[0], *first[2:]]
+    guessed = sum(max(a, b) / 2 for a, b in zip(first, second, strict=True))
+    return (guessed - 0.5) / (1 - 0.5)
 
 
 class Offered(NamedTuple):

@@ -24,11 +24,11 @@ from oracles import criteria as literal
 from oracles.sealed_market import Rule, SealedMarket, likely
 from oracles.strategies import criteria
 from oracles.tree import Tree
-from pacas.core.coverage import NeighbourSpread
 from pacas.core.criteria.named import criterion_named
 from pacas.core.dependency import FunctionalDependency
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.relation import Relation
+from pacas.core.sealed.coverage import NeighbourSpread
 from pacas.engine.duck.engine import DuckEngine
 from pacas.provider.quoter.declared import DeclaredDependency, Sealing
 from pacas.provider.quoter.public_view import SALT, Reserve

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
-from math import exp, factorial, log
+from math import exp, factorial, log, prod
 from typing import NamedTuple
 
 from oracles import distance as deltas
@@ -324,10 +324,10 @@ class Posterior:
         all_ = total([s.weight for s in self.stories if s.truth == truth])
         return total([s.weight for s in self.stories if s.truth == truth and s.block == value]) / all_
 
-    def one_value(self, likeliest: Value) -> Fraction:
-        """How likely the group should have one value, and is no mixture: that is what a block of it may be instead."""
-        blocks = total([self.block(likeliest, v) for v in self.candidates if v != likeliest])
-        return 1 - self.rates.mixed * min(blocks, ONE)
+    @property
+    def one_value(self) -> Fraction:
+        """How likely the group should have one value: where the dependency does not hold, it is what it is."""
+        return 1 - self.rates.mixed
 
     def chance(self, value: Value) -> Fraction:
         """How likely a value is the truth."""
@@ -553,6 +553,24 @@ def option_odds(
     fits = there.chance(shown)
     then = fits * (1 - wrong) + (1 - fits) * as_error
     return share * written * sizes * then / (as_error if unlike else 1 - wrong)
+
+
+def fit(posterior: Posterior | None, column: Column, shown: Value, wrong: Fraction, own: Fraction) -> Fraction:
+    """How likely a row shows a value in a group; without one (None), as any value of the column."""
+    chance = column.share(shown) if posterior is None else posterior.chance(shown)
+    return chance * (1 - wrong) + (1 - chance) * wrong * own
+
+
+def beside_others(sure: Fraction, others: Sequence[Fraction]) -> Fraction:
+    """How likely a change is right where each of some others would do instead: one of them at most is, or none.
+
+    Where they are sure by one together, or by less, that is so already.
+    """
+    if sure + sum(others) <= 1:
+        return sure
+    every = [sure, *others]
+    ways = [prod((p if i == right else 1 - p for i, p in enumerate(every)), start=ONE) for right in range(len(every))]
+    return ways[0] / (total(ways) + prod((1 - p for p in every), start=ONE))
 
 
 def rising(values: Sequence[Fraction], weights: Sequence[Fraction]) -> list[Fraction]:

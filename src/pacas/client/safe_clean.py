@@ -18,9 +18,9 @@ from pacas.client.buying.offers import (
     is_whole,
 )
 from pacas.client.buying.own_names import OwnColumns, check_own_names, in_own_names
-from pacas.client.buying.panel import PanelPurchaser
+from pacas.client.buying.panel import PanelPurchaser, Seller
 from pacas.client.buying.purchaser import Purchaser
-from pacas.client.buying.sellers import FoundSellers, find_sellers
+from pacas.client.buying.sellers import FoundSellers, Markets, find_sellers
 from pacas.client.classes.named_cells import check_attributes, check_cells
 from pacas.client.found.found_cells import numbered
 from pacas.client.found.given_cells import GivenCells, as_found_cells
@@ -132,7 +132,7 @@ class SafeClean:
     def clean(
         self,
         data: Data,
-        marketplace: Marketplace | Mapping[str, Marketplace],
+        marketplace: Markets,
         *,
         run: str | None = None,
         observer: Observer | None = None,
@@ -147,27 +147,20 @@ class SafeClean:
         Several marketplaces, by name, are asked together: what they and the table itself say is weighed against each
         other, within the one budget.
         """
-        if isinstance(marketplace, Mapping) and len(marketplace) == 1:
-            marketplace = next(iter(marketplace.values()))
         source = as_source(data)
         SchemaError.check_there(self.columns, source.columns, source.name)
         for fd in self.fds:
             fd.check(source.columns, source.name)
         engine = engine_for(data, engine)
         run, observer = run or uuid4().hex, observer or Observer()
-        lines: Mapping[str, str] = {}
-        catalogue: Mapping[str, Offer]
-        if isinstance(marketplace, Mapping):
-            found = self._sellers(marketplace, source)
-            catalogue, lines = found.catalogue, found.lines
-            buyer: Purchaser = PanelPurchaser(found.sellers, self.budget, run, observer, supposing=dry_run)
+        found = self.sellers(marketplace, source)
+        buyer: Purchaser
+        if None in found.sellers:
+            buyer = Purchaser(*found.sellers[None], self.budget, run, observer, supposing=dry_run)
         else:
-            check_marketplace(marketplace)
-            marketplace = in_own_names(marketplace, self.columns)
-            catalogue = marketplace.catalogue()
-            offers = find_offers(catalogue, self.wanted(catalogue, source), source, self.max_level, self.prefer)
-            buyer = Purchaser(marketplace, offers, self.budget, run, observer, supposing=dry_run)
-        hierarchies = all_hierarchies(catalogue, self.hierarchies, source)
+            several = {str(name): seller for name, seller in found.sellers.items()}
+            buyer = PanelPurchaser(several, self.budget, run, observer, supposing=dry_run)
+        hierarchies = all_hierarchies(found.catalogue, self.hierarchies, source)
         cells = numbered(self._found, source, engine)
         check_attributes(cells, source)
         table = engine.open(source, self._columns(source, engine, buyer))
@@ -191,7 +184,7 @@ class SafeClean:
             engine=engine,
             known_changes=outcome.changes,
             weighing=outcome.weighing,
-            panel=outcome.panel and replace(outcome.panel, away={**lines, **outcome.panel.away}),
+            panel=outcome.panel and replace(outcome.panel, away={**found.lines, **outcome.panel.away}),
         )
 
     def _panel_strategy(self) -> Strategy:
@@ -205,14 +198,21 @@ class SafeClean:
                 )
         return PanelStrategy(ALLOCATIONS[self.choices["allocation"]], self.choices["rounds"])
 
-    def _sellers(self, markets: Mapping[str, Marketplace], source: Source) -> FoundSellers:
-        return find_sellers(
-            markets,
-            self.columns,
-            lambda catalogue: self.wanted(catalogue, source),
-            source,
-            self.max_level,
-        )
+    def sellers(self, markets: Markets, source: Source) -> FoundSellers:
+        """The provider, or those of several that can be bought from, and what each sells of what may need a repair."""
+
+        def wanted(catalogue: Mapping[str, Offer]) -> set[str]:
+            return self.wanted(catalogue, source)
+
+        if isinstance(markets, Mapping):
+            if len(markets) != 1:
+                return find_sellers(markets, self.columns, wanted, source, self.max_level)
+            markets = next(iter(markets.values()))
+        check_marketplace(markets)
+        market = in_own_names(markets, self.columns)
+        catalogue = market.catalogue()
+        offers = find_offers(catalogue, wanted(catalogue), source, self.max_level, self.prefer)
+        return FoundSellers({None: Seller(market, offers)}, {})
 
     def catalogue(self, marketplace: Marketplace) -> Mapping[str, Offer]:
         """What one provider has for sale, by the client's own names."""

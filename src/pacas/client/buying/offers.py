@@ -27,6 +27,12 @@ class Offered:
     offer: Offer
     levels: list[int]
 
+    def supposed(self, value: str, level: int) -> str:
+        """What the answer would be if a value were the true one, in the tree that is sold; any, if it is not in it."""
+        tree = self.offer.hierarchy
+        code = tree.code(value if value in tree else tree.ground_labels[0])
+        return str(tree.label(int(tree.ancestors[level][code])))
+
 
 class LacksColumn(InputError):
     """The client's table has no column of a name that an attribute is found by."""

@@ -25,6 +25,8 @@ from pacas.protocol.marketplace import Columns, Marketplace
 
 FAILURES = (PacasError, OSError)
 """What a provider's fault looks like from here."""
+PATIENCE = 20.0
+"""Seconds for which one of several is waited for: others may know as much, and it is asked again at the end."""
 
 
 class Seller(NamedTuple):

@@ -13,18 +13,25 @@ from pacas.errors import InputError
 from pacas.protocol.marketplace import Marketplace
 from pacas.protocol.messages import Offer
 
+Markets = Marketplace | Mapping[str, Marketplace]
+"""Where a cleaning buys: of one provider, or of several by name."""
+
 
 class FoundSellers(NamedTuple):
     """Those that can be bought from, and a line for each that cannot."""
 
-    sellers: Mapping[str, Seller]
+    sellers: Mapping[str | None, Seller]
+    """By name; one alone has none."""
     lines: Mapping[str, str]
 
     @property
     def catalogue(self) -> dict[str, Offer]:
         """What is for sale; of several offers of an attribute the first counts."""
         offers = [offer for seller in self.sellers.values() for offer in seller.marketplace.catalogue().values()]
-        return {offer.attribute: offer for offer in reversed(offers)}
+        found: dict[str, Offer] = {}
+        for offer in offers:
+            found.setdefault(offer.attribute, offer)
+        return found
 
 
 def find_sellers(
@@ -35,12 +42,14 @@ def find_sellers(
     max_level: MaxLevel,
 ) -> FoundSellers:
     """Ask each what it sells. The client's own names count for those who have the columns that are meant."""
-    sellers: dict[str, Seller] = {}
+    sellers: dict[str | None, Seller] = {}
     lines: dict[str, str] = {}
     for name, market in markets.items():
         check_marketplace(market)
+        if not name:
+            raise InputError("a provider among several needs a name; this one's is empty")
         try:
-            own = in_own_names(market, _meant(columns, market.catalogue()))
+            own = in_own_names(market, meant(columns, market.catalogue()))
             catalogue = dict(own.catalogue())
             for attribute in list(catalogue):
                 try:
@@ -62,6 +71,7 @@ def find_sellers(
     return FoundSellers(sellers, lines)
 
 
-def _meant(columns: OwnColumns, catalogue: Mapping[str, Offer]) -> OwnColumns:
+def meant(columns: OwnColumns, catalogue: Mapping[str, Offer]) -> OwnColumns:
+    """The client's own names of those columns that a provider has."""
     known = {name for offer in catalogue.values() for name in (offer.attribute, *offer.columns)}
     return {own: theirs for own, theirs in columns.items() if theirs is None or theirs in known}

@@ -18,17 +18,27 @@ class PlannedOrder(NamedTuple):
     row: int
     level: int
     most: int
+    provider: str | None = None
+    """Who is asked, where there are several."""
 
     @classmethod
     def of(cls, order: Order) -> PlannedOrder:
-        return cls(order.attribute, order.row, order.request.level, order.ceiling)
+        return cls(order.attribute, order.row, order.request.level, order.ceiling, order.provider)
+
+    @property
+    def place(self) -> Place:
+        """All but the money."""
+        return self.attribute, self.row, self.level, self.provider
+
+
+Place = tuple[str, int, int, str | None]
 
 
 class ApprovedAhead:
     """What is approved and has not come up."""
 
     def __init__(self) -> None:
-        self._orders: dict[tuple[str, int, int], PlannedOrder] = {}
+        self._orders: dict[Place, PlannedOrder] = {}
         self.allowance = 0
         """What whatever comes may still cost without a further question."""
         self.buys_no_more = False
@@ -45,7 +55,7 @@ class ApprovedAhead:
 
     def __contains__(self, order: PlannedOrder) -> bool:
         """Whether an order may be paid by its line of the plan: at this level, and for no more."""
-        known = self._orders.get(order[:3])
+        known = self._orders.get(order.place)
         return known is not None and order.most <= known.most
 
     def answer(self, order: Order) -> Order | str | None:
@@ -60,15 +70,15 @@ class ApprovedAhead:
 
     def ordered(self, order: Order) -> None:
         """An order is about to be paid: what was said of it has come up."""
-        self.take_back(order.attribute, order.row, order.request.level)
+        self.take_back(order.attribute, order.row, order.provider, order.request.level)
         if order.allowed:
             self.allowance = max(self.allowance - order.ceiling, 0)
 
-    def take_back(self, attribute: str, row: int, finest: int = 0) -> None:
+    def take_back(self, attribute: str, row: int, provider: str | None = None, finest: int = 0) -> None:
         """All lines of a row, or those from a level up: a plan may ask about a row again, at a finer level."""
         for line in self.orders:
-            if (line.attribute, line.row) == (attribute, row) and line.level >= finest:
-                del self._orders[line[:3]]
+            if (line.attribute, line.row, line.provider) == (attribute, row, provider) and line.level >= finest:
+                del self._orders[line.place]
 
     def decide(
         self,
@@ -83,7 +93,7 @@ class ApprovedAhead:
         if withdrawn:
             self._orders.clear()
             self.allowance = 0
-        self._orders |= {line[:3]: line for line in orders}
+        self._orders |= {line.place: line for line in orders}
         if allowance is not None:
             self.allowance = allowance
         self.buys_no_more |= no_more

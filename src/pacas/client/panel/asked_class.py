@@ -12,7 +12,7 @@ from pacas.client.buying.panel import PanelPurchaser
 from pacas.client.classes.current_relation import CurrentColumn, CurrentRelation
 from pacas.client.outcome.steps import BoughtValue, Why
 from pacas.client.panel.belief import Opinion, belief
-from pacas.client.panel.ground_values import OWN, GroundValues
+from pacas.client.panel.ground_values import OWN, SHOWN, GroundValues
 from pacas.client.panel.reliability import Reliabilities
 from pacas.core.distance import Floats
 from pacas.core.histogram import Ints
@@ -116,16 +116,23 @@ class AskedClass:
 TIE = 1e-9
 
 
-def own_majority(column: CurrentColumn, places: Ints, values: GroundValues) -> list[Opinion]:
-    """What the class's own cells say: its most frequent known value, or one of several that are as frequent."""
+def own_opinions(column: CurrentColumn, places: Ints, values: GroundValues) -> list[Opinion]:
+    """What a class's own cells say: that its value is one of those they hold, and which of them most of them hold.
+
+    Both may be wrong: a majority is one of the values that stand in the class, so that another of these is likelier
+    than one that nobody has named. Of several that are as frequent any may be meant.
+    """
     codes, counts = np.unique(column.codes[places], return_counts=True)
     is_evidence = np.array(column.is_evidence, dtype=np.bool_)[codes]
-    if not is_evidence.any():
-        return []
     codes, counts = codes[is_evidence], counts[is_evidence]
-    most = codes[counts == counts.max()]
-    inside = np.zeros(len(values), dtype=np.bool_)
-    for code in most.tolist():
-        inside |= values.base(OWN, str(column.hierarchy.label(code)))
-    _, nodes = values.nodes(OWN, int(column.hierarchy.level[most[0]]))
-    return [Opinion(OWN, inside, nodes)] if inside.any() else []
+    if not len(codes):
+        return []
+    meant = np.stack([values.base(OWN, str(column.hierarchy.label(code))) for code in codes.tolist()])
+    most = counts == counts.max()
+    shown, named = (np.asarray(of.any(axis=0)) for of in (meant, meant[most]))
+    if not named.any():
+        return []
+    return [
+        Opinion(OWN, named, len(codes) // int(most.sum())),
+        Opinion(SHOWN, shown, len(values) // int(shown.sum())),
+    ]

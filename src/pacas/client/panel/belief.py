@@ -22,7 +22,7 @@ class Opinion(NamedTuple):
     source: str | None
     inside: Mask
     nodes: int
-    """How many nodes there are at the level of what was said."""
+    """How many such answers there are: the nodes of the level of what was said."""
 
 
 def likelihoods(reliability: float, nodes: int) -> tuple[float, float]:

@@ -14,7 +14,9 @@ from pacas.core.hierarchy import Hierarchy, Mask
 from pacas.core.histogram import Ints
 
 OWN = None
-"""The client's own table, as a source beside providers, who go by their names."""
+"""The client's own table, as a source beside providers, who go by their names: what most cells of a class hold."""
+SHOWN = ""
+"""The same table's word that a class's value is one of those that stand in it. No provider is called so."""
 
 
 class GroundValues:

@@ -18,9 +18,9 @@ from pacas.client.classes.generate_eqs import generate_eqs
 from pacas.client.outcome.changes import net_changes
 from pacas.client.outcome.panel_summary import PanelSummary
 from pacas.client.outcome.steps import AWAY, BUDGET_SPENT, NOT_SOLD, BoughtValue, Progress, Repair, Unrepaired
-from pacas.client.panel.asked_class import AskedClass, own_majority
+from pacas.client.panel.asked_class import AskedClass, own_opinions
 from pacas.client.panel.choosing import PanelOffer, choose_offer, priced
-from pacas.client.panel.ground_values import OWN, GroundValues
+from pacas.client.panel.ground_values import GroundValues
 from pacas.client.panel.reliability import Reliabilities
 from pacas.client.paper.allocation import Allocation, Turn
 from pacas.client.paper.paper_strategy import still_named
@@ -89,7 +89,7 @@ class _Known:
             labels = [column.hierarchy.label(code) for code in range(len(column.hierarchy))]
             delta = SemanticDistance.of(own, labels, column.frequency)
             self._values[attribute] = GroundValues(delta, own, trees)
-            self.reliabilities[attribute] = Reliabilities([OWN, *trees])
+            self.reliabilities[attribute] = Reliabilities(trees)
             self._heard[attribute] = []
         return self._values[attribute]
 
@@ -162,7 +162,7 @@ class _PanelRound:
         counts = self._counts
         attribute, places = counts.attribute(eq), counts.rows(eq)
         values = self._known.values(attribute, counts)
-        opinions = own_majority(counts.current[attribute], places, values)
+        opinions = own_opinions(counts.current[attribute], places, values)
         asked = AskedClass(eq, attribute, places, values, opinions, allowance)
         self._classes.append(asked)
         return asked
@@ -203,11 +203,9 @@ class _PanelRound:
 
         def supposed(request: Request) -> str:
             """A dry run supposes that the likeliest value is right."""
-            tree = self._buyer.offered(offer.provider, asked.attribute).offer.hierarchy
             likeliest = asked.believed(self._known.reliabilities[asked.attribute]).argmax()
             found = asked.values.labels[int(likeliest)]
-            found = found if found in tree else tree.ground_labels[0]
-            return str(tree.label(int(tree.ancestors[request.level][tree.code(found)])))
+            return self._buyer.offered(offer.provider, asked.attribute).supposed(found, request.level)
 
         return Question(asked.attribute, current.rows(asked.places), chosen, supposed, offer.provider)
 

@@ -6,17 +6,17 @@ source named a node that this value lies below. Values of a class that no opinio
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
 from pacas.client.panel.belief import Opinion
-from pacas.client.panel.ground_values import OWN
+from pacas.client.panel.ground_values import OWN, SHOWN
 from pacas.core.distance import Floats
 from pacas.core.histogram import Ints
 
-AT_FIRST = {True: (9.0, 1.0), False: (4.0, 1.0)}
-"""Right and wrong answers that a provider, or the client's own majority, is given credit for before any is known."""
+OF_PROVIDERS, OF_OWN = (9.0, 1.0), (4.0, 1.0)
+"""Right and wrong answers that a provider, or the client's own table, is given credit for before any is known."""
 
 LEAST, MOST = 0.02, 0.998
 """Nobody is taken to be always wrong, or always right."""
@@ -25,10 +25,11 @@ TURNS, SETTLED = 60, 1e-5
 
 
 class Reliabilities:
-    """Of the sources of one attribute."""
+    """Of the sources of one attribute: the client's own table, and providers."""
 
-    def __init__(self, sources: Sequence[str | None]) -> None:
-        self._counts = {source: AT_FIRST[source is not OWN] for source in sources}
+    def __init__(self, providers: Iterable[str]) -> None:
+        self._counts: dict[str | None, tuple[float, float]]
+        self._counts = {OWN: OF_OWN, SHOWN: OF_OWN, **dict.fromkeys(providers, OF_PROVIDERS)}
         self._rate = {source: right / (right + wrong) for source, (right, wrong) in self._counts.items()}
 
     def __getitem__(self, source: str | None) -> float:
@@ -38,7 +39,8 @@ class Reliabilities:
         return [self._rate[opinion.source] for opinion in opinions]
 
     def as_dict(self) -> Mapping[str | None, float]:
-        return dict(self._rate)
+        """Of providers, and of the client's own majority."""
+        return {source: rate for source, rate in self._rate.items() if source != SHOWN}
 
     def learn(self, classes: Sequence[Sequence[Opinion]]) -> None:
         """From the opinions about each class that more than the client's own majority was heard about."""

@@ -38,6 +38,12 @@ TOLD_APART = 5
 TELLS = 0.25
 """A left side that makes rows agree by more than this tells their value, however mixed its groups are."""
 
+CONSTANT = 0.8
+"""Where two rows of the table agree as often as this, a column nearly always holds the same."""
+
+CLEAR = 20
+"""A cell that at most one in so many of its group agree with is an error, before anything is weighed."""
+
 WIDTHS = (1, 2, 4, MOST)
 """Groups are weighed together with those that have about as many candidates."""
 
@@ -47,7 +53,6 @@ class Belief:
 
     def __init__(self, fd: FunctionalDependency, side: LeftSide, column: WeighedColumn) -> None:
         self.fd, self.side, self.column = fd, side, column
-        self.rates = Rates.at_first(len(column))
         self.answers: dict[int, list[GroupAnswer]] = {}
         self.trust = SourceTrust()
         """How often each of several providers is right."""
@@ -64,10 +69,13 @@ class Belief:
         self._pair_offsets = np.searchsorted(self.pair_group, np.arange(side.count + 1))
         self.violated = self._violated()
         """Per group: do some of its values exclude each other?"""
-        self.agreement = self._agreement()
-        """How much oftener two rows of a group agree than any two do: 0 if no more often, 1 if always."""
+        self.agreement, self.by_chance = self._agreement()
+        """How much oftener two rows of a group agree than any two do: 0 if no more often, 1 if always; and these."""
+        self.exceptions = 0.0
+        """The log odds that cells which are unlike their groups are no errors: other columns tell which they are."""
         self._factorials = LogFactorials(2 * int(side.size.max(initial=0)) + 2)
         self._slots(side.count)
+        self.rates = Rates.at_first(self._outvoted_values())
 
     # ---- candidates -------------------------------------------------------------------------------------------
 
@@ -83,17 +91,25 @@ class Belief:
         violated[group[clash]] = True
         return violated
 
-    def _agreement(self) -> float:
+    @property
+    def tells(self) -> bool:
+        """Does the left side tell the right one, so that rows of a group agree much oftener than others?
+
+        Where nearly all rows agree anyhow, few groups of others decide that.
+        """
+        return self.agreement > TELLS and self.by_chance < CONSTANT
+
+    def _agreement(self) -> tuple[float, float]:
         of_known = self.column.known[self.pair_value]
         group, count = self.pair_group[of_known], self.pair_count[of_known]
         size = np.bincount(group, weights=count, minlength=self.side.count)[group]
         several = size > 1
         value, count, size = self.pair_value[of_known][several], count[several], size[several]
         if not len(count):
-            return 1.0
+            return 1.0, 0.0
         share = np.bincount(value, weights=count) / count.sum()
         alike, by_chance = float((count * (count - 1) / (size - 1)).sum() / count.sum()), float(share @ share)
-        return (alike - by_chance) / max(1 - by_chance, 1e-9)
+        return (alike - by_chance) / max(1 - by_chance, 1e-9), by_chance
 
     def _slots(self, groups: int) -> None:
         """Each group's candidates: its known values first, then by how often they stand there."""
@@ -215,6 +231,14 @@ class Belief:
             return float(self.column.share[answer.said.inside].sum())
         return float(self.column.below[answer.node])
 
+    def has_been_told(self, group: int) -> bool:
+        """Has one of several providers said something that does not fit all candidates of a group?"""
+        said = [answer for answer in self.answers.get(group, ()) if answer.said is not None]
+        if not said:
+            return False
+        candidates = self.candidate[group][self.candidate[group] >= 0]
+        return any(not self._fits(answer, candidates).all() for answer in said)
+
     def expected_right(self, group: int, answer: GroupAnswer) -> float:
         """How likely an answer about a group is right, as is believed now: its truth, or the row's own, fits it."""
         here = self.candidate[group] >= 0
@@ -245,6 +269,15 @@ class Belief:
         unlisted = self.other[there] * self.column.share[value] * ~hit.any(axis=1)
         return np.where(group >= 0, listed + unlisted, self.column.share[value])
 
+    def pair_at(self, rows: Ints) -> Ints:
+        """The (group, value) pairs of some rows, −1 for a row that is in no group."""
+        if len(self.rows) == len(self.side.group):
+            return self.pair[rows]
+        if not len(self.rows):
+            return np.full(len(rows), -1, dtype=np.int64)
+        at = np.minimum(np.searchsorted(self.rows, rows), len(self.rows) - 1)
+        return np.where(self.rows[at] == rows, self.pair[at], -1)
+
     def pairs_of(self, groups: Ints) -> Ints:
         """The (group, value) pairs of some groups, group after group."""
         start = self._pair_offsets[groups]
@@ -263,8 +296,8 @@ class Belief:
 
     @property
     def one_value(self) -> Floats:
-        """Per group: how likely it should have one value, and is not a mixture, as most are where it does not hold."""
-        return np.asarray(1 - self.rates.mixed * np.minimum(self.block.sum(axis=1), 1))
+        """Per group: how likely it should have one value, and is not what it is, as all are where it does not hold."""
+        return np.full(self.side.count, 1 - self.rates.mixed)
 
     def count(self, group: int) -> Floats:
         """How often a group's candidates stand in it."""
@@ -325,7 +358,9 @@ class Belief:
             found = blocked[several & (self.sure > 0.5)]
             overwritten = float(np.clip((found.sum() + 0.2) / (len(found) + 20), 1e-4, 0.6))
             large = blocked[(self.side.size >= TOLD_APART) & (self.sure > 0.5)]
-            mixed = 0.0 if self.agreement > TELLS else chance_of_mixtures(float(large.sum()), len(large))
+            looks_mixed = 0.0 if self.agreement > TELLS else float(large.sum())
+            unasked = self.tells or not (len(large) or self.exceptions > 0)
+            mixed = 0.0 if unasked else chance_of_mixtures(looks_mixed, len(large), self.exceptions)
         unlike = (float(shown.sum()) + 1) / (float(self.pair_count[use].sum()) + 50)
         self.rates = Rates(
             float(np.clip(rate, 1e-4, 0.5)),
@@ -341,6 +376,12 @@ class Belief:
         """How often some pairs' cells show each value."""
         seen = np.bincount(self.pair_value[use], weights=weight, minlength=len(self.column))
         return np.asarray((seen + 1) / (seen.sum() + len(self.column)))
+
+    def _outvoted_values(self) -> Floats:
+        """How often outvoted cells show each value, as far as most cells of their groups agree."""
+        size = self.side.size[self.pair_group]
+        clear = self.is_outvoted(self.pair_group, self.pair_value) & (self.pair_count * CLEAR <= size)
+        return self._confusion(clear, self.pair_count[clear])
 
     def camps(self) -> Camps:
         """The groups in which a block is likelier than not, and what is believed of its camp and of the right one."""

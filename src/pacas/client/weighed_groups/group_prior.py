@@ -101,6 +101,10 @@ class GroupPrior:
         likely = np.where(self._column.known[code], 1.0, 1e-6)
         return np.where(value >= 0, np.maximum(chance, 1e-9) * likely, 0.0)
 
+    def by_groups(self, group: Ints, value: Ints) -> Floats:
+        """The chance of known values in groups, whatever a part of the left side tells."""
+        return self._by_groups(group, value, self.told[group] == value)
+
     def _by_groups(self, group: Ints, code: Ints, own: Mask) -> Floats:
         """The chance of values by what other groups have: theirs, discounted, or one that none of them has.
 

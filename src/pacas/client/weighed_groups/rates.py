@@ -38,9 +38,9 @@ class Rates:
     """How likely the dependency does not hold: its groups are mixed as a rule, and each is what it is (κ)."""
 
     @classmethod
-    def at_first(cls, values: int) -> Rates:
-        alike = np.full(values, 1 / max(values, 1))
-        return cls(0.05, 0.05, 0.0005, alike, alike)
+    def at_first(cls, confusion: Floats) -> Rates:
+        """Before anything is weighed: errors show what outvoted cells do."""
+        return cls(0.05, 0.05, 0.0005, confusion, confusion)
 
     @property
     def blocks_are_rare(self) -> bool:
@@ -57,14 +57,16 @@ class Rates:
         return np.log(np.maximum(self.confusion, 1e-12))
 
 
-def chance_of_mixtures(mixed: float, groups: int) -> float:
+def chance_of_mixtures(mixed: float, groups: int, exceptions: float = 0.0) -> float:
     """How likely a dependency does not hold, of whose groups so many look mixed.
 
     Where it holds, the share of mixed groups is Beta(1, 1 + b): accidents are rare; where not, it is Beta(1 + b, 1).
+    Or other columns tell which cells are unlike their groups, with the log odds `exceptions`, if these are positive:
+    groups of a column that nearly always holds the same do not look mixed.
 
     >>> [round(chance_of_mixtures(n, 30), 3) for n in (10, 20, 30)]
     [0.0, 0.523, 1.0]
     """
     each = np.arange(1, BALANCE + 1)
-    odds = float(np.log(mixed + each).sum() - np.log(groups - mixed + each).sum()) - HOLDS
-    return float(1 / (1 + np.exp(-odds)))
+    by_groups = float(np.log(mixed + each).sum() - np.log(groups - mixed + each).sum())
+    return float(1 / (1 + np.exp(HOLDS - (max(by_groups, exceptions) if exceptions > 0 else by_groups))))

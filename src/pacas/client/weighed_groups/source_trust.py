@@ -14,10 +14,14 @@ import numpy as np
 
 from pacas.core.distance import Floats
 from pacas.core.hierarchy import Mask
+from pacas.core.histogram import Ints
 
 RIGHT, WRONG = 4.0, 1.0
 """Answers that each is given credit for before any is known."""
 LEAST, MOST = 0.02, 0.998
+IN_A_ROW = 4
+"""An answer that may be wrong is worth what it would be if so many had to be right: what it leaves in doubt is asked
+again, and others are paid for it."""
 
 
 class Said(NamedTuple):
@@ -76,6 +80,11 @@ class Trusts:
     def of(self, attribute: str) -> SourceTrust:
         return self.by_attribute.setdefault(attribute, SourceTrust())
 
-    def share(self, source: str | None, attribute: str) -> float:
-        """Which share of what a faultless answer is worth one of this provider's is; all of it where there is one."""
-        return 1.0 if source is None else max(2 * self.of(attribute)[source] - 1, 0.0)
+    def share(self, source: str, attribute: str, nodes: Ints) -> Floats:
+        """Per level of so many nodes: which share of what a faultless answer is worth one of this provider's is.
+
+        If it is wrong it may have named any other node, and is then found out unless that is the other candidate; what
+        it leaves in doubt is asked again.
+        """
+        right = self.of(attribute)[source]
+        return np.asarray(np.maximum(right - (1 - right) / np.maximum(nodes - 1, 1), 0.0) ** IN_A_ROW)

@@ -1,4 +1,4 @@
-"""Tuples of codes, numbered, and found again by what they hold: exactly, in sorted arrays."""
+"""Tuples of codes, numbered, and found again by what they hold: exactly, in tables or in sorted arrays."""
 
 from __future__ import annotations
 
@@ -7,6 +7,33 @@ from collections.abc import Sequence
 import numpy as np
 
 from pacas.core.histogram import Ints
+
+DENSE = 8
+"""A table of places may have so many entries a key: looking up is then one step, wherever a binary search has many."""
+
+SMALL = 1 << 16
+"""Or so many in all."""
+
+
+class KeyPlaces:
+    """Where each of some keys stands in an ascending array."""
+
+    def __init__(self, keys: Ints, most: int) -> None:
+        """Keys that are asked for are below `most`."""
+        self._keys = keys
+        self._table: Ints | None = None
+        if most <= max(DENSE * len(keys), SMALL):
+            self._table = np.full(most + 1, -1, dtype=np.int64)  # the last one is that of −1
+            self._table[keys] = np.arange(len(keys))
+
+    def find(self, wanted: Ints) -> Ints:
+        """The places of keys, −1 for one that is not here."""
+        if self._table is not None:
+            return self._table[wanted]
+        if not len(self._keys):
+            return np.full(len(wanted), -1, dtype=np.int64)
+        at = np.minimum(np.searchsorted(self._keys, wanted), len(self._keys) - 1)
+        return np.where(self._keys[at] == wanted, at, -1)
 
 
 class TupleIndex:
@@ -22,21 +49,19 @@ class TupleIndex:
     def __init__(self, columns: Sequence[Ints], sizes: Sequence[int]) -> None:
         """Codes of column i are below `sizes[i]`. Without a column, all tuples are the same."""
         self._sizes = list(sizes)
-        self._steps: list[Ints] = []
+        self.count = 1
+        self._steps: list[KeyPlaces] = []
         self.number: Ints = np.zeros(len(columns[0]) if columns else 0, dtype=np.int64)
         """Per tuple: its number; in order of the codes."""
         for column, size in zip(columns, sizes, strict=True):
             keys, number = np.unique(self.number * size + column, return_inverse=True)
-            self._steps.append(keys)
+            self._steps.append(KeyPlaces(keys, self.count * size))
             self.number = number.astype(np.int64)
-        self.count = len(self._steps[-1]) if self._steps else 1
+            self.count = len(keys)
 
     def find(self, columns: Sequence[Ints]) -> Ints:
         """The numbers of other tuples, −1 for one that is not here."""
         at = np.zeros(len(columns[0]), dtype=np.int64)
-        there = np.ones(len(at), dtype=np.bool_)
-        for keys, column, size in zip(self._steps, columns, self._sizes, strict=True):
-            wanted = at * size + column
-            at = np.minimum(np.searchsorted(keys, wanted), max(len(keys) - 1, 0))
-            there &= (keys[at] == wanted) if len(keys) else False
-        return np.where(there, at, -1)
+        for places, column, size in zip(self._steps, columns, self._sizes, strict=True):
+            at = places.find(np.where(at >= 0, at * size + column, -1))
+        return at

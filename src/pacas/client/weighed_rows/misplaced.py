@@ -10,7 +10,7 @@ import numpy as np
 from pacas.client.weighed_groups.belief import Belief
 from pacas.client.weighed_groups.left_side import LeftSide
 from pacas.client.weighed_rows.calibration import Calibration, SideEvidence, side_evidence, told_likelihood
-from pacas.client.weighed_rows.row_options import FITS, HOPELESS, NO_LEFT_OPTIONS, LeftOptions, OptionFinder
+from pacas.client.weighed_rows.row_options import FITS, HOPELESS, NO_LEFT_OPTIONS, LeftOptions, OptionFinder, together
 from pacas.client.weighed_rows.side_by_side import side_by_side
 from pacas.client.weighed_rows.tried_errors import TriedErrors, try_errors
 from pacas.core.distance import Floats
@@ -62,17 +62,19 @@ class Misplaced:
         self._trying = trying
         finder, rows = self.finder, self._rows
         suspect: Mask = np.zeros(rows, dtype=np.bool_)
+        in_conflict: dict[Belief, Ints] = {}
         for belief in finder.beliefs:
             pair_fits = belief.pair_chance()
             fits = np.ones(rows)
             fits[belief.rows] = pair_fits[belief.pair]
             self.fits[belief] = fits
-            suspect |= self._conflicts(belief)
+            in_conflict[belief] = _in_conflict(belief, pair_fits)
+            suspect[in_conflict[belief]] = True
         suspect[[row for row, _ in self.bought]] = True
         self.suspects = np.flatnonzero(suspect)
         finder.index()
         supposed = finder.suppose(self.suspects)
-        conflicts = {b: np.flatnonzero(self._conflicts(b)[self.suspects]) for b in finder.beliefs}
+        conflicts = {b: np.searchsorted(self.suspects, rows) for b, rows in in_conflict.items()}
         options = finder.options(supposed, conflicts)
         odds, options, hit = self._calibrated(options, conflicts)
         self._settle(odds, options, hit)
@@ -81,16 +83,6 @@ class Misplaced:
     def has_tried(self, side: LeftSide) -> bool:
         """Could errors of a left side be tried out, so that its scores are calibrated?"""
         return self._tried.get(side) is not None
-
-    def _conflicts(self, belief: Belief) -> Mask:
-        """Rows that are unlike their group; where blocks are rare, also those that are outvoted in it.
-
-        Or else few cells that are believed against many are never asked whether they are from elsewhere.
-        """
-        conflicts = self.fits[belief] < FITS
-        if belief.rates.blocks_are_rare:
-            conflicts[belief.outvoted()[0]] = True
-        return np.asarray(conflicts & belief.column.known[belief.column.codes])
 
     def _calibrated(self, options: LeftOptions, conflicts: Mapping[Belief, Ints]) -> tuple[Floats, LeftOptions, Floats]:
         """Per suspect the log odds of a wrong left side; options with log odds that add up to these; and their hits."""
@@ -102,7 +94,10 @@ class Misplaced:
 
         def weighed(side: LeftSide) -> tuple[Ints, SideEvidence]:
             beliefs = [belief for belief in finder.beliefs if belief.side is side]
-            these = np.unique(np.concatenate([NO_ROWS, *(conflicts[belief] for belief in beliefs)]))
+            in_conflict = np.zeros(count, dtype=np.bool_)
+            for belief in beliefs:
+                in_conflict[conflicts[belief]] = True
+            these = np.flatnonzero(in_conflict)
             inside = np.array([a in side.attributes for a in finder.attributes])[options.attribute]
             scores = np.maximum(options[np.flatnonzero(inside)].best(count), HOPELESS)
             return these, self._evidence(side, beliefs, these, scores[these], conflicts, before)
@@ -156,7 +151,9 @@ class Misplaced:
         fits = np.min([self.fits[belief] for belief in beliefs], axis=0)
         rows = self.suspects[these]
         misses = 1 - fits[rows]
-        alike = np.max([_alike(belief, rows) for belief in beliefs], axis=0)  # rows that look alike are one witness
+        alike = np.ones(len(rows))  # rows that look alike where they are unlike their groups are one witness
+        for belief in beliefs:
+            alike = np.maximum(alike, np.where(self.fits[belief][rows] < FITS, _alike(belief, rows), 1.0))
         told = np.array([row in self.told for row in rows.tolist()], dtype=np.bool_)
         met = side.size[side.group[rows]] > 1  # errors that are tried out meet others, as these rows do
         weight = np.where((misses > 0.4) & ~told & met, misses, 0) / alike
@@ -180,11 +177,8 @@ class Misplaced:
         miss = np.max([1 - self.fits[belief][suspects] for belief in finder.beliefs], axis=0)
         wrong = unlike * miss
         for belief in finder.beliefs:  # a block of a group explains its rows better than so many strays
-            hidden = np.zeros(self._rows)
-            hidden[belief.rows] = belief.pair_block()[belief.pair]
-            wrong = wrong * (1 - hidden[suspects])
-        order = np.lexsort((options.value, options.attribute, options.of))
-        options, hit = options[order], hit[order]
+            pair = belief.pair_at(suspects)
+            wrong = wrong * (1 - np.where(pair >= 0, belief.pair_block()[pair], 0.0))
         share = np.exp(options.score - np.maximum(options.best(len(suspects)), HOPELESS)[options.of])
         for row, is_left in self.told.items():
             if (at := self._place(row)) is not None:
@@ -247,9 +241,8 @@ class Misplaced:
             if not len(of):
                 self.from_elsewhere[belief] = None
                 continue
-            total = np.full(len(self.suspects), HOPELESS)
-            np.logaddexp.at(total, of, score)
-            there = np.unique(of)
+            total = together(len(self.suspects), of, score)
+            there = of[np.diff(of, prepend=-1) > 0]
             there = there[belief.side.group[self.suspects[there]] >= 0]
             rows = self.suspects[there]
             own = np.log(belief.rates.wrong) + belief.rates.log_confusion[belief.column.codes[rows]]
@@ -265,6 +258,18 @@ class Misplaced:
             finder.share = dict(zip(finder.attributes, (seen / seen.sum()).tolist(), strict=True))
 
 
+def _in_conflict(belief: Belief, pair_fits: Floats) -> Ints:
+    """Rows that are unlike their group; where blocks are rare, also those that are outvoted in it.
+
+    Or else few cells that are believed against many are never asked whether they are from elsewhere.
+    """
+    conflicts = pair_fits < FITS
+    if belief.rates.blocks_are_rare:
+        conflicts |= belief.is_outvoted(belief.pair_group, belief.pair_value)
+    conflicts &= belief.column.known[belief.pair_value]
+    return belief.rows[np.flatnonzero(conflicts[belief.pair])]
+
+
 def _as_right(left: Floats) -> Floats:
     """How much a row's value counts as one that right errors show, by how likely its left side is wrong instead.
 
@@ -275,8 +280,8 @@ def _as_right(left: Floats) -> Floats:
 
 
 def _alike(belief: Belief, rows: Ints) -> Floats:
-    """How many rows of a row's group show what it shows."""
-    at = np.searchsorted(belief.rows, rows)
-    at = np.minimum(at, max(len(belief.rows) - 1, 0))
-    there = belief.rows[at] == rows if len(belief.rows) else np.zeros(len(rows), dtype=np.bool_)
-    return np.where(there, belief.pair_count[belief.pair[at]], 1.0)
+    """How many times more rows of a row's group show what it shows than single errors would: those are one accident."""
+    pair = belief.pair_at(rows)
+    group, value = belief.pair_group[pair], belief.pair_value[pair]
+    by_themselves = belief.side.size[group] * belief.rates.wrong * belief.rates.own_confusion[value]
+    return np.where(pair >= 0, np.maximum(belief.pair_count[pair] / np.maximum(by_themselves, 1), 1), 1.0)

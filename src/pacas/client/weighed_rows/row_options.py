@@ -15,6 +15,7 @@ import numpy as np
 
 from pacas.client.weighed_groups.belief import Belief
 from pacas.client.weighed_groups.left_side import LeftSide
+from pacas.client.weighed_groups.tuple_index import KeyPlaces
 from pacas.client.weighed_groups.weighed_column import WeighedColumn
 from pacas.client.weighed_rows.slips import written_for
 from pacas.client.weighed_rows.witnesses import Witnesses
@@ -49,7 +50,7 @@ class SupposedRows:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LeftOptions:
-    """Option k: attribute number `attribute[k]` of supposed row `of[k]` should be `value[k]`."""
+    """Option k: attribute number `attribute[k]` of supposed row `of[k]` should be `value[k]`; row by row."""
 
     of: Ints
     attribute: Ints
@@ -65,9 +66,18 @@ class LeftOptions:
 
     def best(self, rows: int) -> Floats:
         """Per supposed row: the log odds of all its options together."""
-        total = np.full(rows, HOPELESS)
-        np.logaddexp.at(total, self.of, self.score)
-        return total
+        return together(rows, self.of, self.score)
+
+
+def together(rows: int, of: Ints, score: Floats) -> Floats:
+    """Per supposed row: the log odds of some options together, which are given row by row."""
+    total = np.full(rows, HOPELESS)
+    start = np.flatnonzero(np.diff(of, prepend=-1))
+    if len(start):
+        best = np.maximum.reduceat(score, start)
+        rest = np.exp(score - np.repeat(best, np.diff(np.append(start, len(of)))))
+        total[of[start]] = np.logaddexp(HOPELESS, best + np.log(np.add.reduceat(rest, start)))
+    return total
 
 
 NO_LEFT_OPTIONS = LeftOptions(NO_ROWS, NO_ROWS, NO_ROWS, np.empty(0))
@@ -110,10 +120,11 @@ class OptionFinder:
         ]
         if not sum(len(of) for of, _, _ in found):
             return NO_LEFT_OPTIONS
-        of, attribute, value = (np.concatenate(parts) for parts in zip(*found, strict=True))
         widest = max(len(column) for column in self.columns.values())
-        _, first = np.unique((of * len(self.attributes) + attribute) * widest + value, return_index=True)
-        of, attribute, value = of[first], attribute[first], value[first]
+        keys = [(of * len(self.attributes) + attribute) * widest + value for of, attribute, value in found]
+        key = np.sort(np.concatenate(keys))
+        which_of, value = np.divmod(key[np.diff(key, prepend=-1) > 0], widest)
+        of, attribute = np.divmod(which_of, len(self.attributes))
         return LeftOptions(of, attribute, value, self._scores(rows, of, attribute, value))
 
     def conflicts(self, rows: SupposedRows, which: Ints, belief: Belief) -> Ints:
@@ -125,12 +136,13 @@ class OptionFinder:
 
     def _scores(self, rows: SupposedRows, of: Ints, attribute: Ints, value: Ints) -> Floats:
         score = np.empty(len(of))
-        for number in np.unique(attribute).tolist():
+        stayed = {b: fit_here(b, rows.values[b.fd.rhs], rows.group[b.side]) for b in self.beliefs}
+        for number in np.flatnonzero(np.bincount(attribute)).tolist():
             these = np.flatnonzero(attribute == number)
-            score[these] = self._scores_of(self.attributes[number], rows, of[these], value[these])
+            score[these] = self._scores_of(self.attributes[number], rows, stayed, of[these], value[these])
         return score
 
-    def _scores_of(self, name: str, rows: SupposedRows, of: Ints, new: Ints) -> Floats:
+    def _scores_of(self, name: str, rows: SupposedRows, stayed: Mapping[Belief, Floats], of: Ints, new: Ints) -> Floats:
         column, old = self.columns[name], rows.values[name][of]
         score: Floats = np.log(self.share[name]) + np.log(written_for(column, old, new))
         ways = 0
@@ -143,7 +155,7 @@ class OptionFinder:
             ways += 1
             for belief in self.beliefs:
                 if belief.side is side:
-                    score += agreement(belief, rows.values[belief.fd.rhs][of], here, there)
+                    score += fit_there(belief, rows.values[belief.fd.rhs][of], there) - stayed[belief][of]
                     score += self._testimony(belief, name, rows, of, old, new)
         for belief in self.beliefs:
             if belief.fd.rhs == name:
@@ -183,18 +195,25 @@ class OptionFinder:
         return (self.witnesses.tell(name, row, new) - self.witnesses.tell(name, row, old)) / times
 
 
-def agreement(belief: Belief, shown: Ints, here: Ints, there: Ints) -> Floats:
-    """How well what a row shows fits the group it may belong to, against an error of its own where it is: log odds."""
+def fit_there(belief: Belief, shown: Ints, there: Ints) -> Floats:
+    """How well what a row shows fits a group that it may belong to, as a log chance; the other side of `fit_here`."""
     rates = belief.rates
     if not rates.holds:
         return np.zeros(len(shown))
     as_error = rates.wrong * rates.own_confusion[shown]
     fits = belief.chance(there, shown)
-    odds = np.log(fits * (1 - rates.wrong) + (1 - fits) * as_error)
+    return np.asarray(np.log(fits * (1 - rates.wrong) + (1 - fits) * as_error))
+
+
+def fit_here(belief: Belief, shown: Ints, here: Ints) -> Floats:
+    """How likely a row shows what it shows where it is, as a log chance: by an error of its own, if it is unlike."""
+    rates = belief.rates
+    if not rates.holds:
+        return np.zeros(len(shown))
     unlike = belief.chance(here, shown) < FITS
     if rates.blocks_are_rare:
         unlike |= belief.is_outvoted(here, shown)
-    return np.asarray(odds - np.where(unlike, np.log(as_error), np.log(1 - rates.wrong)))
+    return np.where(unlike, np.log(rates.wrong * rates.own_confusion[shown]), np.log(1 - rates.wrong))
 
 
 class _Near:
@@ -214,15 +233,19 @@ class _Near:
         key = np.where(belief.sure > 0.5, self._kin.number * len(belief.column) + belief.likeliest, -1)
         place = key * len(key) + self._rank
         self._order = self._order[np.argsort(place[self._order], kind="stable")]
-        self._keys = key[self._order]
+        ranked = key[self._order]
+        begin = np.flatnonzero(np.diff(ranked, prepend=-1) > 0)  # those of no sure value, −1, are none
+        self._begin = np.append(begin, len(ranked))
+        self._places = KeyPlaces(ranked[begin], self._kin.count * len(belief.column))
 
     def find(self, rows: SupposedRows, which: Ints, number: int) -> tuple[Ints, Ints, Ints]:
         """(row, attribute, value) of the groups that some rows may belong to."""
         side, name = self._belief.side, self._attribute
         kin = self._kin.find(rows.values, which)
-        wanted = np.where(kin >= 0, kin * len(self._belief.column) + rows.values[self._belief.fd.rhs][which], -2)
-        start = np.searchsorted(self._keys, wanted)
-        count = np.minimum(np.searchsorted(self._keys, wanted, side="right") - start, MOST + 2)
+        wanted = np.where(kin >= 0, kin * len(self._belief.column) + rows.values[self._belief.fd.rhs][which], -1)
+        at = self._places.find(wanted)
+        start = self._begin[at]
+        count = np.where(at >= 0, np.minimum(self._begin[at + 1] - start, MOST + 2), 0)
         of = np.repeat(which, count)
         place = np.arange(len(of)) - np.repeat(np.cumsum(count) - count, count) + np.repeat(start, count)
         group = self._order[place]
@@ -230,5 +253,7 @@ class _Near:
         other = value != rows.values[name][of]
         left = rows.moved[of] & (side.group[rows.row[of]] == group) & (side.size[group] < 2)  # nobody else is there
         of, value = of[other & ~left], value[other & ~left]
-        largest = np.arange(len(of)) - np.searchsorted(of, of) < MOST  # of others: its own group, and home, are none
+        each = np.arange(len(of))
+        first = np.maximum.accumulate(np.where(np.diff(of, prepend=-1) > 0, each, 0))
+        largest = each - first < MOST  # of others: its own group, and home, are none
         return of[largest], np.full(int(largest.sum()), number), value[largest]

@@ -12,11 +12,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pacas.client.weighed_groups.belief import Belief
-from pacas.client.weighed_rows.row_options import agreement
+from pacas.client.weighed_rows.row_options import fit_here, fit_there
 from pacas.client.weighed_rows.side_by_side import side_by_side
 from pacas.client.weighing.model import Model
 from pacas.client.weighing.rare_values import RareCells
 from pacas.client.weighing.risks import Risks, least_risk
+from pacas.client.weighing.row_changes import RowChanges, shared
 from pacas.core.distance import Floats
 from pacas.core.hierarchy import Mask
 from pacas.core.histogram import NO_ROWS, Ints
@@ -108,7 +109,34 @@ def decide(model: Model, careful: float, rare: Mapping[str, RareCells] | None = 
         decided[name] = _surer(decided[name], part) if name in decided else part
     for name in dict.fromkeys(attribute for _, attribute in model.answered):
         decided[name] = _with_answered(model, name, decided.get(name, NOTHING), careful)
-    return decided
+    return _one_of_each(model, decided, careful)
+
+
+def _one_of_each(model: Model, decided: dict[str, Weighed], careful: float) -> dict[str, Weighed]:
+    """Where either of two changes of a row would do, one of them at most is made, if it is still sure.
+
+    That is so if something was bought, too: it says what a group should hold, and not which of the two is wrong.
+    """
+    may_be = {name: _changes(model, name, weighed) for name, weighed in decided.items()}
+    found = {}
+    for name, weighed in decided.items():
+        at = np.flatnonzero(weighed.written & np.isin(weighed.rows, may_be[name].rows))
+        changes = RowChanges(weighed.rows[at], weighed.node[at], weighed.sure[at])
+        sure, first = shared(model, name, changes, may_be)
+        kept = first & ((sure >= careful) | (sure == weighed.sure[at]))
+        written, in_doubt = weighed.written.copy(), weighed.in_doubt.copy()
+        written[at], in_doubt[at] = kept, in_doubt[at] | (~kept & first)
+        found[name] = replace(weighed, written=written, in_doubt=in_doubt)
+    return found
+
+
+def _changes(model: Model, name: str, weighed: Weighed) -> RowChanges:
+    """The cells of an attribute that could be written, but for those that were asked about themselves."""
+    node, column = np.maximum(weighed.node, 0), model.columns[name]
+    other = (weighed.node >= 0) & (node != column.codes[weighed.rows]) & column.known[node]
+    answered = [row for row, attribute in model.answered if attribute == name]
+    at = np.flatnonzero(other & (weighed.sure > 0) & ~np.isin(weighed.rows, answered))
+    return RowChanges(weighed.rows[at], weighed.node[at], weighed.sure[at])
 
 
 def looked_at(belief: Belief) -> Ints:
@@ -269,7 +297,9 @@ def _unless_others_object(model: Model, name: str, weighed: Weighed, careful: fl
         if name in side.attributes and len(at):
             there = side.find({a: node if a == name else model.columns[a].codes[rows] for a in side.attributes})
             here, shown = side.group[rows], belief.column.codes[rows]
-            odds += np.where((here >= 0) & (there >= 0), agreement(belief, shown, here, there), 0.0)
+            odds += np.where(
+                (here >= 0) & (there >= 0), fit_there(belief, shown, there) - fit_here(belief, shown, here), 0.0
+            )
     sure = np.clip(weighed.sure[at], 1e-9, 1 - 1e-9)
     still = 1 / (1 + (1 - sure) / sure * np.exp(-odds))
     veto = np.zeros(len(weighed.rows), dtype=np.bool_)

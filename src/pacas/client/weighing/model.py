@@ -9,6 +9,7 @@ import numpy as np
 
 from pacas.client.weighed_groups.belief import Belief
 from pacas.client.weighed_groups.block_lean import lean_likelihood, learnt_leans
+from pacas.client.weighed_groups.exceptions import told_exceptions
 from pacas.client.weighed_groups.left_side import LeftSide
 from pacas.client.weighed_groups.source_trust import GroupAnswer, Said, Trusts
 from pacas.client.weighed_groups.weighed_column import WeighedColumn
@@ -21,8 +22,8 @@ from pacas.core.histogram import Ints
 from pacas.engine.codes import CodedColumn
 from pacas.engine.contract import Hierarchies
 
-TAKEN_AS_TOLD = 0.6
-"""What one of several providers says of a single row counts as it is if an answer is worth this share, or more."""
+TAKEN_AS_TOLD = 0.8
+"""What one of several providers says of a single row counts as it is if it is right as often as this, or more."""
 
 TRUST_TURNS = 8
 
@@ -64,6 +65,10 @@ class Model:
         grouped = [(fd, side) for fd, side in by_side if side.count]
         self.beliefs = side_by_side(lambda of: Belief(*of, self.columns[of[0].rhs]), grouped, self.rows)
         """Of the dependencies that have a group: where left sides are all nulls, there is nothing to believe."""
+        for belief in self.beliefs:
+            if not belief.tells:
+                outside = (c.codes for name, c in columns.items() if name not in belief.fd.attributes)
+                belief.exceptions = told_exceptions(belief, outside)
         others = {a: c for a, c in columns.items() if a not in self.columns}
         finder = OptionFinder(self.columns, self.beliefs, Witnesses(self.columns, others))
         self.cells = {name: np.asarray(rows) for name, rows in (cells or {}).items()}
@@ -146,8 +151,8 @@ class Model:
         about = [belief for belief in self.beliefs if belief.fd.rhs == attribute]
         return bool(about) and all(self.is_by_group(belief) for belief in about)
 
-    def supposed(self, attribute: str, row: int, level: int) -> str:
-        """What an answer about a row may be: of its group any value, as often as it is likely."""
+    def supposed(self, attribute: str, row: int) -> str:
+        """What may be the true value of a row: any of its group, as often as it is likely."""
         column = self.columns[attribute]
         code = int(column.codes[row])
         for belief in self.beliefs:
@@ -155,7 +160,7 @@ class Model:
                 code = belief.drawn(group)
         if attribute in self.left_attributes:
             code = self.misplaced.likeliest(row, attribute, code)
-        return str(column.tree.label(int(column.tree.ancestors[min(level, column.height)][code])))
+        return str(column.tree.label(code))
 
     def stray(self, belief: Belief, row: int) -> float:
         """How likely a row is from elsewhere, if its value is not its group's and an answer is about the row itself."""
@@ -176,7 +181,7 @@ class Model:
                 shown = int(belief.column.codes[row])
                 self._tell_row(belief, row, group, shown, node)
                 belief.tell(group, GroupAnswer(node, shown, self.stray(belief, row), said))
-        trusted = self.trust.share(said and said.source, attribute) >= TAKEN_AS_TOLD
+        trusted = said is None or self.trust.of(attribute)[said.source] >= TAKEN_AS_TOLD
         if not self.is_about_groups(attribute) and trusted:
             before = self.answered.get((row, attribute))
             if before is None or self.columns[attribute].tree.precedes(node, before):

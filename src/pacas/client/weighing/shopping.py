@@ -216,7 +216,6 @@ class Shopping:
             return (tree.code(bought.value), None) if bought.value in tree else None
         theirs = self._buyer.offered(bought.provider, bought.attribute).offer.hierarchy
         at, ground = theirs.code(bought.value), np.flatnonzero(theirs.is_ground)
-        nodes = len(np.unique(theirs.ancestors[bought.level][ground]))
         labels = [theirs.label(code) for code in ground[theirs.precedes(ground.astype(np.int32), at)].tolist()]
         known = [tree.code(label) for label in labels if label in tree]
         if not known:
@@ -227,7 +226,9 @@ class Shopping:
         inside = np.zeros(len(tree), dtype=np.bool_)
         inside[known] = True
         below = tree.is_ground & tree.precedes(np.arange(len(tree), dtype=np.int32), node)
-        return node, Said(bought.provider, nodes, None if np.array_equal(inside, below) else inside)
+        return node, Said(
+            bought.provider, int(theirs.widths[bought.level]), None if np.array_equal(inside, below) else inside
+        )
 
     # ---- questions --------------------------------------------------------------------------------------------
 
@@ -236,7 +237,8 @@ class Shopping:
             return choice
 
         def supposed(request: Request) -> str:
-            return self._model.supposed(attribute, place, request.level)
+            found = self._model.supposed(attribute, place)
+            return self._buyer.offered(provider, attribute).supposed(found, request.level)
 
         return Question(attribute, self._class_of(attribute, place), chosen, supposed, provider)
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pacas.client.buying.purchaser import Purchaser
-from pacas.client.weighed_groups.belief import Belief
+from pacas.client.weighed_groups.belief import SURE, Belief
 from pacas.client.weighing.decision import Weighed
 from pacas.client.weighing.model import Model
 from pacas.client.weighing.rare_values import RareCells
@@ -180,6 +180,7 @@ class Wishes:
         return np.flatnonzero(askable)
 
     def _of_groups(self, belief: Belief, groups: Ints) -> _Asked:
+        groups = groups[np.array([not self._is_told(belief, group) for group in groups.tolist()], dtype=np.bool_)]
         found = worth_of_groups(belief, groups, self._careful)
         worth = found.worth + worth_of_settling(self._model, belief, found.groups, self._withheld, self._careful)
         wanted = worth.max(axis=1, initial=0) > LEAST
@@ -189,6 +190,10 @@ class Wishes:
         rows = np.concatenate([NO_ROWS, *whom])
         belongs = np.array([1 - self._model.stray(belief, row) for row in rows.tolist()])
         return _Asked(belief.fd.rhs, of, rows, worth[of] * belongs[:, None], belief.asked[groups][of])
+
+    def _is_told(self, belief: Belief, group: int) -> bool:
+        """One of several providers has told something, and what is believed is not weak: nobody else is asked then."""
+        return float(belief.sure[group]) >= SURE and belief.has_been_told(group)
 
     def _whom_to_ask(self, belief: Belief, group: int) -> Ints:
         """The rows that are likeliest to belong to the group, those that show its likeliest value first; the last."""
@@ -226,7 +231,10 @@ class Wishes:
         if quoted is None:
             return
         least = [0] * len(rows) if asked.heard is None else asked.heard[chosen].astype(np.int64).tolist()
-        worth = asked.worth[chosen] * self._model.trust.share(provider, name)
+        worth = asked.worth[chosen]
+        if provider is not None:
+            nodes = offered.offer.hierarchy.widths[: worth.shape[1]].astype(np.int64)
+            worth = worth[:, : len(nodes)] * self._model.trust.share(provider, name, nodes)
         for of, row, worths, ladder, lowest in zip(
             asked.of[chosen].tolist(), rows, worth.tolist(), quoted.tolist(), least, strict=True
         ):

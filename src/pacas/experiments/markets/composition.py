@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import pacas
 from pacas.core.builders.intervals import intervals
-from pacas.core.composition import compose
+from pacas.core.hierarchies.composition import compose
 from pacas.core.hierarchy import Hierarchy
 from pacas.errors import HierarchyError
 from pacas.experiments.datasets.dataset import TOTAL, Dataset, K

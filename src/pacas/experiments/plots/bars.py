@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Sheet
 
 KIND = ("method", "guard")
+USUAL = 3
+"""Panels in a row; where there are more, their titles have two lines."""
 ROOM = 0.4
 """For the number at the end of a bar, as a share of its axis."""
 TOO_LOW = 0.01
@@ -105,10 +107,12 @@ def _groups(found: Means, note: str) -> Sheet:
             if column == "relative_error":
                 dirty_table(panel)
             _set_groups(panel, [value_words(figure.x, place) for place in places])
-            panel.set_title(dataset_words(dataset, found.rows(dataset)), loc="left")
             if not found.of(dataset=dataset):
                 absent(panel)
         row[0].set_ylabel(COLUMN_LABELS[column])
+    for panel, dataset in zip(grid[0], datasets, strict=True):
+        title = dataset_words(dataset, found.rows(dataset))
+        panel.set_title(title if len(datasets) <= USUAL else title.replace(", ", "\n", 1), loc="left")
     frame(drawn, figure.title, note, below=COLUMN_LABELS[figure.x], order=kinds)
     return drawn
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from pacas.core.words import counted
 from pacas.experiments.plots.bars import bars
 from pacas.experiments.plots.lines import lines
+from pacas.experiments.plots.maps import maps
 from pacas.experiments.plots.means import Means, means
 from pacas.experiments.plots.shares import shares
 from pacas.experiments.plots.style import house_style, save
@@ -20,7 +21,7 @@ from pacas.experiments.runs.results import Runs
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Sheet
 
-_KINDS = {Drawn.LINES: lines, Drawn.SHARES: shares, Drawn.BARS: bars}
+_KINDS = {Drawn.LINES: lines, Drawn.SHARES: shares, Drawn.BARS: bars, Drawn.MAPS: maps}
 
 
 def check_can_draw() -> None:
@@ -48,7 +49,8 @@ def note(found: Means) -> str:
         said.append("Single runs.")
     elif seeds:
         most = f"{'' if len(seeds) == 1 else 'up to '}{max(seeds)}"
-        said.append(f"Means of {most} runs, with the range from least to greatest.")
+        spread = "" if found.figure.drawn is Drawn.MAPS else ", with the range from least to greatest"
+        said.append(f"Means of {most} runs{spread}.")
     if found.missing:
         said.append(f"{found.missing:,} of {counted(found.missing + found.runs, 'run')} missing.")
     return " ".join(said)

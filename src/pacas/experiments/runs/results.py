@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -179,10 +180,13 @@ class Runs:
         settings = dict.fromkeys(figure.settings(self.collection, self.scale))
         return [self.lines[setting] for setting in settings if setting in self.lines]
 
+    def settings(self, figure: str) -> tuple[Setting, ...]:
+        """The runs that claims about a figure are about, each once; what it shows besides is not asked for."""
+        return _settings(figure, self.quotes, self.collection, self.scale)
+
     def is_complete(self, figure: str) -> bool:
-        """Are all runs there that claims are about? What a figure shows besides may be missing."""
-        asked = replace(self.figure(figure), beside=())
-        return all(s in self.lines for s in asked.settings(self.collection, self.scale))
+        """Are all runs there that claims are about?"""
+        return all(setting in self.lines for setting in self.settings(figure))
 
     def curve(
         self,
@@ -201,6 +205,12 @@ class Runs:
             if all(line[name] == value for name, value in where.items()) and line[shows] is not None:
                 found.setdefault(line[over], []).append(line[shows])
         return {x: over_seeds(found[x]) for x in _in_order(found)}
+
+
+@cache
+def _settings(figure: str, quotes: str, collection: Collection, scale: Scale) -> tuple[Setting, ...]:
+    asked = replace(FIGURES[figure].at_quotes(quotes), beside=())
+    return tuple(dict.fromkeys(asked.settings(collection, scale)))
 
 
 def _in_order(values: Mapping[Any, Any]) -> list[Any]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pacas.core.balance import balance
+from pacas.core.hierarchies.balance import balance
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.histogram import Ints
 from pacas.suggest.coded_table import ProfiledColumn

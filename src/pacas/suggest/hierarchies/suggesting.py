@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from pacas.core.balance import balance
 from pacas.core.builders.labelled_values import labelled_tree
 from pacas.core.dependency import FunctionalDependency
+from pacas.core.hierarchies.balance import balance
 from pacas.core.hierarchy import Hierarchy
 from pacas.engine.contract import Engine
 from pacas.engine.questions import Data
