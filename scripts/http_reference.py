@@ -20,12 +20,15 @@ from pacas.provider.provider import Provider
 from pacas.server.app import create_app
 from pacas.server.authentication import LONGEST_TOKEN
 from pacas.server.limits import BYTES, MEBIBYTE, ServiceSettings
-from pacas.server.logs import make_log
+from pacas.server.monitoring.logs import make_log
 from pacas.server.openapi import DOCUMENT
 from pacas.server.routes import LARGEST_PAGE, PAGE, PAGE_BYTES, PROOFS, PURCHASES
 from pacas.server.signing_key import SigningKey
+from pacas.server.trading.circle import LINES
 from pacas.wire import signatures
-from pacas.wire.shapes import LONGEST_NAME, LONGEST_TEXT, MOST_COLUMNS, MOST_PROOFS, ErrorCode
+from pacas.wire.shapes.base import LONGEST_NAME, LONGEST_TEXT, MOST_COLUMNS
+from pacas.wire.shapes.failures import ErrorCode
+from pacas.wire.shapes.receipts import MOST_PROOFS
 
 FILE = Path(__file__).parents[1] / "docs" / "reference" / "http.md"
 TOKEN = "the-token-of-ann"
@@ -76,6 +79,7 @@ A purchase has no `Idempotency-Key`: its key follows from account, id, attribute
 is charged once. `finest` is a level like the others in this: what was bought so is told again, and a finer level is
 bought by its number. OpenRefine adds a column with ten ids a call, and previews it for all rows in sight in one. So a
 call buys for at most ten ids; with more it quotes, `pay` or not, and the column's name ends in `(price; OK buys it)`.
+A form has at most 1 MiB, and its bytes count like those of any body.
 It may have as many ids times properties as `max_batch`. `batchSize` of the manifest is how many queries to send at
 once. Where quotes are sealed, lengths tell nothing here, either.
 """
@@ -230,12 +234,14 @@ def _errors() -> list[str]:
 def _limits() -> list[str]:
     default = ServiceSettings()
     rows = {
-        "bytes in a body": f"`max_body_bytes`, {default.max_body_bytes:,} unless the provider says otherwise",
+        "bytes in a body": f"`max_body_bytes`, {default.max_body_bytes:,} unless the provider says otherwise; "
+        "one of more than 256 KiB of JSON is one list and nothing besides",
         "requests in a call": f"`max_batch`, {default.max_batch:,} unless the provider says otherwise",
         "tuples asked about in a minute": f"`quotes_per_minute`, {default.quotes_per_minute:,} unless the provider "
         "says otherwise; for each account and each server process. So many may come at once after a quiet minute. "
         f"By the work that they take, {BYTES:,} bytes of a body count like a tuple (where it asks about fewer), and so "
-        f"do {PURCHASES} purchases on a page of an account",
+        f"do {PURCHASES} purchases on a page of an account; a call to a clearing house counts like one, with each "
+        f"{LINES} lines of its answer",
         "characters of a value": f"{LONGEST_TEXT:,}",
         "characters of a name": f"{LONGEST_NAME:,}",
         "columns of a tuple": f"{MOST_COLUMNS:,}",

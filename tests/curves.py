@@ -18,7 +18,7 @@ from pacas.core.anonymity import Policy
 from pacas.core.dependency import FunctionalDependency
 from pacas.core.hierarchy import Hierarchy
 from pacas.engine.duck.engine import DuckEngine
-from pacas.formats.hierarchies import read_hierarchy
+from pacas.engine.hierarchy_files import read_hierarchy
 from pacas.provider.provider import Provider
 
 ENGINE = DuckEngine(threads=1)

@@ -61,8 +61,8 @@ class Somebody(TypedDict, total=False):
 class Cluster:
     """A private PostgreSQL with one superuser, `pacas`, and a password."""
 
-    def __init__(self, bin_folder: Path, folder: Path) -> None:
-        self._bin, self._folder = bin_folder, folder
+    def __init__(self, bin_folder: Path, folder: Path, **settings: str) -> None:
+        self._bin, self._folder, self._settings = bin_folder, folder, SETTINGS | settings
         self.port = _free_port()
         self._server: subprocess.Popen[bytes] | None = None
         self._as = _unprivileged()
@@ -79,7 +79,7 @@ class Cluster:
         return f"postgresql://pacas:{PASSWORD}@127.0.0.1:{self.port}/postgres"
 
     def start(self) -> None:
-        settings = [part for name, value in SETTINGS.items() for part in ("-c", f"{name}={value}")]
+        settings = [part for name, value in self._settings.items() for part in ("-c", f"{name}={value}")]
         command = [str(self._bin / "postgres"), "-D", str(self._folder / "data"), "-p", str(self.port), *settings]
         with open(self._folder / "log", "ab") as log:
             self._server = subprocess.Popen(command, stdout=log, stderr=log, cwd=self._folder, **self._as)
@@ -114,13 +114,13 @@ class Cluster:
 
 
 @contextmanager
-def running_cluster() -> Iterator[Cluster]:
+def running_cluster(**settings: str) -> Iterator[Cluster]:
     """A private cluster for as long as this lasts."""
     found = programs()
     if found is None:
         pytest.skip(MISSING)
     with tempfile.TemporaryDirectory(prefix="pacas-postgres-", ignore_cleanup_errors=True) as folder:
-        cluster = Cluster(found, Path(folder))
+        cluster = Cluster(found, Path(folder), **settings)
         try:
             yield cluster
         finally:

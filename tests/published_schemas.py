@@ -1,8 +1,8 @@
 """The schemas that the authors of the Reconciliation Service API publish, from a folder that is given.
 
 They are others' files and not part of this repository. `PACAS_RECONCILE_SCHEMAS` names a folder that holds those of
-version 0.2 (github.com/reconciliation-api/specs, `0.2/schemas`); then every answer that a test checks is held to them,
-too, by another validator than ours.
+version 0.2 (github.com/reconciliation-api/specs, `0.2/schemas`; no registry has them as a package). Then every answer
+that a test checks is held to them, too, and ours to letting the same documents pass.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """What the Reconciliation Service API 0.2 asks of each answer, and of what is sent, as JSON Schema.
 
 Written anew from the text of the specification (w3.org/community/reports/reconciliation/CG-FINAL-specs-0.2-20230410),
-and stricter than the schemas that its authors publish where PACAS promises more: an answer has nothing but what is
-named here. Where those are given (`published_schemas`), a document is held to both. They publish none for `batchSize`
-and for proposals, which the text alone has.
+and stricter where PACAS promises more: an answer has nothing but what is named here. A document is also held to what
+the specification itself asks (`specified_schemas`), by another validator, and to the schemas that its authors publish
+where they are given (`published_schemas`). None of those has `batchSize` and proposals, which the text alone has.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any
 
 import jsonschema_rs
 from published_schemas import FOLDER, published
+from specified_schemas import VALIDATORS
 
 TEXT = {"type": "string", "minLength": 1}
 
@@ -116,19 +117,21 @@ EXTENSION_QUERY = _object(
     {"ids": _list({"type": "string"}), "properties": _list(_object({"id": TEXT}, {"settings": {"type": "object"}}))}
 )
 
-PUBLISHED = {
+PROMISED = {
     "manifest": MANIFEST,
     "reconciliation-query-batch": QUERIES,
     "reconciliation-result-batch": RESULTS,
     "data-extension-query": EXTENSION_QUERY,
     "data-extension-response": EXTENSION,
 }
-"""What the published ones are called, of those that there are."""
+"""By what the specification's are called, of those that there are."""
 
 
 def check(document: Any, schema: dict[str, Any]) -> Any:
     """A document that is as the specification has it."""
     jsonschema_rs.validate(schema, document, validate_formats=True)
-    for name in [name for name, own in PUBLISHED.items() if FOLDER is not None and own is schema]:
-        published(name).validate(document)
+    for name in [name for name, own in PROMISED.items() if own is schema]:
+        VALIDATORS[name].validate(document)
+        if FOLDER is not None:
+            published(name).validate(document)
     return document

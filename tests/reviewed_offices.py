@@ -18,7 +18,7 @@ from pacas.review.job import ReviewJob, opened_once
 from pacas.review.run import IDLE
 from pacas.review.session import ReviewSession
 
-PATIENCE = 30
+PATIENCE = 120
 """Seconds until a test gives up waiting; nothing is measured."""
 
 
@@ -30,6 +30,7 @@ def review_job(
     budget: float = 20,
     output: str = "offices.clean.csv",
     encoding: str | None = None,
+    key: Sequence[str] = ("PERSON",),
     receipts: Mapping[str, str] | None = None,
     receipts_folder: Path | None = None,
     verify: Any = None,
@@ -48,15 +49,14 @@ def review_job(
         choices=cleaner.choices,
         output=folder / output,
         journal=folder / f"{output}.journal",
-        key=("PERSON",),
+        key=key,
         engine=engine,
         digest=engine.digest(source),
-        marketplace=shop,
+        markets=shop,
         buyer="ann",
-        credit=None,
-        receipts={} if receipts is None else receipts,
+        receipts=lambda: {} if receipts is None else receipts,
         receipts_folder=receipts_folder,
-        verify=verify,
+        verify={} if verify is None else {None: verify},
         command="pacas review client.toml --provider provider.toml",
     )
 

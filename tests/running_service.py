@@ -11,14 +11,15 @@ from contextlib import contextmanager
 from threading import Event, Thread
 from typing import Any
 
+import pytest
 import uvicorn
 
 from pacas.provider.ledger.accounts import Account, Accounts, MemoryAccounts, Role, token_hash
 from pacas.provider.provider import Provider
 from pacas.server.app import create_app
-from pacas.server.connections import USUAL, ConnectionLimits, Note
-from pacas.server.limits import ServiceSettings
-from pacas.server.logs import make_log
+from pacas.server.http.connections import USUAL, ConnectionLimits, Note
+from pacas.server.limits import QuoteLimit, ServiceSettings
+from pacas.server.monitoring.logs import make_log
 from pacas.server.serving import Server, http_of
 from pacas.server.signing_key import SigningKey
 
@@ -38,6 +39,11 @@ def app_of(provider: Provider, accounts: Accounts, **settings: Any) -> Any:
     """The service as an application; refusals say why unless a test asks for something else."""
     allowed = ServiceSettings(**({"reasons": True} | settings))
     return create_app(provider, accounts, allowed, KEY, log=make_log(io.StringIO()))
+
+
+def stop_the_clock_of_limits(patch: pytest.MonkeyPatch) -> None:
+    """Let accounts not be allowed more as time goes by, however slow a test is on a busy machine."""
+    patch.setattr(QuoteLimit.__init__, "__defaults__", (lambda: 0.0,))
 
 
 class PromptServer(Server):

@@ -26,7 +26,7 @@ from pacas.provider.lint.finding import ProviderFinding
 from pacas.provider.provider import Provider
 from pacas.server.app import create_app
 from pacas.server.limits import ServiceSettings
-from pacas.server.logs import make_log
+from pacas.server.monitoring.logs import make_log
 from pacas.storage.sqlite.ledger import SqliteLedger
 from pacas.storage.url import open_accounts, open_refusals
 

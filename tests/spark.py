@@ -65,23 +65,6 @@ def class_path() -> str:
     return os.pathsep.join(str(jar) for name in FIRST for jar in sorted(jars.glob(f"{name}*.jar")))
 
 
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Where tests run in several processes, one gets all that say `spark` in their names, so that one Java is enough.
-
-    The mark that is made for this, xdist_group, does nothing with pytest 9.2 (pytest-xdist's issue 1386).
-    """
-    if config.getoption("dist") != "loadgroup":
-        return None
-    from xdist.scheduler import LoadGroupScheduling
-
-    class OneSpark(LoadGroupScheduling):
-        def _split_scope(self, nodeid: str) -> str:
-            return "spark" if "spark" in nodeid else super()._split_scope(nodeid)
-
-    return OneSpark(config, log)
-
-
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "spark_session" in getattr(item, "fixturenames", ()) and "spark" not in item.nodeid:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from lanes import COLLECTED, KINDS, share
+from together import group
 
 TESTS = Path(__file__).parent
 MAKEFILE = (TESTS.parent / "Makefile").read_text("utf-8")
@@ -96,3 +97,13 @@ def test_most_tests_are_in_the_fast_lane(collected: dict[str, bool]) -> None:
     assert sum(collected.values()) > 0.85 * len(collected)
     ours = [name for name, fast in collected.items() if fast and re.match("tests/(contracts|browser|faults)/", name)]
     assert not [name for name in ours if dear(name) or not name.startswith("tests/contracts/")]
+
+
+def test_one_process_runs_what_shares_something() -> None:
+    assert (
+        group("tests/contracts/test_engine.py::test_a[spark]") == group("tests/engine/test_spark.py::test_b") == "spark"
+    )
+    shared = ["experiments/test_claims.py", "browser/test_pages_in_browser.py", "contracts/test_engine.py"]
+    assert [group(f"tests/{file}::test_c[x]") for file in shared] == [f"tests/{file}" for file in shared]
+    alone = "tests/properties/test_provider_agrees.py::test_d", "src/pacas/core/words.py::pacas.core.words.counted"
+    assert tuple(map(group, alone)) == alone

@@ -16,7 +16,7 @@ from pacas.provider.ledger.accounts import MemoryAccounts, Role
 from pacas.provider.provider import Provider
 from pacas.server.app import create_app
 from pacas.server.limits import ServiceSettings
-from pacas.server.logs import make_log
+from pacas.server.monitoring.logs import make_log
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

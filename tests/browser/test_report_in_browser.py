@@ -60,7 +60,7 @@ def column(page: Page, number: int) -> list[str]:
 
 
 def found(page: Page, text: str) -> None:
-    page.locator("#found", has_text=re.compile(f"^{text}$")).wait_for(timeout=5000)
+    page.locator("#found", has_text=re.compile(f"^{text}$")).wait_for(timeout=20_000)
 
 
 def test_it_shows_a_page_of_cells_and_turns_to_the_next(page: Page) -> None:

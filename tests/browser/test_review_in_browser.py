@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 from interrupted_offices import Watched
 from page_looks import beside_the_window, is_wider_than_the_window, pale_texts
+from panel_shops import FD, JobShop, departments
+from pyarrow.csv import write_csv
 from review_pages import PAGES, Seen, next_order, review_in_browser, watch
 from reviewed_offices import review_job, settled, shop, until
 
@@ -452,3 +454,41 @@ def test_all_is_reached_by_keyboard(seen: Seen, market: Watched) -> None:
     page.keyboard.press("Enter")
     next_order(seen, key)
     assert list(market.shop.keys) == [key]
+
+
+@pytest.mark.parametrize("width", [1400, 390])
+def test_a_review_of_several_providers_says_whose_each_order_and_purchase_is(
+    browser: Browser, tmp_path: Path, width: int
+) -> None:
+    truth, dirty = departments(12, stale=0.5)
+    write_csv(dirty, tmp_path / "offices.csv")
+    shops = {"registry": JobShop(truth, seed=1, covers=0.7), "lab-of-the-north": JobShop(truth, seed=2, price=70)}
+    job = review_job(tmp_path, shops, fds=(FD,), budget=0.00001, key=("DEPT",), strategy="paper")
+    with review_in_browser(browser, job, viewport={"width": width, "height": 800}) as seen:
+        page = seen.open("orders")
+        first = seen.session.waiting
+        assert first is not None
+        told = page.locator("#waiting dd", has_text=str(first.order.provider))
+        told.wait_for()
+        assert_looks(page, "orders")
+        seen.press("Approve", within="#plan tbody tr:first-child")
+        page.locator(".notice", has_text=f"from {seen.session.plan()[0].order.provider}").wait_for()
+        page.locator("#plan .badge", has_text="approved").wait_for()
+        seen.press("Reject", within="#waiting")
+        seen.said(f"from {first.order.provider}; another provider may still be asked")
+        page = seen.open("table")
+        page.locator("td.wrong button").first.click()
+        page.locator("#cell h4", has_text="lab-of-the-north").wait_for()
+        assert_looks(page, "a cell")
+        seen.session.allow(10**9)
+        until(lambda: seen.session.run.state == "done" and seen.session.outlook.is_current)
+        for name in ("orders", "receipts"):
+            page = seen.open(name)
+            page.locator("main tbody tr").first.wait_for()
+            assert_looks(page, f"{name}, after the end")
+            by_name = {row.split()[0]: row for row in page.locator("#providers ~ div tbody tr").all_inner_texts()}
+            assert set(by_name) == {"registry", "lab-of-the-north"}
+        assert sum(shop.earned for shop in shops.values()) == seen.session.spent > 0
+        assert (first.order.provider, first.order.row) not in {
+            (one.provider, one.row) for one in seen.session.run.recalled.purchases
+        }

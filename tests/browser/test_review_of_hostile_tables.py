@@ -76,12 +76,11 @@ def hostile_job(folder: Path, shop: Teller) -> ReviewJob:
         key=("K",),
         engine=engine,
         digest=engine.digest(source),
-        marketplace=shop,
+        markets=shop,
         buyer="ann",
-        credit=None,
-        receipts={},
+        receipts=dict,
         receipts_folder=None,
-        verify=None,
+        verify={},
         command="pacas review",
     )
 

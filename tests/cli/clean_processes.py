@@ -34,6 +34,8 @@ COMMAND = ["clean", "client.toml", "--provider", "provider.toml", "--json", "--r
 CHOICES = {
     "paper": ["--budget", "0.3", "--strategy", "paper", "--rounds", "2"],
     "weigh": ["--budget", "1", "--strategy", "weigh"],
+    "panel": ["--provider", "second.toml", "--budget", "1", "--strategy", "paper"],
+    "panel that weighs": ["--provider", "second.toml", "--budget", "1", "--strategy", "weigh"],
 }
 MOST = 16
 """Moments that a run may have before it is killed; each later one may have more, for writing the output takes many."""
@@ -120,14 +122,18 @@ def begin(files: Path, folder: Path) -> Path:
 
 
 def found(folder: Path) -> dict[str, Any]:
-    """The table, the document, what was spent by the ledger, and what is left lying about."""
-    with closing(sqlite3.connect(folder / "provider.ledger.db")) as ledger:
-        entries = ledger.execute("SELECT count(*) FROM entry").fetchone()[0]
-        totals = ledger.execute("SELECT buyer, purchases, spent FROM total").fetchall()
+    """The table, the document, what was spent by the ledgers, and what is left lying about."""
+    entries = 0
+    totals: list[tuple[str, int, int]] = []
+    ledgers = sorted(folder.glob("*.ledger.db"))
+    for path in ledgers:
+        with closing(sqlite3.connect(path)) as ledger:
+            entries += ledger.execute("SELECT count(*) FROM entry").fetchone()[0]
+            totals += ledger.execute("SELECT buyer, purchases, spent FROM total").fetchall()
     return {
         "table": (folder / "client.clean.csv").read_text(),
         "document": json.loads((folder / "out.json").read_text()),
-        "entries": entries,
+        "entries": entries - len(ledgers),
         "totals": totals,
         "files": sorted(path.name for path in folder.iterdir()),
     }

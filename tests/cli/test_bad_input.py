@@ -89,7 +89,7 @@ BAD: dict[str, tuple[tuple[str, ...], str]] = {
     "a column twice": (("check", "twice.csv", "--fd", "A -> B"), "column 'A' stands 2 times in twice.csv"),
     "a column without a name": (("check", "unnamed.csv", "--fd", "A -> B"), "column 2 of unnamed.csv has no name"),
     "not UTF-8": (("check", "bad_bytes.csv", "--fd", "A -> B"), "bad_bytes.csv, line 2: bytes that are not UTF-8"),
-    "UTF-16": (("check", "utf16.csv", "--fd", "A -> B"), "neither text nor Parquet"),
+    "UTF-16": (("check", "utf16.csv", "--fd", "A -> B"), "utf16.csv is UTF-16; say so (--encoding utf-16)"),
     "a short row": (("check", "short.csv", "--fd", "A -> B"), "short.csv, line 3: 1 field where the header has 2"),
     "a long row": (("check", "long.csv", "--fd", "A -> B"), "long.csv, line 3: 3 fields where the header has 2"),
     "an open quote": (("check", "quote.csv", "--fd", "A -> B"), "quote.csv, line 2: a quoted field"),

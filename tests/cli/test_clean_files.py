@@ -37,6 +37,19 @@ def test_a_text_or_parquet_file_becomes_a_workbook(pacas: Any, folder: Path, kin
     assert read_relation(folder / "out.xlsx").table.to_pydict() == wanted
 
 
+@pytest.mark.parametrize("encoding", ["latin-1", "utf-8"])
+def test_cells_are_read_in_the_tables_encoding_or_in_utf_8(pacas: Any, folder: Path, encoding: str) -> None:
+    table = (folder / "client.csv").read_text().replace('"t6"', '"té6"')
+    (folder / "client.csv").write_bytes(table.encode("latin-1"))
+    (folder / "cells.csv").write_bytes("ID,attribute\nté6,MED\n".encode(encoding))
+    named = pacas(*CLEAN, "--encoding", "latin-1", "--cells", "cells.csv", "--key", "ID", "--dry-run")
+    assert (named.code, named.err) == (0, "")
+    (folder / "cells.csv").write_bytes("ID,attribute\nté7,MED\n".encode(encoding))
+    assert (
+        "such as ID = 'té7'" in pacas(*CLEAN, "--encoding", "latin-1", "--cells", "cells.csv", "--key", "ID").complaint
+    )
+
+
 def test_options_and_the_clients_file_say_how_a_text_is_read(pacas: Any, folder: Path) -> None:
     text = (folder / "client.csv").read_text().replace("t8", "tä8").replace('"dolex"', '"NA"')
     (folder / "client.csv").write_bytes(text.encode("latin-1"))

@@ -8,6 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from certificates import Authority
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.x509 import load_pem_x509_certificate
 from postgres import POSTGRES
 
 from pacas.provider.ledger.accounts import Account, Role, token_hash
@@ -206,3 +209,24 @@ def test_a_mistake_in_the_data_leaves_an_empty_ledger_in_postgresql(
     (folder / "sp.csv").write_text(table)
     assert pacas("buy", "provider.toml", "--requests", "requests.jsonl", "--json").document["spent"] == 1.1
     assert pacas("audit", "provider.toml", "--json").document["ledger"]["entries"] == 3
+
+
+def test_a_token_is_bound_to_a_certificate_and_unbound(pacas: Any, folder: Path, url: str, tmp_path: Path) -> None:
+    authority = Authority(tmp_path)
+    first, second = (authority.sign(name).certificate for name in ("first", "second"))
+    with second.open("a") as file:
+        file.write(authority.certificate.read_text())  # a chain: its first certificate is the client's
+    prints = [load_pem_x509_certificate(one.read_bytes()).fingerprint(SHA256()).hex() for one in (first, second)]
+    pacas("account", "add", "ann", "provider.toml", "--certificate", str(first))
+    assert [one.certificate for one in kept(folder, url)] == prints[:1]
+    assert pacas("account", "list", "provider.toml", "--json").document["accounts"][0]["certificate"] == prints[0]
+    bind = ("account", "certificate", "ann", "provider.toml")
+    assert pacas(*bind, str(second), "--json").document == {"account": "ann", "certificate": prints[1]}
+    assert pacas(*bind, str(second)).lines == [f"ann: bound to the certificate {prints[1]}"]
+    assert [one.certificate for one in kept(folder, url)] == prints[1:]
+    pacas("account", "token", "ann", "provider.toml")
+    assert [one.certificate for one in kept(folder, url)] == prints[1:], "it stays bound with a new token"
+    assert pacas(*bind, "none").lines == ["ann: bound to no certificate"]
+    assert [one.certificate for one in kept(folder, url)] == [None]
+    for wrong in ("provider.toml", "nothing.crt"):
+        assert wrong in pacas(*bind, wrong).complaint

@@ -87,6 +87,7 @@ def test_the_json_has_the_promised_keys(pacas: Any) -> None:
             }
             for buyer in ("ann", "bob")
         ],
+        "accounts": [],
         "warnings": [PAPER, SEED],
     }
     assert leak == {
@@ -358,3 +359,64 @@ def test_an_audit_compares_with_the_state_file(pacas: Any, folder: Path) -> None
     assert result.code == 1
     assert "is not the one whose hash was noted" in result.document["ledger"]["problem"]
     assert "the ledger has gone back: entry 2 is not the one that was known" in pacas(*BUY).complaint
+
+
+# ---- accounts --------------------------------------------------------------------------------------------------------
+
+
+def test_credit_raised_spent_and_lowered_again_is_seen(pacas: Any, folder: Path) -> None:
+    """The attack of an insider: more is bought than the account was ever to spend, and afterwards all is as before."""
+    pacas("account", "add", "ann", "provider.toml", "--credit", "0.5")
+    pacas("account", "add", "zoe", "provider.toml", "--role", "operator")
+    pacas(*BUY, "--as", "bob")
+    pacas("account", "credit", "ann", "provider.toml", "50")
+    pacas(*BUY, "--as", "ann")
+    pacas("account", "credit", "ann", "provider.toml", "0.5")
+    result = pacas(*AUDIT, "--json", "--report", "audit.html")
+    assert result.code == 0, "it is the provider's to allow, and to be asked about"
+    ann, zoe = result.document["accounts"]
+    assert (ann["account"], ann["follows"], ann["beyond"]) == ("ann", True, 0)
+    assert [(one["entry"], one["spent"], one["says"]) for one in ann["changes"]] == [
+        (2, 0, "entered: client, credit 0.5"),
+        (5, 0, "credit 0.5 → 50"),
+        (8, 1.1, "credit 50 → 0.5"),
+    ]
+    raised = ann["changes"][1]
+    assert (raised["before"]["credit"], raised["after"]["credit"]) == (0.5, 50) and raised["time"].startswith("20")
+    assert [one["says"] for one in zoe["changes"]] == ["entered: operator, credit no limit"]
+    assert any(line.startswith("ann") and line.endswith("1.1  credit 50 → 0.5") for line in pacas(*AUDIT).lines)
+    page = (folder / "audit.html").read_text()
+    assert "credit 50 → 0.5" in page and "No entry is about an account." not in page
+    assert len(result.document["sales"]) == 4 and {one["buyer"] for one in result.document["buyers"]} == {"ann", "bob"}
+
+
+def test_credit_that_was_raised_behind_the_ledgers_back_fails_the_audit(pacas: Any, folder: Path) -> None:
+    pacas("account", "add", "ann", "provider.toml", "--credit", "0.5")
+    pacas(*BUY, "--as", "bob")
+    tamper(folder, "UPDATE account SET credit = 50000000000")
+    result = pacas(*AUDIT, "--json")
+    assert result.code == 1 and not result.document["holds"] and result.document["ledger"]["verified"]
+    assert [one["follows"] for one in result.document["accounts"]] == [False]
+    told = "the account ann: it was changed behind the ledger's back after entry 2"
+    assert told in result.document["warnings"]
+    assert f"warning: {told}" in pacas(*AUDIT).lines
+
+
+def test_a_change_of_an_account_is_noted_in_the_state_file(pacas: Any, folder: Path) -> None:
+    """So a copy from before the change is noticed when it is put back, as one from before a sale is."""
+    pacas("account", "add", "ann", "provider.toml", "--credit", "0.5")
+    pacas(*BUY, "--as", "bob")
+    state = folder / "provider.ledger.db.state"
+    with closing(SqliteLedger(folder / "provider.ledger.db")) as ledger:
+        state.write_text("{}:{}\n".format(*ledger.head()))
+    copy = pacas("backup", "provider.toml", "copy.db")
+    assert copy.code == 0
+    pacas("account", "credit", "ann", "provider.toml", "50")
+    with closing(SqliteLedger(folder / "provider.ledger.db")) as ledger:
+        assert state.read_text() == "{}:{}\n".format(*ledger.head())
+    for old in folder.glob("provider.ledger.db*"):
+        if old != state:
+            old.unlink()
+    (folder / "copy.db").rename(folder / "provider.ledger.db")
+    assert "has gone back" in pacas("account", "credit", "ann", "provider.toml", "7").complaint
+    assert pacas(*AUDIT).code == 1

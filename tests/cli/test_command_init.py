@@ -97,6 +97,70 @@ def test_where_one_left_side_holds_exactly_another_with_exceptions_is_a_comment(
     assert pacas("clean", "client.toml", "--truth", "studies.csv", "--json").document["score"]["wrong_after"] == 0
 
 
+@pytest.mark.parametrize("is_blind", [False, True])
+def test_exceptions_that_go_with_another_column_are_left_to_judge(pacas: Any, folder: Path, is_blind: bool) -> None:
+    """Errors strike whatever else stands in a row; here those who study have another benefit than most like them."""
+    drawn = random.Random(5)
+    lines = ["household,region,enrolled,benefit"]
+    for _ in range(900):
+        household = drawn.randrange(24)
+        enrolled = drawn.random() < 0.06
+        is_other = drawn.random() < 0.05 if is_blind else enrolled and drawn.random() < 0.8
+        benefit = (household + drawn.randrange(1, 24)) % 24 if is_other else household
+        lines.append(f"kind {household:02},region {household % 5},{'yes' if enrolled else 'no'},benefit {benefit:02}")
+    (folder / "people.csv").write_text("\n".join(lines) + "\n")
+    fds = {one["fd"]: one for one in pacas("init", "client", "people.csv", "--json").document["fds"]}
+    assert fds["household -> region"]["on"]
+    assert fds["household -> benefit"]["on"] == is_blind
+    assert is_blind or fds["household -> benefit"]["why"].startswith(
+        "its exceptions go with enrolled, and may be right"
+    )
+
+
+@pytest.mark.parametrize("is_error", [False, True])
+def test_exceptions_that_other_columns_speak_for_are_left_to_judge(pacas: Any, folder: Path, is_error: bool) -> None:
+    """Who was born where the mother was speaks for a mother who is not from where the father is."""
+    drawn = random.Random(7)
+    lines = ["father,mother,child"]
+    for _ in range(900):
+        father = drawn.randrange(12)
+        other = drawn.randrange(12) if drawn.random() < 0.13 else father
+        child = drawn.randrange(12) if drawn.random() < 0.25 else father if is_error else other
+        lines.append(f"land {father:02},land {other:02},land {child:02}")
+    (folder / "people.csv").write_text("\n".join(lines) + "\n")
+    fds = {one["fd"]: one for one in pacas("init", "client", "people.csv", "--json").document["fds"]}
+    assert fds["father -> mother"]["on"] == is_error
+    assert is_error or fds["father -> mother"]["why"].startswith("other columns speak for its exceptions")
+
+
+@pytest.mark.parametrize("slips", [0, 2])
+def test_a_few_exceptions_without_a_slip_of_the_pen_are_left_to_judge(pacas: Any, folder: Path, slips: int) -> None:
+    rows = [[z, c] for _, z, c, _ in shops(300, 2)]
+    for n in range(4):
+        rows[50 * n][1] = f"citi {n}" if n < slips else f"city {(int(rows[50 * n][1][5:]) + 4) % 11}"
+    (folder / "few.csv").write_text("\n".join(["postcode,town", *map(",".join, rows)]) + "\n")
+    (one,) = (d for d in pacas("init", "client", "few.csv", "--json").document["fds"] if d["fd"] == "postcode -> town")
+    assert one["on"] == bool(slips)
+    assert slips or one["why"].startswith("its few exceptions hardly look like errors")
+
+
+@pytest.mark.parametrize("is_even", [False, True])
+def test_exceptions_of_few_groups_are_left_to_judge(pacas: Any, folder: Path, is_even: bool) -> None:
+    """Errors strike every group alike; in two countries nearly half speak another language."""
+    drawn = random.Random(3)
+    lines = ["country,continent,tongue"]
+    for _ in range(900):
+        country = drawn.randrange(24)
+        is_other = drawn.random() < (0.035 if is_even else 0.42 * (country < 2))
+        tongue = (country + drawn.randrange(1, 24)) % 24 if is_other else country
+        lines.append(f"country {country:02},continent {country % 5},tongue {tongue:02}")
+    (folder / "people.csv").write_text("\n".join(lines) + "\n")
+    fds = {one["fd"]: one for one in pacas("init", "client", "people.csv", "--json").document["fds"]}
+    assert fds["country -> continent"]["on"]
+    assert fds["country -> tongue"]["on"] == is_even
+    assert is_even or "stand in few groups" in fds["country -> tongue"]["why"]
+
+
 def test_with_a_provider_columns_are_mapped_and_a_dry_run_says_the_budget(pacas: Any, folder: Path) -> None:
     assert pacas("init", "provider", "sold.csv").code == 0
     told = pacas("init", "client", "mine.csv", "--provider", "provider.toml", "--json").document
@@ -145,6 +209,19 @@ def test_over_the_wire_names_alone_say_which_column_is_which(pacas: Any, folder:
         url,
         0,
     )
+
+
+def test_what_a_provider_on_another_machine_is_sent_stands_in_the_file(
+    pacas: Any, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And a cleaning needs no edit, and nobody to ask."""
+    monkeypatch.setattr("pacas.remote.address.is_loopback", lambda host: False)
+    pacas("init", "provider", "sold.csv")
+    with opened_provider(read_provider("provider.toml")) as opened, service(opened, "ann") as (url, token):
+        sold = opened.catalogue()["City"].columns
+        pacas("init", "client", "mine.csv", "--provider", url, "--token", token, "--insecure")
+        assert tomllib.loads((folder / "client.toml").read_text())["send"] == {"City": list(sold)}
+        pacas("clean", "client.toml", "--token", token, "--insecure")
 
 
 def test_what_cannot_be_found_is_not_the_providers_to_repair(pacas: Any, folder: Path) -> None:

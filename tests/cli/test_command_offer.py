@@ -46,7 +46,10 @@ def test_an_offer_is_made_listed_and_withdrawn(pacas: Any, folder: Path) -> None
     ("change", "said"),
     [
         (("--schedule", "0:60,20:80"), "rates may not rise"),
+        (("--schedule", "0:33.333"), "at most two decimals, not '33.333'"),
         (("--schedule", "5:60"), "begins at 0"),
+        (("--schedule", "80"), "as in 0:80,20:60"),
+        (("--schedule", "0:100,20:110"), "at most 100 per cent"),
         (("--prepaid", "-1"), "must not be negative"),
         (("--days", "0"), "days"),
         (("--stands", "0"), "days"),
@@ -87,6 +90,28 @@ def test_a_dry_run_says_which_offer_would_pay(pacas: Any, folder: Path) -> None:
     assert told(pacas, *plan)["spent"] == pytest.approx(0.75 * before["spent"])
 
 
+@pytest.mark.parametrize("strategy", ["paper", "weigh"])
+def test_a_dry_run_plans_anew_on_the_terms_of_an_offer(pacas: Any, folder: Path, strategy: str) -> None:
+    budget = ("--budget", "0.4", "--strategy", strategy, "--dry-run")
+    plan = ("clean", "client.toml", "--provider", "provider.toml", *budget)
+    before = told(pacas, *plan)
+    made(pacas, "local", "0:100", "--prepaid", "0.1")
+    good = made(pacas, "local", "0:20", "--prepaid", "0.3")["offer"]
+    beyond = made(pacas, "local", "0:10", "--prepaid", "0.5")["offer"]  # than may be spent: no plan is made of it
+    found = {one["offer"]: one for one in told(pacas, *plan)["offers"]}
+    assert found[beyond]["anew"] is None and not found[beyond]["pays"]
+    anew = found[good]["anew"]
+    assert sum(one["anew"] is not None for one in found.values()) == 1  # at the same rates the plan is the same
+    assert anew["purchases"] > len(before["purchases"]) and anew["list_price"] > found[good]["cost_now"]
+    assert anew["bill"] <= 0.4 and anew["violations_after"] <= before["violations_after"]
+    assert found[good]["pays"] == (anew["bill"] <= found[good]["cost_now"])
+    assert f"planned anew on these terms: {anew['purchases']} purchases" in pacas(*plan).out
+    pacas("offer", "accept", good, "provider.toml")
+    after = told(pacas, *plan)
+    assert len(after["purchases"]) == anew["purchases"]
+    assert max(after["spent"], 0.3) == pytest.approx(anew["bill"])
+
+
 @pytest.fixture
 def url(pacas: Any, folder: Path) -> Iterator[str]:
     pacas("account", "list", "provider.toml")  # and with it the ledger
@@ -113,4 +138,5 @@ def test_a_buyer_asks_compares_and_accepts_at_a_url(
     assert [(one["offer"], one["pays"]) for one in told(pacas, *plan)["offers"]] == [(offer, True)]
     assert told(pacas, "offer", "accept", offer, url)["state"] == "accepted"
     assert "offers" not in told(pacas, *plan)
+    assert "in per cent of the list" in pacas("offer", "ask", url, "--rate", "0.7").complaint
     assert "ask a provider at a URL" in pacas("offer", "ask", "provider.toml", "--rate", "5").complaint

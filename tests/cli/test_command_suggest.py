@@ -122,7 +122,7 @@ def test_policies_are_told_to_people_and_drawn(pacas: Any, folder: Path) -> None
     pytest.importorskip("matplotlib")
     for name in ("p.svg", "p.png", "p.html"):
         text = "\n".join(pacas(*POLICY, "--picture", name).lines)
-        assert "240 of 240 rows can be sold, found by id; 61 of them kept back, for 61 groups by age" in text
+        assert "240 of 240 rows are told apart by id; 61 of them are kept back, for 61 groups by age" in text
         assert (folder / name).stat().st_size > 1_000
     assert "<svg" in (folder / "p.html").read_text("utf-8")
 

@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from pacas.protocol.receipt import Receipt
 from pacas.server.signing_key import SigningKey
-from pacas.wire.shapes import ReceiptDocument
+from pacas.wire.shapes.receipts import ReceiptDocument
 
 KEY = SigningKey(Ed25519PrivateKey.from_private_bytes(bytes(range(32))))
 OTHER = SigningKey(Ed25519PrivateKey.from_private_bytes(bytes(32)))
@@ -223,4 +223,5 @@ def test_half_a_client_s_certificate_is_bad_input(pacas: Any) -> None:
 
 
 def test_a_receipt_that_is_not_there_is_bad_input(pacas: Any) -> None:
-    assert "nowhere.json cannot be read" in pacas("verify", "nowhere.json", "--key", "key.pem").complaint
+    told = pacas("verify", "nowhere.json", "--key", "key.pem").complaint
+    assert "nowhere.json cannot be read" in told and "a folder of receipts, or a pattern" in told

@@ -78,6 +78,10 @@ def test_an_expired_token_is_said_here_and_there(
         (("--profile", "ann.pacas", "--url", "shop"), "shop"),
         (("--profile", "no/ann.pacas", "--url", "https://x.example"), "cannot be written"),
         (("--url", "https://x.example"), "--url is for the file of --profile"),
+        (
+            ("--role", "reconcile", "--credit", "5", "--profile", "ann.pacas", "--url", "https://x.example"),
+            "an account of the role reconcile is given its token",
+        ),
         (("--expires", "soon"), "--expires takes hours, days or weeks, such as 12h, 90d or 4w, not 'soon'"),
         (("--expires", "0d"), "--expires takes"),
         (("--expires", "d"), "--expires takes"),
@@ -96,3 +100,19 @@ def test_a_name_that_is_taken_writes_no_file(pacas: Any, folder: Path) -> None:
     told = pacas(*ADD, "--profile", "ann.pacas", "--url", "https://x.example")
     assert "there is an account 'ann' already" in told.complaint
     assert not (folder / "ann.pacas").exists()
+
+
+def test_a_new_token_comes_in_a_file_of_its_own(pacas: Any, folder: Path, url: str) -> None:
+    pacas(*ADD, "--profile", "ann.pacas", "--url", url)
+    again = ("account", "token", "ann", "provider.toml", "--expires", "90d", "--profile", "new.pacas", "--url", url)
+    told = pacas(*again, "--json").document
+    assert told.keys() == {"account", "profile", "previous_until", "expires"}
+    assert (folder / "new.pacas").stat().st_mode & 0o777 == 0o600
+    assert json.loads((folder / "new.pacas").read_text())["expires"] == told["expires"]
+    for file in ("ann.pacas", "new.pacas"):  # both count, until the overlap ends
+        assert pacas("catalogue", file).code == 0
+    assert "new.pacas is there already" in pacas(*again).complaint
+    nobody = ("account", "token", "bob", "provider.toml", "--profile", "bob.pacas", "--url", url)
+    assert "bob" in pacas(*nobody).complaint and not (folder / "bob.pacas").exists()
+    said = pacas("account", "token", "ann", "provider.toml", "--profile", "third.pacas", "--url", url)
+    assert "third.pacas written" in said.out and "token:" not in said.out

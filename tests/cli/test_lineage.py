@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import datetime
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from threading import Thread
+from time import sleep
 from typing import Any
 from uuid import UUID
 
 import pytest
 
 from pacas import read_relation
+from pacas.cli.clean import lineage
 
 CLEAN = ("clean", "client.toml", "--provider", "provider.toml", "--budget", "2", "--strategy", "paper")
 
@@ -48,13 +52,13 @@ def test_a_run_tells_where_its_columns_came_from_and_how_many_cells_were_repaire
     output = complete["outputs"][0]
     assert output["name"] == str(folder / "out.csv")
     assert output["outputFacets"]["outputStatistics"]["rowCount"] == 8
-    lineage = {
+    fields = {
         column: [(one["field"], one["transformations"][0]["subtype"], one["name"] == client["name"]) for one in found]
         for column, found in (
             (column, told["inputFields"]) for column, told in output["facets"]["columnLineage"]["fields"].items()
         )
     }
-    assert lineage == {
+    assert fields == {
         **{column: [(column, "IDENTITY", True)] for column in ("ID", "GEN", "AGE", "DIAG")},
         "MED": [
             ("MED", "TRANSFORMATION", True),
@@ -118,12 +122,18 @@ class Sink(BaseHTTPRequestHandler):
 
     status = 201
     promised = 0
+    drips = 0
     taken: list[tuple[str, str | None, dict[str, Any]]] = []  # noqa: RUF012  # of one test at a time
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"]))
         self.taken.append((self.path, self.headers.get("Authorization"), json.loads(body)))
         self.send_response(self.status)
+        self.flush_headers()
+        for _ in range(self.drips):
+            sleep(0.3)
+            with suppress(OSError):
+                self.wfile.write(b"X-Soon: 1\r\n")
         self.send_header("Content-Length", str(self.promised))
         self.end_headers()
 
@@ -133,7 +143,7 @@ class Sink(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def sink() -> Iterator[str]:
-    Sink.taken, Sink.status, Sink.promised = [], 201, 0
+    Sink.taken, Sink.status, Sink.promised, Sink.drips = [], 201, 0, 0
     server = HTTPServer(("127.0.0.1", 0), Sink)
     thread = Thread(target=server.serve_forever)
     thread.start()
@@ -177,6 +187,19 @@ def test_a_sink_that_fails_harms_no_run_and_is_told_of_once(pacas: Any, folder: 
     assert Sink.taken[0][0] == "/own/path"
 
 
+def test_a_sink_that_does_not_end_is_not_waited_for(
+    pacas: Any, folder: Path, sink: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An address that answers a little at a time, and a pipe that nobody reads."""
+    monkeypatch.setattr(lineage, "SECONDS", 0.5)
+    Sink.drips = 4
+    os.mkfifo(folder / "pipe")
+    for named in (sink, "pipe"):
+        result = pacas(*CLEAN, "--lineage", named)
+        assert result.code == 0
+        assert result.err == "pacas: lineage could not be told (it took more than 0.5 seconds); the run goes on\n"
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
@@ -192,3 +215,44 @@ def test_a_sink_that_fails_harms_no_run_and_is_told_of_once(pacas: Any, folder: 
 def test_bad_options_cost_nothing(pacas: Any, folder: Path, options: tuple[str, ...], said: str) -> None:
     assert said in pacas(*CLEAN, *options).complaint
     assert not (folder / "client.clean.csv.journal").exists()
+
+
+def test_every_provider_is_an_input_and_a_column_comes_from_those_who_sold_it(pacas: Any, folder: Path) -> None:
+    """The other one calls the column by another name, and a third is away."""
+    text = (folder / "client.csv").read_text().replace('"MED"', '"Drug"')
+    (folder / "client.csv").write_text(text)
+    (folder / "client.toml").write_text(
+        'data = "client.csv"\nfds = ["GEN, DIAG -> Drug"]\n[hierarchies]\nDrug = "med.csv"\n[columns]\nDrug = "MED"\n'
+    )
+    sold = (folder / "provider.toml").read_text().replace("provider.ledger.db", "other.ledger.db")
+    (folder / "other.toml").write_text(sold.replace("sp.csv", "other.csv").replace("MED", "Drug"))
+    (folder / "other.csv").write_text((folder / "sp.csv").read_text().replace("MED", "Drug"))
+    panel = ("--provider", "A=provider.toml", "--provider", "B=other.toml", "--provider", "C=http://127.0.0.1:9")
+    clean = ("clean", "client.toml", "--budget", "4", "--strategy", "paper", *panel, "--token", "t")
+    told_of = pacas(*clean, "--lineage", "events.jsonl", "--output", "out.csv", "--json").out
+    bought = {purchase["provider"] for purchase in json.loads(told_of)["purchases"]}
+    assert bought == {"A", "B"}
+    start, complete = told(folder / "events.jsonl")
+    for event in (start, complete):
+        check_event(event)
+        named = [str(folder / file) for file in ("client.csv", "provider.toml", "other.toml")]
+        assert [one["name"] for one in event["inputs"]] == named, "who is away is asked nothing"
+    schemas = [[f["name"] for f in one["facets"]["schema"]["fields"]] for one in complete["inputs"][1:]]
+    assert schemas == [["MED"], ["Drug"]]
+    fields = complete["outputs"][0]["facets"]["columnLineage"]["fields"]["Drug"]["inputFields"]
+    assert [(Path(one["name"]).name, one["field"]) for one in fields] == [
+        ("client.csv", "Drug"),
+        ("provider.toml", "MED"),
+        ("other.toml", "Drug"),
+        ("client.csv", "GEN"),
+        ("client.csv", "DIAG"),
+    ]
+
+
+def test_a_provider_that_sold_nothing_is_asked_and_no_columns_source(pacas: Any, folder: Path) -> None:
+    assert pacas(*CLEAN, "--budget", "0", "--lineage", "events.jsonl").code == 0
+    _, complete = told(folder / "events.jsonl")
+    assert [Path(one["name"]).name for one in complete["inputs"]] == ["client.csv", "provider.toml"]
+    assert complete["inputs"][1]["facets"] == {}
+    fields = complete["outputs"][0]["facets"]["columnLineage"]["fields"].values()
+    assert {Path(one["name"]).name for told_of in fields for one in told_of["inputFields"]} == {"client.csv"}

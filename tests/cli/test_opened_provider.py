@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +15,10 @@ from pacas.errors import InputError, LedgerChangedError
 from pacas.formats.provider.provider_file import read_provider_file
 from pacas.opening.described_provider import open_described
 from pacas.protocol.messages import Quote, Request
-from pacas.provider.ledger.ledger import MemoryLedger
+from pacas.provider.ledger.checkpoint import LEAST
+from pacas.provider.ledger.memory_ledger import MemoryLedger
 from pacas.provider.provider import Provider
+from pacas.server.signing_key import SigningKey
 
 REQUEST = Request({"GEN": "male", "AGE": "51"}, "MED", 1)
 
@@ -77,3 +81,23 @@ def test_a_ledger_with_an_opening_is_never_removed(folder: Path) -> None:
     provider = opened(folder)
     assert provider.ledger.head().entries == 2
     provider.ledger.close()
+
+
+def test_a_start_over_many_entries_begins_at_a_checkpoint_and_an_audit_does_not(
+    folder: Path, pacas: Callable[..., Any]
+) -> None:
+    """An entry before the checkpoint is altered: nobody need read it to sell, and an audit finds it."""
+    provider = opened(folder)
+    SigningKey.load_or_create(folder / "provider.key.pem")
+    with provider.ledger.transaction():
+        for number in range(LEAST):
+            provider.pay(REQUEST, 10**9, f"k{number}")
+    provider.close()
+    assert pacas("audit", "provider.toml").code == 0
+    with closing(sqlite3.connect(folder / "provider.ledger.db")) as database, database:
+        assert database.execute("SELECT count(*) FROM checkpoint").fetchone() == (1,)
+        database.execute("UPDATE entry SET price = 1 WHERE sequence = 5")
+    with opened(folder) as again:
+        assert again.quote(REQUEST) == Quote(0) and again.till.known.entries == LEAST + 1
+    found = pacas("audit", "provider.toml")
+    assert found.code != 0 and "entry 5 is altered or moved" in found.out + found.err

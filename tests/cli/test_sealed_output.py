@@ -18,7 +18,7 @@ from oracles.sealed_towns import keys, request, town_examples, towns
 
 from pacas.cli.main import run
 from pacas.core.relation import Relation
-from pacas.formats.hierarchies import arx
+from pacas.engine.hierarchy_files import arx
 
 QUOTE = '"'
 ANSWER = re.compile(r'"answer": "(?:[^"\\]|\\.)*"')

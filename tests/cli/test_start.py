@@ -15,7 +15,7 @@ import pytest
 from pacas.cli.main import COMMANDS, load_commands
 from pacas.protocol.receipt import Receipt
 from pacas.server.signing_key import SigningKey
-from pacas.wire.shapes import ReceiptDocument
+from pacas.wire.shapes.receipts import ReceiptDocument
 
 PROGRAM = """
 import atexit, json, sys

@@ -48,7 +48,7 @@ def test_a_circle_names_trees_by_their_digests(path: Path) -> None:
     digest = "ab" * 32
     for written in (digest, f"sha256:{digest}"):
         assert read(path, f'{RELATION}[circle]\ntrees = {{ MED = "{written}" }}\n').circle.trees == {"MED": written}
-    with pytest.raises(ConfigError, match=r"'circle.trees.MED'"):
+    with pytest.raises(ConfigError, match=r"'circle.trees.MED': give the 64 digits that pacas hierarchy check prints"):
         read(path, f'{RELATION}[circle]\ntrees = {{ MED = "med.csv" }}\n')
 
 

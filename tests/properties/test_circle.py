@@ -10,12 +10,15 @@ import pytest
 from circles import ATTRIBUTES, SECRET, MemoryHouse, World, drawn_world, put_down, request, sealed
 
 import pacas
+from pacas.core.dependency import FunctionalDependency
 from pacas.errors import HouseError, InputError, LedgerChangedError
 from pacas.protocol.circle import CircleLine, CircleLines, circle_key
 from pacas.protocol.messages import Answer, Reason, Refusal
 from pacas.provider.audit import audit
 from pacas.provider.circle import ELSEWHERE, Circle
-from pacas.provider.ledger.ledger import MemoryLedger
+from pacas.provider.ledger.memory_ledger import MemoryLedger
+from pacas.provider.quoter.declared import DeclaredDependency, EarlierSales, Sealing
+from pacas.provider.quoter.public_view import Reserve
 
 HIGH = 10**15
 
@@ -170,6 +173,13 @@ def test_a_circle_is_not_joined_where_lines_would_not_say_enough() -> None:
     for how, said in wrong:
         with pytest.raises(InputError, match=said):
             world.member(MemoryHouse(), "A", **how)
+    rows = {**world.rows, "FAMILY": [f"f{n // 6}" for n in range(60)]}
+    rows["CONDITION"] = [f"CONDITION{n // 6 % 3}" for n in range(60)]
+    tied = Sealing([DeclaredDependency(FunctionalDependency(("FAMILY",), "CONDITION"))], reserve=Reserve.LAST)
+    with pytest.raises(InputError, match=r"what is sold of one tells of others, and a line is about one"):
+        world._replace(rows=rows).member(MemoryHouse(), "A", sealing=tied)
+    of_one = Sealing([DeclaredDependency(FunctionalDependency(("K", "FAMILY"), "CONDITION"))], reserve=Reserve.LAST)
+    world._replace(rows=rows).member(MemoryHouse(), "A", sealing=of_one)
     with pytest.raises(InputError, match="takes a clearing house"):
         world.member(None, "A", common_trees=trees, **sealed())
     with pytest.raises(InputError, match="32 bytes"):
@@ -187,6 +197,25 @@ def test_a_ledger_with_sales_stays_in_its_circle() -> None:
     for house, name in ((None, "A"), (MemoryHouse(), "B")):
         with pytest.raises(LedgerChangedError, match="circle"):
             world.member(house, name, ledger, **sealed())
+
+
+def test_what_was_sold_before_a_circle_is_in_no_house_and_does_not_come_in_by_a_new_ledger() -> None:
+    world, house = one_world(), MemoryHouse()
+
+    def begun_anew(sold: pacas.Provider, circle: MemoryHouse | None, name: str) -> pacas.Provider:
+        opening = sold.ledger.opening()
+        assert opening is not None
+        before = EarlierSales(sold.ledger.requests(), opening.fingerprint)
+        return world.member(circle, name, sealing=Sealing(reserve=Reserve.LAST, sold_before=[before]))
+
+    alone, member = world.member(None, "A", **sealed()), world.member(house, "A", **sealed())
+    for one in (alone, member):
+        one.pay(request("p1", "DRUG", 0), HIGH, "1")
+    for sold, circle, name in ((alone, house, "A"), (member, None, "A"), (member, house, "B")):
+        with pytest.raises(InputError, match="in another circle, or in none"):
+            begun_anew(sold, circle, name)
+    again = begun_anew(member, house, "A")
+    assert again.pay(request("p1", "CONDITION", 0), HIGH, "1") == Refusal(Reason.UNSAFE)
 
 
 def test_no_buyer_is_called_as_others_sales_are() -> None:

@@ -13,7 +13,7 @@ from oracles.strategies import tree_rows
 from oracles.tree import Tree
 
 import pacas
-from pacas.core.composition import compose
+from pacas.core.hierarchies.composition import compose
 from pacas.engine.duck.engine import DuckEngine
 from pacas.protocol.messages import Answer, Request
 from pacas.provider.quoter.declared import DeclaredDependency, Sealing

@@ -5,19 +5,23 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lanes import examples
 from oracles import panel as oracle
 
-from pacas.client.panel.asked_class import AskedClass
+from pacas.client.classes.current_relation import CurrentColumn
+from pacas.client.panel.asked_class import AskedClass, own_opinions
 from pacas.client.panel.belief import Opinion, belief, expected_gain
 from pacas.client.panel.choosing import PanelOffer, choose_offer, priced
-from pacas.client.panel.ground_values import OWN, GroundValues
-from pacas.client.panel.reliability import AT_FIRST, Reliabilities
+from pacas.client.panel.ground_values import OWN, SHOWN, GroundValues
+from pacas.client.panel.reliability import OF_OWN, OF_PROVIDERS, Reliabilities
+from pacas.client.weighed_groups.source_trust import Trusts
 from pacas.core.distance import SemanticDistance
 from pacas.core.hierarchy import Hierarchy
+from pacas.engine.codes import coded_texts
 
 SHOPS = ("a", "b", "c")
 
@@ -39,8 +43,11 @@ def worlds(draw: st.DrawFn) -> dict[str, Any]:
     )
     classes = []
     for _ in range(draw(st.integers(1, 4))):
-        said, opinions = [], []
-        for source, tree in [(OWN, own), *shops.items()]:
+        held = draw(st.lists(st.sampled_from([*own.ground_labels, *own.general_labels[:-1], None]), min_size=1))
+        cells = [v for v in held if v is not None]
+        said = oracle.own(cells, own, values.labels) if cells else []
+        opinions = own_opinions(CurrentColumn(coded_texts(pa.array(held)), own), np.arange(len(held)), values)
+        for source, tree in shops.items():
             if not draw(st.booleans()):
                 continue
             level = draw(st.integers(0, 2))
@@ -48,7 +55,7 @@ def worlds(draw: st.DrawFn) -> dict[str, Any]:
             said.append(oracle.said(source, tree, label, level))
             opinions.append(Opinion(source, values.base(source, label), values.nodes(source, level)[1]))
         classes.append((said, opinions))
-    rates = {source: draw(st.floats(0.05, 0.99)) for source in (OWN, *SHOPS)}
+    rates = {source: draw(st.floats(0.05, 0.99)) for source in (OWN, SHOWN, *SHOPS)}
     return {"own": own, "shops": shops, "values": values, "classes": classes, "rates": rates}
 
 
@@ -70,13 +77,15 @@ def test_a_belief_is_what_its_definition_says(world: dict[str, Any]) -> None:
 @given(worlds())
 @examples(60)
 def test_reliabilities_are_learnt_as_its_definition_says(world: dict[str, Any]) -> None:
-    values, sources = world["values"], (OWN, *SHOPS)
+    values = world["values"]
     heard = [(said, opinions) for said, opinions in world["classes"] if opinions]
-    credit = {source: AT_FIRST[source is not OWN] for source in sources}
+    credit: dict[str | None, tuple[float, float]] = {OWN: OF_OWN, SHOWN: OF_OWN}
+    credit |= dict.fromkeys(SHOPS, OF_PROVIDERS)
     expected = oracle.learnt([said for said, _ in heard], values.labels, credit)
-    found = Reliabilities(sources)
+    found = Reliabilities(SHOPS)
     found.learn([opinions for _, opinions in heard])
-    assert dict(found.as_dict()) == pytest.approx(expected, abs=1e-7)
+    assert {source: found[source] for source in expected} == pytest.approx(expected, abs=1e-7)
+    assert found.as_dict().keys() == {OWN, *SHOPS}
 
 
 @given(worlds(), st.booleans())
@@ -84,10 +93,12 @@ def test_reliabilities_are_learnt_as_its_definition_says(world: dict[str, Any]) 
 def test_a_class_is_settled_as_its_definition_says(world: dict[str, Any], bought: bool) -> None:
     values = world["values"]
     for said, opinions in world["classes"]:
-        reliabilities = Reliabilities((OWN, *SHOPS))
+        reliabilities = Reliabilities(SHOPS)
         asked = AskedClass(0, "A", np.arange(1), values, opinions, 0)
         asked.purchases = [_Bought()] if bought else []  # type: ignore[list-item]
-        believed = oracle.belief(values.labels, said, reliabilities.as_dict())
+        believed = oracle.belief(
+            values.labels, said, {source: reliabilities[source] for source in (OWN, SHOWN, *SHOPS)}
+        )
         expected = oracle.settled(believed, values.delta, world["own"], bought)
         found = asked.settled(reliabilities)
         if expected is None:
@@ -97,6 +108,18 @@ def test_a_class_is_settled_as_its_definition_says(world: dict[str, Any], bought
         line = [expected, found.value]  # equal chances may be told apart by rounding
         risks = [sum(p * values.delta(node, v) for v, p in believed.items()) for node in line]
         assert risks[0] == pytest.approx(risks[1], abs=1e-6)
+
+
+@given(st.floats(0.02, 0.998), st.integers(2, 9))
+@examples(60)
+def test_what_an_answer_is_worth_to_a_client_that_weighs_is_what_its_definition_says(rate: float, nodes: int) -> None:
+    trusts = Trusts()
+    trusts.of("A").rates["a"] = rate
+    found = trusts.share("a", "A", np.array([nodes]))
+    if rate >= 1 / nodes:  # who is wrong oftener than by chance would be believed the other way round
+        assert found.tolist() == pytest.approx([oracle.share(rate, nodes) ** 4])  # as if four in a row had to be right
+    else:
+        assert found.tolist() == [0]
 
 
 class _Bought:
@@ -126,6 +149,6 @@ def test_what_cannot_be_afforded_or_is_refused_is_no_offer() -> None:
     values = GroundValues(SemanticDistance.of(tree, ["p"]), tree, {"a": tree})
     ladders = {"a": np.array([[9, 4, -1], [9, 4, 0], [-2, 5, 0]])}
     believed = np.full(3, 1 / 3)
-    found = priced(ladders, {"a": range(3)}, 8, values, believed, Reliabilities([OWN, "a"]))
+    found = priced(ladders, {"a": range(3)}, 8, values, believed, Reliabilities(["a"]))
     assert [(o.level, o.tuple, o.price) for o in found] == [(1, 1, 4), (2, 2, 0)]
     assert found[1].gain == 0

@@ -8,8 +8,8 @@ from lanes import many_examples
 from oracles.sealed_cases import CASES, Case, Inputs, opened
 
 import pacas
-from pacas.core.bought_levels import BoughtLevels
 from pacas.core.dependency import FunctionalDependency
+from pacas.core.sealed.bought_levels import BoughtLevels
 from pacas.protocol.messages import Answer, Quote, Reason, Refusal, Request, refused
 from pacas.protocol.price_list import PriceList
 from pacas.provider.quoter.declared import DeclaredDependency, Sealing

@@ -33,7 +33,7 @@ from pacas.provider.ledger.accounts import MemoryAccounts, Role
 from pacas.provider.ledger.entry import Purchase
 from pacas.server.app import create_app
 from pacas.server.limits import ServiceSettings
-from pacas.server.logs import make_log
+from pacas.server.monitoring.logs import make_log
 from pacas.server.reconcile import extending
 
 CREDITS = {"u": 10**15, "v": 300 * 10**9}

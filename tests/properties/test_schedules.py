@@ -11,12 +11,12 @@ from lanes import examples
 from oracles.sealed_cases import CASES, Case, opened
 
 import pacas
-from pacas.core.schedule import Schedule
+from pacas.core.rates.schedule import Schedule
 from pacas.errors import LedgerChangedError
 from pacas.protocol.messages import Answer, Quote, Reason, Refusal, Request
 from pacas.protocol.order_of_checks import at_rates
 from pacas.provider.audit import audit
-from pacas.provider.ledger.ledger import MemoryLedger
+from pacas.provider.ledger.memory_ledger import MemoryLedger
 from pacas.provider.quote_mode import sealed_keys
 
 HIGH = 10**15

@@ -32,14 +32,14 @@ from oracles.sealed_cases import (
 from oracles.sealed_towns import town_examples, towns
 
 import pacas
-from pacas.core.component import Component
 from pacas.core.criteria.criterion import Criterion
 from pacas.core.hierarchy import Hierarchy
-from pacas.core.possible import blocks_left, least_left
+from pacas.core.sealed.component import Component
+from pacas.core.sealed.possible import blocks_left, least_left
 from pacas.errors import InputError
 from pacas.protocol.marketplace import Columns
 from pacas.protocol.messages import Answer, Ladders
-from pacas.provider.ledger.ledger import MemoryLedger
+from pacas.provider.ledger.memory_ledger import MemoryLedger
 from pacas.provider.quoter.declared import Sealing, components_of
 from pacas.provider.quoter.linked_attributes import LinkedAttributes
 from pacas.provider.quoter.public_view import Reserve

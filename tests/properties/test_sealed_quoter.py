@@ -17,12 +17,12 @@ from oracles.strategies import criteria, numbered_rows, tree_rows
 from oracles.tree import Tree
 
 from pacas.core.anonymity import Policy
-from pacas.core.bought_levels import BoughtLevels
-from pacas.core.component import Component
-from pacas.core.coverage import NeighbourSpread
 from pacas.core.criteria.named import criterion_named
 from pacas.core.dependency import MatchingDependency
 from pacas.core.hierarchy import Hierarchy
+from pacas.core.sealed.bought_levels import BoughtLevels
+from pacas.core.sealed.component import Component
+from pacas.core.sealed.coverage import NeighbourSpread
 from pacas.engine.codes import CodedColumn
 from pacas.protocol.marketplace import Columns
 from pacas.protocol.messages import Request

@@ -29,11 +29,12 @@ from starlette.responses import Response
 import pacas
 from pacas.errors import InputError
 from pacas.provider.ledger.accounts import MemoryAccounts
-from pacas.server import answer_writers, routes
+from pacas.server import routes
 from pacas.server.app import create_app
 from pacas.server.limits import ServiceSettings
-from pacas.server.logs import make_log
-from pacas.wire.shapes import ARROW, JSON
+from pacas.server.monitoring.logs import make_log
+from pacas.server.trading import answer_writers
+from pacas.wire.shapes.base import ARROW, JSON
 
 PAID = re.compile(rb'"(answer|hash|signature|root)":"(?:[^"\\]|\\.)*"')
 PROOF = re.compile(rb'(?<=[\[,])"[0-9a-f]{64}"(?=[,\]])')

@@ -17,12 +17,12 @@ from oracles.bridge import to_hierarchy
 from oracles.strategies import criteria, numbered_rows, tree_rows
 from oracles.tree import Tree
 
-from pacas.core.component import Component
-from pacas.core.coverage import NeighbourSpread, apportion, price_tables
 from pacas.core.criteria.closeness import Closeness
 from pacas.core.criteria.distinct import DistinctValues
 from pacas.core.criteria.named import criterion_named
-from pacas.core.possible import dearest_safe, least_left, values_left
+from pacas.core.sealed.component import Component
+from pacas.core.sealed.coverage import NeighbourSpread, apportion, price_tables
+from pacas.core.sealed.possible import dearest_safe, least_left, values_left
 from pacas.errors import InputError
 
 Written = tuple[str, dict[str, str]]

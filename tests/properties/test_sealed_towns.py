@@ -6,7 +6,6 @@ tried; it must say the same bytes, but for the value in a paid answer. Each town
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from itertools import count
@@ -27,14 +26,12 @@ import pacas
 from pacas.engine.contract import Engine
 from pacas.provider.audit import audit
 from pacas.provider.ledger.entry import Purchase
-from pacas.provider.ledger.ledger import Ledger, MemoryLedger
+from pacas.provider.ledger.ledger import Ledger
+from pacas.provider.ledger.memory_ledger import MemoryLedger
 from pacas.provider.quoter.public_view import Reserve
 from pacas.provider.quoter.quoter import Quoter
 from pacas.provider.sealed.sales import SealedSales
 from pacas.storage.url import open_ledger
-
-IN_MEMORY = Path("/dev/shm")
-"""Where files are not synced to a disk, where there is such a place."""
 
 
 def sold_by(public: Inputs, private: Private, ledger: Ledger, engine: Engine[Any] = ENGINE) -> pacas.Provider:
@@ -176,7 +173,7 @@ def new_ledger(store: str, request: pytest.FixtureRequest) -> Iterator[str]:
     if store == "postgres":
         yield f"{request.getfixturevalue('postgres_url')}_{next(_numbers)}"
         return
-    with TemporaryDirectory(dir=IN_MEMORY if os.access(IN_MEMORY, os.W_OK) else None) as folder:
+    with TemporaryDirectory() as folder:
         yield f"sqlite:///{Path(folder) / 'provider.ledger.db'}"
 
 

@@ -15,7 +15,7 @@ from oracles.strategies import tree_rows
 from oracles.tree import Tree
 
 import pacas
-from pacas.core.bought_levels import BoughtLevels
+from pacas.core.sealed.bought_levels import BoughtLevels
 from pacas.engine.duck.engine import DuckEngine
 from pacas.protocol.messages import Answer, Reason, Refusal, Request, refused
 from pacas.provider.quoter.public_view import Reserve

@@ -26,8 +26,10 @@ from oracles.weighing import (
     Least,
     Posterior,
     Rates,
+    beside_others,
     calibrated,
     decide,
+    fit,
     lean_likelihoods,
     left_options,
     option_odds,
@@ -44,6 +46,7 @@ from pacas.client.weighed_rows.tried_errors import TriedErrors
 from pacas.client.weighing import decision, wishes
 from pacas.client.weighing.model import Model
 from pacas.client.weighing.risks import Risks
+from pacas.client.weighing.row_changes import RowChanges, shared
 from pacas.client.weighing.wishes import Wishes
 from pacas.client.weighing.worth import worth_of_groups
 from pacas.core.histogram import Ints
@@ -287,9 +290,8 @@ def test_the_expected_error_of_writing_and_of_leaving(case: Case, data: st.DataO
 
 def _one_value(belief: Belief, group: int, posterior: Posterior) -> Fraction:
     """How likely a group should have one value: the same by both."""
-    one = posterior.one_value(belief.column.tree.label(int(belief.likeliest[group])))
-    assert near(belief.one_value[group], one)
-    return one
+    assert near(belief.one_value[group], posterior.one_value)
+    return posterior.one_value
 
 
 def _least_of(risks: Risks, belief: Belief, group: int, posterior: Posterior) -> Least | None:
@@ -375,6 +377,65 @@ def test_no_cell_is_written_that_the_rest_of_its_row_speaks_for(
         then = there.chance(shown) * (1 - there.rates.wrong) + (1 - there.chance(shown)) * as_error
         odds = float(then / now) * sure / max(1 - sure, 1e-9)
         assert then >= now * (1 - Fraction(NEAR)) or odds / (1 + odds) >= careful - NEAR
+
+
+CYCLES = [
+    [Dependency(("A",), "C"), Dependency(("C",), "A")],
+    [Dependency(("A",), "C"), Dependency(("C",), "D")],
+    [Dependency(("A",), "C"), Dependency(("C",), "A"), Dependency(("A", "D"), "B")],
+]
+
+
+@examples(120)
+@given(cases(CYCLES), st.data())
+def test_changes_of_a_row_that_would_each_do_share_what_is_believed(case: Case, data: st.DataObject) -> None:
+    model, names = case.model, sorted(case.model.columns)
+    changes = {name: _drawn_changes(data.draw, model, name) for name in names}
+    for name, mine in changes.items():
+        found = shared(model, name, mine, changes)
+        for at, (row, node, sure) in enumerate(zip(*(part.tolist() for part in mine), strict=True)):
+            others = []
+            for other, instead in changes.items():
+                together = any({name, other} <= set(fd.attributes) for fd in _fds(model))
+                if other != name and together and row in instead.rows:
+                    place = int(np.searchsorted(instead.rows, row))
+                    ratio = _likelier(case, row, name, node, {other: int(instead.node[place])})
+                    assume(not near(float(ratio), Fraction(1)))
+                    others += [Fraction(float(instead.sure[place]))] if ratio < 1 else []
+            assert near(found.sure[at], beside_others(Fraction(sure), others))
+            assert bool(found.first[at]) == all(sure >= one for one in others)
+
+
+def _fds(model: Model) -> list[Any]:
+    return [belief.fd for belief in model.beliefs]
+
+
+def _drawn_changes(draw: Draw, model: Model, name: str) -> RowChanges:
+    """Some rows get some known values; how sure that is are eighths, which add up exactly."""
+    known = np.flatnonzero(model.columns[name].known).tolist()
+    rows = sorted(draw(st.sets(st.integers(0, model.rows - 1)))) if known else []
+    nodes = [draw(st.sampled_from(known)) for _ in rows]
+    sure = [draw(st.integers(1, 7)) / 8 for _ in rows]
+    return RowChanges(np.array(rows, dtype=np.int64), np.array(nodes, dtype=np.int64), np.array(sure))
+
+
+def _likelier(case: Case, row: int, name: str, node: int, made: Mapping[str, int]) -> Fraction:
+    """How much likelier a row is with one more change, one more error that it takes included."""
+    model, ratio = case.model, Fraction(1)
+    told = [(i, b) for i, b in enumerate(model.beliefs) if name in b.fd.attributes and b.rates.holds]
+    own = Column(name, case.rows, case.trees)
+    rate = max((b.rates.unlike for _, b in told), default=1.0)
+    ratio *= Fraction(rate) * max(Fraction(own.count[own.cells[row]]), Fraction(1, 2)) / len(case.rows)
+    for number, belief in told:
+        by_key, lhs = {p.key: p for p in case.posteriors(number).values()}, case.groups[number].lhs
+        for power, change in ((1, {**made, name: node}), (-1, made)):
+            held = {a: int(change.get(a, column.codes[row])) for a, column in model.columns.items()}
+            labels = {a: model.columns[a].tree.label(code) for a, code in held.items()}
+            shown, right = held[belief.fd.rhs], Column(belief.fd.rhs, case.rows, case.trees)
+            confused = Fraction(float(belief.rates.own_confusion[shown]))
+            group = by_key.get(tuple(labels[a] for a in lhs))
+            ratio *= fit(group, right, labels[belief.fd.rhs], Fraction(belief.rates.wrong), confused) ** power
+    return ratio
 
 
 @examples(80)

@@ -11,12 +11,11 @@ import typer
 from rich.text import Text
 
 from pacas.cli.data_options import (
+    UNSAID,
     AnyData,
-    EngineOption,
     HierarchyOption,
     KeyOption,
-    MasterOption,
-    MemoryOption,
+    chooses_an_engine,
     opened_engine,
     read_hierarchies,
     reads_a_table,
@@ -35,6 +34,7 @@ from pacas.formats.relations.relations import AS_IT_IS, Reading, locate
 
 
 @reads_a_table
+@chooses_an_engine
 def command(
     data: AnyData,
     x: Annotated[str, typer.Option(metavar="A,B", help="X: the attributes that identify a group of people.")],
@@ -64,9 +64,7 @@ def command(
     measures: Annotated[bool, typer.Option("--measures", help="Also measure l-diversity and t-closeness.")] = False,
     key: KeyOption = None,
     reading: Reading = AS_IT_IS,
-    engine: EngineOption = None,
-    master: MasterOption = None,
-    memory: MemoryOption = None,
+    engine: EngineChoice = UNSAID,
     json: Json = False,
 ) -> None:
     """Check k-, (X,Y)- and (X,Y,L)-anonymity, or another criterion, and say the strictest that holds.
@@ -82,7 +80,7 @@ def command(
     if criterion == DistinctValues.name and k is None:
         given["k"] = 1
     policy = Policy(names(x), names(y), _levels(level or ()), criterion=criterion_named(criterion, given))
-    with opened_engine(EngineChoice(engine, master, memory)) as asked, progress() as tell:
+    with opened_engine(engine) as asked, progress() as tell:
         source = locate(data, Path(), key or (), asked, reading)
         tell(f"grouping by {', '.join(policy.x)}")
         histogram = group_histogram(source, policy, read_hierarchies(hierarchy), engine=asked)

@@ -12,11 +12,10 @@ import typer
 from rich.text import Text
 
 from pacas.cli.data_options import (
+    UNSAID,
     AnyData,
-    EngineOption,
     HierarchyOption,
-    MasterOption,
-    MemoryOption,
+    chooses_an_engine,
     opened_engine,
     read_hierarchies,
     reads_a_table,
@@ -37,6 +36,7 @@ SHOWN = 10
 
 
 @reads_a_table
+@chooses_an_engine
 def command(
     data: AnyData,
     fd: Annotated[list[str], typer.Option("--fd", metavar="'A, B -> C'", help="A functional dependency; repeat.")],
@@ -57,9 +57,7 @@ def command(
         ),
     ] = None,
     reading: Reading = AS_IT_IS,
-    engine: EngineOption = None,
-    master: MasterOption = None,
-    memory: MemoryOption = None,
+    engine: EngineChoice = UNSAID,
     json: Json = False,
 ) -> None:
     """Count the violations of functional dependencies, general values considered, and find the classes to repair.
@@ -72,7 +70,7 @@ def command(
     Example: pacas check client.csv --fd "GEN, DIAG -> MED" --hierarchy MED=med.csv --groups 3 --key ID
     """
     keys = key or ()
-    with opened_engine(EngineChoice(engine, master, memory)) as asked, progress() as tell:
+    with opened_engine(engine) as asked, progress() as tell:
         source = locate(data, Path(), keys, asked, reading)
         found = check(source, fd, read_hierarchies(hierarchy), engine=asked, progress=tell)
         shown = [c for c in source.columns if c in keys or any(c in d.fd.attributes for d in found.dependencies)]

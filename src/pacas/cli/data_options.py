@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
-from functools import wraps
-from inspect import Parameter, signature
 from pathlib import Path
 from typing import Annotated, Any
 
 import pyarrow as pa
 import typer
 
+from pacas.cli.options import takes
 from pacas.core.hierarchy import Hierarchy
 from pacas.engine.choosing import EngineChoice
 from pacas.engine.contract import Engine
+from pacas.engine.hierarchy_files import read_hierarchy
 from pacas.errors import InputError
-from pacas.formats.hierarchies import read_hierarchy
 from pacas.formats.relations.relations import Reading
 
 AnyData = Annotated[
@@ -61,28 +60,6 @@ KeyOption = Annotated[
 ]
 
 
-def takes(parameter: str, make: Callable[..., Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """A command with all the options that `make` takes, in the place of a parameter, which is made of them."""
-    options = signature(make, eval_str=True).parameters
-
-    def decorated(command: Callable[..., None]) -> Callable[..., None]:
-        @wraps(command)
-        def with_options(**given: Any) -> None:
-            own = {name: given.pop(name) for name in options if name in given}
-            command(**given, **{parameter: make(**own)})
-
-        before = signature(command, eval_str=True)
-        taken: list[Parameter] = []
-        for one in before.parameters.values():
-            in_its_place = options.values() if one.name == parameter else (one,)
-            taken += (option.replace(kind=Parameter.KEYWORD_ONLY) for option in in_its_place)
-        with_options.__signature__ = before.replace(parameters=taken)  # type: ignore[attr-defined]
-        with_options.__annotations__ = {one.name: one.annotation for one in taken}
-        return with_options
-
-    return decorated
-
-
 def _reading(
     encoding: Annotated[
         str | None,
@@ -101,6 +78,14 @@ def _reading(
     return Reading(encoding, null or (), sheet)
 
 
+def _engine(engine: EngineOption = None, master: MasterOption = None, memory: MemoryOption = None) -> EngineChoice:
+    return EngineChoice(engine, master, memory)
+
+
+UNSAID = EngineChoice()
+"""An engine that nothing is said of: a file does, or it is the usual one."""
+chooses_an_engine = takes("engine", _engine)
+"""A command with --engine, --master and --memory where it takes an `engine`."""
 reads_a_table = takes("reading", _reading)
 """A command with --encoding, --null and --sheet where it takes a `reading`: what a file does not say of itself."""
 

@@ -8,12 +8,11 @@ from typing import Annotated
 import typer
 
 from pacas.cli.data_options import (
+    UNSAID,
     AnyData,
-    EngineOption,
     HierarchyOption,
     KeyOption,
-    MasterOption,
-    MemoryOption,
+    chooses_an_engine,
     opened_engine,
     read_hierarchies,
     reads_a_table,
@@ -26,6 +25,7 @@ from pacas.formats.relations.relations import AS_IT_IS, Reading, locate
 
 
 @reads_a_table
+@chooses_an_engine
 def command(
     data: AnyData,
     attribute: Annotated[str, typer.Argument(metavar="ATTR", help="The attribute that the values belong to.")],
@@ -34,9 +34,7 @@ def command(
     hierarchy: HierarchyOption = None,
     key: KeyOption = None,
     reading: Reading = AS_IT_IS,
-    engine: EngineOption = None,
-    master: MasterOption = None,
-    memory: MemoryOption = None,
+    engine: EngineChoice = UNSAID,
     json: Json = False,
 ) -> None:
     """Measure the semantic distance of two values: the information lost on the way from one to the other.
@@ -46,7 +44,7 @@ def command(
     Example: pacas distance sp.csv AGE 45 51 --hierarchy AGE=age.csv
     """
     hierarchies = read_hierarchies(hierarchy)
-    with opened_engine(EngineChoice(engine, master, memory)) as asked, progress() as tell:
+    with opened_engine(engine) as asked, progress() as tell:
         source = locate(data, Path(), key or (), asked, reading)
         for named in hierarchies:
             if named not in source.columns:

@@ -62,8 +62,9 @@ def run(
 
     The figures: distance, general, support, k, level, errors, budget, privateclean, baselines, declined, quotes,
     max_level, allocation, quasi_identifiers, side, rows, modules; and, for what weighing makes of each kind of errors,
-    right, left, overwritten, error_rate, unseen: weighing runs all of these, and their means are printed. Every setting
-    is run with four seeds. What was run is kept: the same command with the same output goes on where it was stopped.
+    right, left, overwritten, error_rate, crossed, unseen: weighing runs all of these, and their means are printed.
+    Every setting is run with four seeds. What was run is kept: the same command with the same output goes on where it
+    was stopped.
 
     JSON: results (a file), claims (claim, agrees, figure, measured, in_paper), plots, report, runs
 

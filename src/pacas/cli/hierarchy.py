@@ -10,27 +10,19 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from pacas.cli.data_options import (
-    AnyData,
-    EngineOption,
-    KeyOption,
-    MasterOption,
-    MemoryOption,
-    opened_engine,
-    reads_a_table,
-)
+from pacas.cli.data_options import UNSAID, AnyData, KeyOption, chooses_an_engine, opened_engine, reads_a_table
 from pacas.cli.options import Json, out, print_json, printable, progress, show_help
 from pacas.cli.tree import draw
-from pacas.core.balance import balance
 from pacas.core.builders import BUILDERS, BY, COLUMNS, Needs
-from pacas.core.composition import Composition, compose
+from pacas.core.hierarchies.balance import balance
+from pacas.core.hierarchies.composition import Composition, compose
+from pacas.core.hierarchies.lint import lint
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.histogram import Histogram
-from pacas.core.lint import lint
 from pacas.engine.choosing import EngineChoice
+from pacas.engine.hierarchy_files import arx, read_hierarchy, read_raw_hierarchy, write_hierarchy
 from pacas.engine.questions import hierarchy_from, open_data
 from pacas.errors import InputError
-from pacas.formats.hierarchies import arx, read_hierarchy, read_raw_hierarchy, write_hierarchy
 from pacas.formats.relations.relations import AS_IT_IS, Reading, locate
 
 app = typer.Typer()
@@ -51,6 +43,7 @@ def start(context: typer.Context) -> None:
 
 @app.command("build")
 @reads_a_table
+@chooses_an_engine
 def build(
     data: AnyData,
     attribute: Annotated[str, typer.Argument(metavar="ATTR", help="The column to build a hierarchy for.")],
@@ -64,9 +57,7 @@ def build(
     ] = None,
     key: KeyOption = None,
     reading: Reading = AS_IT_IS,
-    engine: EngineOption = None,
-    master: MasterOption = None,
-    memory: MemoryOption = None,
+    engine: EngineChoice = UNSAID,
     json: Json = False,
 ) -> None:
     """Build a hierarchy from a column's own values, or from columns that stand above it.
@@ -78,7 +69,7 @@ def build(
     if method.startswith(f"{COLUMNS}="):  # the columns say all there is to say
         method, option = COLUMNS, [method, *(option or ())]
     options = dict(_option(text, method) for text in option or ())
-    with opened_engine(EngineChoice(engine, master, memory)) as asked, progress() as tell:
+    with opened_engine(engine) as asked, progress() as tell:
         tell(f"building {method} for {attribute}")
         source = locate(data, Path(), key or (), asked, reading)
         made = hierarchy_from(source, attribute, method, options, engine=asked)
@@ -106,6 +97,7 @@ def balance_(
 
 @app.command("check")
 @reads_a_table
+@chooses_an_engine
 def check(
     file: File,
     data: AgainstData = None,
@@ -118,9 +110,7 @@ def check(
     values: Annotated[bool, typer.Option("--values", help="Show some of the values that are not covered.")] = False,
     key: KeyOption = None,
     reading: Reading = AS_IT_IS,
-    engine: EngineOption = None,
-    master: MasterOption = None,
-    memory: MemoryOption = None,
+    engine: EngineChoice = UNSAID,
     json: Json = False,
 ) -> None:
     """Check a hierarchy: is it a tree, does it cover the data, has each level enough values.
@@ -136,7 +126,7 @@ def check(
     Example: pacas hierarchy check age.csv --data sp.csv --attribute AGE --k 3
     """
     raw = read_raw_hierarchy(file)
-    column = _column(data, attribute, key, reading, EngineChoice(engine, master, memory))
+    column = _column(data, attribute, key, reading, engine)
     cells = None if column is None else column.column(column.attributes[0])
     findings = lint(raw.rows, cells, k, numeric=raw.numeric, quote_values=values)
     problems = [f for f in findings if f.severity == "problem"]
@@ -171,6 +161,7 @@ def check(
 
 @app.command("show")
 @reads_a_table
+@chooses_an_engine
 def show(
     file: File,
     data: AgainstData = None,
@@ -179,9 +170,7 @@ def show(
     children: Annotated[int, typer.Option(min=1, metavar="N", help="How many children to show of each value.")] = 12,
     key: KeyOption = None,
     reading: Reading = AS_IT_IS,
-    engine: EngineOption = None,
-    master: MasterOption = None,
-    memory: MemoryOption = None,
+    engine: EngineChoice = UNSAID,
     json: Json = False,
 ) -> None:
     """Draw a hierarchy as a tree; with --data and --attribute, how many rows lie below each value.
@@ -191,7 +180,7 @@ def show(
     Example: pacas hierarchy show med.csv --depth 2
     """
     shown = read_hierarchy(file)
-    column = _column(data, attribute, key, reading, EngineChoice(engine, master, memory))
+    column = _column(data, attribute, key, reading, engine)
     if json:
         print_json(_levels(shown))
         return

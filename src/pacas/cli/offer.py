@@ -9,44 +9,34 @@ from typing import Annotated, Any
 
 import typer
 
-from pacas.cli.data_options import takes
 from pacas.cli.market.named_provider import NamedProvider, opened_remote
 from pacas.cli.opened_provider import offered_terms, offers_to, opened_provider
 from pacas.cli.options import (
+    AT_HAND,
     AnyProvider,
-    CaOption,
-    CertKeyOption,
-    CertOption,
-    InsecureOption,
+    HowToReach,
     Json,
     ProviderArgument,
-    TokenOption,
     is_url,
     out,
     print_json,
     printable,
+    says_how_to_reach,
     show_help,
 )
 from pacas.cli.plain_table import plain_table
 from pacas.cli.provider.account import kept_provider
 from pacas.core.money import in_credits, nanocredits, rounded_text
-from pacas.core.schedule import Schedule
+from pacas.core.rates.schedule import Schedule
 from pacas.core.words import counted
 from pacas.errors import InputError
 from pacas.formats.provider.provider_file import ProviderFile
 from pacas.protocol.messages import OfferedTerms, Refusal
-from pacas.provider.ledger.offers import (
-    OfferState,
-    PrivateOffer,
-    claim,
-    make,
-    new_offer_id,
-    offer_named,
-    withdraw,
-)
+from pacas.provider.ledger.offers import OfferState, PrivateOffer, claim, make, new_offer_id, offer_named, withdraw
 from pacas.provider.till import DAY
 from pacas.storage.url import open_accounts, open_offers
 from pacas.wire.connection_file import moment
+from pacas.wire.shapes.accounts import LEAST_RATE
 
 app = typer.Typer()
 
@@ -56,21 +46,6 @@ Prepaid = Annotated[
     str, typer.Option(metavar="CREDITS", help="The least that is paid for purchases while the terms last.")
 ]
 Days = Annotated[int, typer.Option(metavar="DAYS", help="How long the terms last, once accepted.")]
-
-
-def _named(
-    provider: AnyProvider,
-    token: TokenOption = None,
-    ca: CaOption = None,
-    cert: CertOption = None,
-    cert_key: CertKeyOption = None,
-    insecure: InsecureOption = False,
-) -> NamedProvider:
-    return NamedProvider(provider, None, token, ca, cert, cert_key, insecure)
-
-
-names_a_provider = takes("reach", _named)
-"""A command with a provider and how it is reached, in the place of `reach`."""
 
 
 @app.callback(invoke_without_command=True)
@@ -119,12 +94,13 @@ def make_(
 
 
 @app.command("ask")
-@names_a_provider
+@says_how_to_reach
 def ask_(
-    reach: NamedProvider,
+    provider: AnyProvider,
     rate: Annotated[str, typer.Option(metavar="PERCENT", help="What you would like to pay, of the list.")],
     prepaid: Prepaid = "0",
     days: Days = 90,
+    reach: HowToReach = AT_HAND,
     json: Json = False,
 ) -> None:
     """Ask a provider at a URL for other terms. Nothing changes until it makes an offer, and you accept it.
@@ -133,17 +109,21 @@ def ask_(
 
     Example: pacas offer ask https://provider.example --rate 70 --prepaid 40 --days 90
     """
-    if not is_url(reach.provider):
+    named = NamedProvider(provider, reach)
+    if not is_url(named.provider):
         raise InputError("ask a provider at a URL, or by a connection file; its owner makes offers: pacas offer make")
     wished = Schedule.of([[0, rate]]).steps[0].rate
-    with opened_remote(reach) as remote:
+    if wished < LEAST_RATE:
+        raise InputError(f"--rate is in per cent of the list, and at least 1; {rate} asks for less: 70 is 70 %")
+    with opened_remote(named) as remote:
         _show(remote.ask_offer(wished, _amount(prepaid), days), json)
 
 
 @app.command("list")
-@names_a_provider
+@says_how_to_reach
 def list_(
-    reach: NamedProvider,
+    provider: AnyProvider,
+    reach: HowToReach = AT_HAND,
     json: Json = False,
 ) -> None:
     """List offers and what was asked for: all of them with a provider's file, your own at a URL.
@@ -152,11 +132,12 @@ def list_(
 
     Example: pacas offer list provider.toml
     """
-    if is_url(reach.provider):
-        with opened_remote(reach) as remote:
+    named = NamedProvider(provider, reach)
+    if is_url(named.provider):
+        with opened_remote(named) as remote:
             found: Sequence[OfferedTerms] = remote.offers()
     else:
-        found = offers_to(reach.file)
+        found = offers_to(named.file)
     if json:
         print_json({"offers": [_as_json(one) for one in found]})
     elif found:
@@ -166,10 +147,11 @@ def list_(
 
 
 @app.command("accept")
-@names_a_provider
+@says_how_to_reach
 def accept(
     id: Id,
-    reach: NamedProvider,
+    provider: AnyProvider,
+    reach: HowToReach = AT_HAND,
     json: Json = False,
 ) -> None:
     """Accept an offer: you buy on its terms from now on. With a file, for the buyer that it was made to.
@@ -178,18 +160,20 @@ def accept(
 
     Example: pacas offer accept 1f0c52a9b7d3 https://provider.example
     """
-    if is_url(reach.provider):
-        with opened_remote(reach) as remote:
+    named = NamedProvider(provider, reach)
+    if is_url(named.provider):
+        with opened_remote(named) as remote:
             _show(remote.accept_offer(id), json)
     else:
-        _show(_accept_in_process(id, reach.file), json)
+        _show(_accept_in_process(id, named.file), json)
 
 
 @app.command("withdraw")
-@names_a_provider
+@says_how_to_reach
 def withdraw_(
     id: Id,
-    reach: NamedProvider,
+    provider: AnyProvider,
+    reach: HowToReach = AT_HAND,
     json: Json = False,
 ) -> None:
     """Withdraw an offer that nobody has accepted; at a URL, decline it, or take back what you asked for.
@@ -198,11 +182,12 @@ def withdraw_(
 
     Example: pacas offer withdraw 1f0c52a9b7d3 provider.toml
     """
-    if is_url(reach.provider):
-        with opened_remote(reach) as remote:
+    named = NamedProvider(provider, reach)
+    if is_url(named.provider):
+        with opened_remote(named) as remote:
             _show(remote.withdraw_offer(id), json)
         return
-    file = kept_provider(reach.provider)
+    file = kept_provider(named.provider)
     with closing(open_offers(file.ledger_url, file.folder)) as offers:
         withdraw(offers, offer_named(id, offers.list()))
         _show(offered_terms(offer_named(id, offers.list())), json)

@@ -20,7 +20,7 @@ from pacas.opening.described_provider import open_described
 from pacas.opening.open_circle import open_circle
 from pacas.opening.open_provider import anew_words
 from pacas.protocol.messages import OfferedTerms
-from pacas.provider.ledger.ledger import MemoryLedger
+from pacas.provider.ledger.memory_ledger import MemoryLedger
 from pacas.provider.ledger.offers import PrivateOffer
 from pacas.provider.provider import Provider
 from pacas.storage.url import ledger_kind, open_offers
@@ -64,7 +64,7 @@ def opened_with_engine(
             provider = open_described(file, engine, tell, read_only=read_only)
         if provider.began_anew:
             print(f"pacas: {anew_words(provider)}", file=sys.stderr)
-        with closing(provider.ledger):
+        with closing(provider):
             yield provider, engine
 
 

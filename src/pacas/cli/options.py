@@ -9,6 +9,9 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import wraps
+from inspect import Parameter, signature
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -46,10 +49,78 @@ CertKeyOption = Annotated[
 InsecureOption = Annotated[
     bool, typer.Option("--insecure", help="With a URL: send the token over plain http to another machine, too.")
 ]
+PatienceOption = Annotated[
+    float | None,
+    typer.Option(
+        "--patience",
+        metavar="SECONDS",
+        min=1,
+        help="With a URL: how long a provider that does not answer is waited for, and asked again.",
+        show_default="90; 20 with several providers",
+    ),
+]
 ReceiptsOption = Annotated[
     Path | None,
     typer.Option("--receipts", metavar="DIR", help="With a URL: a folder for the provider's receipts, a file each."),
 ]
+
+
+def takes(parameter: str, make: Callable[..., Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """A command with all the options that `make` takes, in the place of a parameter, which is made of them."""
+    options = signature(make, eval_str=True).parameters
+
+    def decorated(command: Callable[..., None]) -> Callable[..., None]:
+        @wraps(command)
+        def with_options(**given: Any) -> None:
+            own = {name: given.pop(name) for name in options if name in given}
+            command(**given, **{parameter: make(**own)})
+
+        before = signature(command, eval_str=True)
+        taken: list[Parameter] = []
+        for one in before.parameters.values():
+            in_its_place = options.values() if one.name == parameter else (one,)
+            taken += (option.replace(kind=Parameter.KEYWORD_ONLY) for option in in_its_place)
+        with_options.__signature__ = before.replace(parameters=taken)  # type: ignore[attr-defined]
+        with_options.__annotations__ = {one.name: one.annotation for one in taken}
+        return with_options
+
+    return decorated
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class HowToReach:
+    """How a provider at a URL is reached, as the command line says it."""
+
+    token: TokenOption = None
+    ca: CaOption = None
+    cert: CertOption = None
+    cert_key: CertKeyOption = None
+    insecure: InsecureOption = False
+
+    @property
+    def certificate(self) -> tuple[Path, Path] | None:
+        """The client's own certificate and its key, if they were given."""
+        if self.cert is not None and self.cert_key is not None:
+            return self.cert, self.cert_key
+        if self.cert is not None or self.cert_key is not None:
+            raise InputError("--cert and --cert-key go together: a certificate, and its private key")
+        return None
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class HowToBuy(HowToReach):
+    """Who buys, how providers are reached and waited for, and where receipts go, as the command line says it."""
+
+    buyer: BuyerOption = None
+    receipts: ReceiptsOption = None
+    patience: PatienceOption = None
+
+
+AT_HAND = HowToBuy()
+"""Nothing is said of it."""
+says_how_to_reach, says_how_to_buy = takes("reach", HowToReach), takes("reach", HowToBuy)
+"""A command with all these options, where it takes a `reach`."""
+
 
 Tell = Callable[[str], None]
 """What is told what is going on."""
@@ -106,15 +177,6 @@ def show_help(context: typer.Context) -> None:
 def is_url(named: str) -> bool:
     """Whether a provider is named by where it answers, not by its file."""
     return bool(_URL.match(named))
-
-
-def certificate_of(cert: Path | None, key: Path | None) -> tuple[Path, Path] | None:
-    """A client's certificate and its key, if they were given."""
-    if cert is not None and key is not None:
-        return cert, key
-    if cert is not None or key is not None:
-        raise InputError("--cert and --cert-key go together: a certificate, and its private key")
-    return None
 
 
 def names(text: str) -> tuple[str, ...]:

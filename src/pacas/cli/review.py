@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 import webbrowser
+from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from threading import Thread
@@ -12,24 +13,16 @@ from typing import Annotated, Any
 
 import typer
 
-from pacas.cli.clean.choices import ClientArgument, HowToClean, ProviderOption, budget_of, says_how_to_clean
+from pacas.cli.clean.choices import ClientArgument, HowToClean, ProvidersOption, budget_of, says_how_to_clean
 from pacas.cli.clean.job import Job, Options, make_job
-from pacas.cli.clean.run import credit_words, notes
-from pacas.cli.data_options import EngineOption, KeyOption, MasterOption, MemoryOption, opened_engine, reads_a_table
-from pacas.cli.market.named_panel import HowToReach, one_to_ask, says_how_to_reach
-from pacas.cli.market.named_provider import KeepingReceipts, Market, NamedProvider, opened_market, receipts_beside
-from pacas.cli.options import (
-    Json,
-    certificate_of,
-    is_url,
-    out,
-    print_json,
-    progress,
-)
+from pacas.cli.clean.run import credit_words, notes, of_that_run
+from pacas.cli.data_options import UNSAID, KeyOption, chooses_an_engine, opened_engine, reads_a_table
+from pacas.cli.market.named_panel import NamedPanel, OpenedMarkets, opened_markets, whom_to_ask
+from pacas.cli.market.named_provider import NamedProvider, receipts_beside
+from pacas.cli.options import AT_HAND, HowToBuy, Json, out, print_json, progress, says_how_to_buy
 from pacas.core.words import counted
 from pacas.engine.choosing import EngineChoice
 from pacas.engine.contract import Engine
-from pacas.errors import InputError
 from pacas.formats.client_file import read_client_file
 from pacas.formats.journal import recorded_run
 from pacas.formats.relations.relations import AS_IT_IS, Reading
@@ -44,15 +37,16 @@ GRACE = 3
 """Seconds for pages that are being sent when the review ends."""
 
 
-AS_USUAL, AT_HAND = HowToClean(), HowToReach()
+AS_USUAL = HowToClean()
 
 
 @says_how_to_clean
-@says_how_to_reach
+@says_how_to_buy
 @reads_a_table
+@chooses_an_engine
 def command(
     client: ClientArgument,
-    provider: ProviderOption = None,
+    provider: ProvidersOption = None,
     how: HowToClean = AS_USUAL,
     new: Annotated[
         bool,
@@ -65,12 +59,10 @@ def command(
     browser: Annotated[
         bool, typer.Option("--browser/--no-browser", help="Open a browser, or only print the address.")
     ] = True,
-    reach: HowToReach = AT_HAND,
+    reach: HowToBuy = AT_HAND,
     key: KeyOption = None,
     reading: Reading = AS_IT_IS,
-    engine: EngineOption = None,
-    master: MasterOption = None,
-    memory: MemoryOption = None,
+    engine: EngineChoice = UNSAID,
     json: Json = False,
 ) -> None:
     """Clean under your own eyes, in a browser: approve what is bought before it is paid, keep or undo each repair.
@@ -81,6 +73,7 @@ def command(
 
     Without --budget, that of the journal counts, else of the client's file, else 0: the page Budget shows what others
     would bring. Receipts of a provider at a URL are kept in a folder beside the output, unless --receipts names one.
+    Several providers are asked together, as `pacas clean` does; each order says who is to sell.
 
     It ends with Ctrl-C, and loses nothing: what is being paid is paid, and all is in the journal.
 
@@ -89,11 +82,8 @@ def command(
     Example: pacas review client.toml --provider provider.toml --budget 2
     """
     file = read_client_file(client)
-    with opened_engine(EngineChoice(engine, master, memory).over(file.engine_choice)) as asked:
-        if provider is None and len(file.providers) > 1:
-            raise InputError("a review buys from one provider; give --provider, or take pacas clean for several")
-        provider = next(iter(file.providers_named.values()), file.provider_named) if provider is None else provider
-        named = one_to_ask(provider, file, reach)
+    with opened_engine(engine.over(file.engine_choice)) as asked:
+        named = whom_to_ask(provider, file, reach)
         options = Options(
             client=file,
             key=key or (),
@@ -106,33 +96,46 @@ def command(
             tell(f"reading {client.name}")
             job = make_job(options, asked)
         folder = _receipts(job, named, reach.receipts)
-        line = shlex.join(["pacas", "review", str(client), *([] if provider is None else ["--provider", provider])])
-        with opened_market(named, folder, asked) as market:
-            for note in notes(job, client.name, market.marketplace, resume=False):
+        line = shlex.join(
+            ["pacas", "review", str(client), *(word for one in provider or () for word in ("--provider", one))]
+        )
+        with opened_markets(named, folder, asked) as market:
+            for note in notes(job, client.name, market.markets, resume=False):
                 print(f"pacas: {note}", file=sys.stderr)
             if market.credit is not None:
-                print(f"pacas: {credit_words(market.buyer, market.credit, job.cleaner.budget)}", file=sys.stderr)
-            reviewed = _review_job(job, market, asked, folder, line, named)
+                print(f"pacas: {credit_words(str(market.buyer), market.credit, job.cleaner.budget)}", file=sys.stderr)
             recorded = recorded_run(job.journal)
+            goes_on = recorded is not None and not new
+            reviewed = _review_job(job, market, asked, folder, line, named, goes_on=goes_on)
             if recorded is not None and new and recorded.edits:
                 made = counted(len(recorded.edits), "edit")
                 print(f"pacas: what was done by hand in the earlier run ({made}) is not taken over", file=sys.stderr)
-            elif recorded is not None and how.budget is None and not new:
+            elif recorded is not None and how.budget is None and goes_on:
                 reviewed = reviewed.with_budget(int(recorded.header.parts["budget"]))
             _serve(ReviewSession(reviewed, anew=new), port, browser, json)
 
 
-def _receipts(job: Job, reach: NamedProvider | None, given: Path | None) -> Path | None:
+def _receipts(job: Job, reach: NamedProvider | NamedPanel | None, given: Path | None) -> Path | None:
     """Where receipts are kept, if there are any."""
-    if given is not None or reach is None or not is_url(reach.provider):
+    if given is not None or reach is None or not reach.signs:
         return given
     return receipts_beside(job.output)
 
 
 def _review_job(
-    job: Job, market: Market, engine: Engine[Any], folder: Path | None, line: str, reach: NamedProvider | None
+    job: Job,
+    market: OpenedMarkets,
+    engine: Engine[Any],
+    folder: Path | None,
+    line: str,
+    reach: NamedProvider | NamedPanel | None,
+    *,
+    goes_on: bool,
 ) -> ReviewJob:
-    marketplace = market.marketplace
+    markets, buyer = market.markets, market.buyer
+    if isinstance(markets, Mapping):
+        markets = of_that_run(job.journal, markets) if goes_on else markets
+        buyer = buyer if isinstance(buyer, str) else {name: buyer[name] for name in markets}
     return ReviewJob(
         source=job.source,
         cleaner=job.cleaner,
@@ -142,21 +145,26 @@ def _review_job(
         key=job.key,
         engine=opened_once(engine),
         digest=engine.digest(job.source),
-        marketplace=marketplace,
-        buyer=market.buyer,
-        credit=market.credit,
-        receipts=marketplace.kept if isinstance(marketplace, KeepingReceipts) else {},
+        markets=markets,
+        buyer=buyer,
+        receipts=market.receipts,
         receipts_folder=folder,
-        verify=None if reach is None or folder is None else _verifying(reach),
+        verify={name: _verifying(one) for name, one in _named(reach).items() if folder is not None and one.signs},
         command=line,
     )
 
 
+def _named(reach: NamedProvider | NamedPanel | None) -> dict[str | None, NamedProvider]:
+    if isinstance(reach, NamedPanel):
+        return {name: member for name, member in reach.members.items()}
+    return {} if reach is None else {None: reach}
+
+
 def _verifying(reach: NamedProvider) -> Any:
-    certificate = certificate_of(reach.cert, reach.cert_key)
+    key, how = f"{reach.provider.rstrip('/')}/v1/key", reach.reach
 
     def verified(files: list[Path]) -> CheckedReceipts:
-        return verify(files, f"{reach.provider.rstrip('/')}/v1/key", ca=reach.ca, client_certificate=certificate)
+        return verify(files, key, ca=how.ca, client_certificate=how.certificate)
 
     return verified
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
 from pacas.client.found.cell_tables import cells_of_table
 from pacas.client.found.found_cells import FoundCells
 from pacas.client.found.great_expectations import cells_of_validation, is_validation_result
-from pacas.errors import FileError, InputError
+from pacas.core.relation import Relation
+from pacas.errors import FileError, InputError, PacasError
 from pacas.formats.relations.relations import read_relation
 
 
@@ -32,10 +34,13 @@ class CellsFile(NamedTuple):
             )
         return cls(Path(file), attribute)
 
-    def read(self, key: Sequence[str]) -> FoundCells:
-        """The named cells; whether the client's table has them is for the cleaning to check."""
+    def read(self, key: Sequence[str], encoding: str | None = None) -> FoundCells:
+        """The named cells; whether the client's table has them is for the cleaning to check.
+
+        `encoding` is that table's: a text that is not UTF-8, as most tools write, is taken to be like it.
+        """
         if self.path.suffix.lower() != ".json":
-            return cells_of_table(read_relation(self.path), self.path.name, key, self.attribute)
+            return cells_of_table(self._relation(encoding), self.path.name, key, self.attribute)
         document = _document(self.path)
         if not is_validation_result(document):
             raise FileError(
@@ -44,6 +49,15 @@ class CellsFile(NamedTuple):
         if self.attribute is not None:
             raise InputError(f"{self.path.name} says itself which columns failed; give it without {self.attribute}=")
         return cells_of_validation(document, self.path.name)
+
+    def _relation(self, encoding: str | None) -> Relation:
+        try:
+            return read_relation(self.path)
+        except FileError:
+            with suppress(PacasError):
+                if encoding is not None:
+                    return read_relation(self.path, encoding=encoding)
+            raise
 
 
 def _document(path: Path) -> dict[str, object]:

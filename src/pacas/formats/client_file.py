@@ -17,7 +17,7 @@ from pacas.core.toml import toml_key, toml_list
 from pacas.engine.choosing import EngineChoice
 from pacas.engine.contract import Engine, Source
 from pacas.errors import ConfigError, did_you_mean
-from pacas.formats.hierarchies.hierarchy_source import HIERARCHY, hierarchy_at
+from pacas.formats.hierarchy_source import HIERARCHY, hierarchy_at
 from pacas.formats.relations.relations import AS_IT_IS, Reading, locate
 from pacas.formats.replacing import replacing
 from pacas.formats.toml_sections import EngineName, Key, Memory, Section, named, read_toml, unknown_key

@@ -34,8 +34,12 @@ from threading import RLock
 from typing import Any
 from uuid import uuid4
 
+import numpy as np
+
+from pacas.client.buying.sellers import Markets
 from pacas.client.outcome.approved_ahead import ApprovedAhead, PlannedOrder
 from pacas.client.outcome.steps import (
+    PINNED,
     REJECTED,
     BoughtValue,
     Edit,
@@ -46,7 +50,7 @@ from pacas.client.outcome.steps import (
 )
 from pacas.client.safe_clean import SafeClean
 from pacas.core.hierarchy import Hierarchy
-from pacas.core.histogram import Ints
+from pacas.core.histogram import NO_ROWS, Ints
 from pacas.errors import FileError
 from pacas.formats.journal_lines import (
     Approved,
@@ -59,6 +63,7 @@ from pacas.formats.journal_lines import (
     Recorded,
     Rejected,
     Withdrawn,
+    follow_unanswered,
     read_lines,
     settled_line,
 )
@@ -99,6 +104,7 @@ class Journal(Observer):
         self._chain = self._recorded.chain
         self._ordered = recorded is not None and not replaces
         self._pays = bool(self._recorded.pending)
+        self._on_their_way = {one.step: one for one in self._recorded.pending if isinstance(one, Order)}
         self._has_paid = any(map(_costs, self._recorded.outcomes))
 
     @property
@@ -149,7 +155,29 @@ class Journal(Observer):
         return tuple(recorded.pending) if step == len(recorded.outcomes) else ()
 
     def approve(self, order: Order, rows: Ints) -> Order | str:
-        return REJECTED if self.ahead.buys_no_more or self.is_rejected(order.attribute, order.row) else order
+        placed = self.unanswered.get(order.key)
+        if placed is not None:  # it may have been paid: it is asked about as it was
+            return placed._replace(step=order.step, allowed=False)
+        return self.declined(order, rows) or order
+
+    def declined(self, order: Order, rows: Ints) -> str | None:
+        """Why an order is not to be paid: somebody has said so, or has written by hand what one of several sells."""
+        if self.ahead.buys_no_more or self.is_rejected(order.attribute, order.row, order.provider):
+            return REJECTED
+        return PINNED if order.provider is not None and self._is_pinned(order.attribute, rows) else None
+
+    def _is_pinned(self, attribute: str, rows: Ints) -> bool:
+        pinned = NO_ROWS
+        for edit in self.edits:
+            if edit.attribute == attribute:
+                joined = np.setdiff1d if edit.value is None else np.union1d
+                pinned = joined(pinned, edit.rows)
+        return bool(len(pinned)) and bool(np.isin(rows, pinned).all())
+
+    @property
+    def unanswered(self) -> Mapping[str, Order]:
+        """By key: orders of which it is not known whether they were paid, as one of several providers was away."""
+        return self._recorded.unanswered
 
     def ordering(self, *steps: PlannedStep) -> None:
         self._pays, self._ordered = True, self._held is None
@@ -163,11 +191,10 @@ class Journal(Observer):
                 self._record(b"".join(line.encode() for line in lines), _sync)
                 for step in steps:
                     if isinstance(step, Order):
+                        self._on_their_way[step.step] = step
                         self.ahead.ordered(step)
         except BaseException:
-            self._pays = (
-                self._ordered
-            )  # the earlier run's journal is there still, and nothing of this one: it won't pay
+            self._pays = self._ordered  # the earlier run's journal is there still, and none of this one: it won't pay
             raise
         self._ordered = True
 
@@ -180,6 +207,7 @@ class Journal(Observer):
 
     def settled(self, step: int, outcome: BoughtValue | Unrepaired) -> None:
         self._tell(settled_line(step, outcome).encode())
+        follow_unanswered(self._recorded.unanswered, self._on_their_way.pop(step, None), outcome)
         self._has_paid |= _costs(outcome)
         self._pays = False
 
@@ -198,18 +226,19 @@ class Journal(Observer):
             known.extend(edits)
             self._ordered = True
 
-    def reject(self, attribute: str, row: int) -> None:
+    def reject(self, attribute: str, row: int, provider: str | None = None) -> None:
         """Record that an order is not to be paid, whenever it comes up."""
         with self._one_at_a_time:
             known = self._recorded.rejections
-            if (attribute, row) not in known:
-                self._record(Rejected(rejected=len(known), attribute=attribute, row=row).encode(), _sync)
-                known.append((attribute, row))
+            line = Rejected(rejected=len(known), attribute=attribute, row=row, provider=provider)
+            if line.place not in known:
+                self._record(line.encode(), _sync)
+                known.append(line.place)
                 self._ordered = True
-            self.ahead.take_back(attribute, row)
+            self.ahead.take_back(*line.place)
 
-    def is_rejected(self, attribute: str, row: int) -> bool:
-        return (attribute, row) in self._recorded.rejections
+    def is_rejected(self, attribute: str, row: int, provider: str | None = None) -> bool:
+        return (attribute, row, provider) in self._recorded.rejections
 
     @property
     def ahead(self) -> ApprovedAhead:
@@ -241,8 +270,8 @@ class Journal(Observer):
         """Record what was done by hand, rejected and approved in another run on the same table."""
         if earlier.edits:
             self.edit(*earlier.edits)
-        for attribute, row in earlier._recorded.rejections:
-            self.reject(attribute, row)
+        for rejected in earlier._recorded.rejections:
+            self.reject(*rejected)
         if len(earlier.ahead) or earlier.ahead.allowance:
             self.approve_ahead(earlier.ahead.orders, earlier.ahead.allowance)
 
@@ -281,7 +310,7 @@ class Journal(Observer):
         self._chain = None
         self._tell(header.encode(), os.fsync)
         sync_folder(self._path.parent)
-        return Recorded(header, [], [], [], False, [], [], ApprovedAhead(), 0, chain)
+        return Recorded(header, chain)
 
     def _check(self, recorded: Recorded, parts: Mapping[str, Any], resume: bool) -> None:
         if not resume:
@@ -398,8 +427,8 @@ def run_parts(
     provider: str | Mapping[str, str],
     buyer: str | Mapping[str, str],
 ) -> dict[str, Any]:
-    """All that a run's outcome follows from, by name. `digest` is the table's; `provider`, or each of several by name,
-    that of what it offers (`offers_digest`).
+    """All that a run's outcome follows from, by name. `digest` is the table's; `provider` that of what is offered
+    (`offers_digests`).
 
     `choices` are the options as they were given.
     """
@@ -415,8 +444,14 @@ def run_parts(
     }
 
 
-def offers_digest(catalogue: Mapping[str, Offer]) -> str:
-    """What a provider is known by."""
+def offers_digests(cleaner: SafeClean, markets: Markets) -> str | dict[str, str]:
+    """What a provider is known by, or each of several, by name."""
+    if isinstance(markets, Mapping):
+        return {name: _offers_digest(market.catalogue()) for name, market in markets.items()}
+    return _offers_digest(cleaner.catalogue(markets))
+
+
+def _offers_digest(catalogue: Mapping[str, Offer]) -> str:
     return _digest({a: [offer.columns, _hierarchy(offer.hierarchy)] for a, offer in catalogue.items()})
 
 

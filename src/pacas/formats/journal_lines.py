@@ -6,14 +6,15 @@ Each line is a JSON object. Money is in nanocredits.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from pacas.client.outcome.approved_ahead import ApprovedAhead, PlannedOrder
-from pacas.client.outcome.steps import BoughtValue, Edit, Order, PlannedStep, Unrepaired
+from pacas.client.outcome.steps import AWAY, BoughtValue, Edit, Order, PlannedStep, Unrepaired
 from pacas.core.histogram import Ints
 from pacas.errors import FileError
 from pacas.protocol.messages import QuotedLadder, Request
@@ -106,9 +107,7 @@ class Ordered(JournalLine):
     """The quotes that it was planned by, where orders before it were not paid yet."""
 
     def encode(self) -> bytes:
-        return (
-            self.model_dump_json(exclude_defaults=True).encode() + b"\n"
-        )  # as it was, where there is nothing more to say
+        return self.model_dump_json(exclude_defaults=True).encode() + b"\n"  # as it was, where there is no more to say
 
     @classmethod
     def of(cls, order: Order) -> Ordered:
@@ -224,6 +223,18 @@ class Rejected(JournalLine):
     rejected: int
     attribute: str
     row: int
+    provider: str | None = None
+    """Who is not to be asked, where there are several: another may be."""
+
+    def encode(self) -> bytes:
+        return self.model_dump_json(exclude_defaults=True).encode() + b"\n"
+
+    @property
+    def place(self) -> RejectedPlace:
+        return self.attribute, self.row, self.provider
+
+
+RejectedPlace = tuple[str, int, str | None]
 
 
 class Approved(JournalLine):
@@ -262,26 +273,73 @@ def settled_line(step: int, outcome: Outcome) -> SettledPurchase | SettledUnrepa
     )
 
 
-class Recorded(NamedTuple):
+@dataclass(slots=True)
+class Recorded:
     """All that a journal tells, up to its last whole line."""
 
     header: Header
-    outcomes: list[Outcome]
-    """Of the steps from 0 on."""
-    quotes: list[Ints]
-    pending: list[PlannedStep]
-    """Orders without an outcome, and what is planned between them: they may have been paid, or not."""
-    is_done: bool
-    edits: list[Edit]
-    """At any time, after the end, too."""
-    rejections: list[tuple[str, int]]
-    """The attributes and rows of orders that are not to be paid."""
-    ahead: ApprovedAhead
-    """What is approved and has not come up."""
-    length: int
-    """The bytes of the whole lines."""
     chain: Chain | None
     """What the next line is linked to; none in journals of earlier releases."""
+    outcomes: list[Outcome] = field(default_factory=list)
+    """Of the steps from 0 on."""
+    quotes: list[Ints] = field(default_factory=list)
+    pending: list[PlannedStep] = field(default_factory=list)
+    """Orders without an outcome, and what is planned between them: they may have been paid, or not."""
+    is_done: bool = False
+    edits: list[Edit] = field(default_factory=list)
+    """At any time, after the end, too."""
+    rejections: list[RejectedPlace] = field(default_factory=list)
+    """The attributes, rows and providers of orders that are not to be paid."""
+    unanswered: dict[str, Order] = field(default_factory=dict)
+    """By key: orders that were approved and of which it is not known whether they were paid."""
+    ahead: ApprovedAhead = field(default_factory=ApprovedAhead)
+    """What is approved and has not come up."""
+    length: int = 0
+    """The bytes of the whole lines."""
+
+    def take_in(self, line: Line) -> bool:
+        """Know what the next line tells; False if it is not one that can follow."""
+        steps, planned = len(self.outcomes), len(self.outcomes) + len(self.pending)
+        match line:
+            case Ordered() if not self.is_done and line.ordering in (steps, planned):
+                order = line.order()
+                self.pending = [order] if line.ordering == steps else [*self.pending, order]
+                self.ahead.ordered(order)
+            case Quoted() if not self.is_done and line.quoted == len(self.quotes):
+                self.quotes.append(line.array())
+            case SettledUnrepaired() if self.pending and line.settled == planned:
+                self.pending.append(line.unrepaired())
+            case SettledPurchase() | SettledUnrepaired() if not self.is_done and line.settled == steps:
+                return self._settle(line)
+            case Withdrawn() if line.withdrawn == steps:
+                self.pending = []
+            case Edited() if line.edited == len(self.edits):
+                self.edits.append(line.edit())
+            case Rejected() if line.rejected == len(self.rejections):
+                self.rejections.append(line.place)
+                self.ahead.take_back(*line.place)
+            case Approved() if line.approved == self.ahead.decisions:
+                line.apply(self.ahead)
+            case Done() if not self.pending and not self.is_done:
+                self.is_done = True
+            case _:
+                return False
+        return True
+
+    def _settle(self, line: SettledPurchase | SettledUnrepaired) -> bool:
+        """What came of a step; after a surprise, nothing of what was planned with it was paid."""
+        order = self.pending[0] if self.pending else None
+        if isinstance(line, SettledUnrepaired):
+            outcome: Outcome = line.unrepaired()
+        elif isinstance(order, Order):
+            outcome = line.purchase(order)
+        else:
+            return False
+        goes_on = not isinstance(order, Order) or order.is_as_planned(outcome)
+        self.pending = self.pending[1:] if goes_on else []
+        follow_unanswered(self.unanswered, order, outcome)
+        self.outcomes.append(outcome)
+        return True
 
 
 Line = Ordered | Quoted | SettledPurchase | SettledUnrepaired | Withdrawn | Edited | Rejected | Approved | Done
@@ -296,63 +354,23 @@ def read_lines(content: bytes, name: str) -> Recorded | None:
             raise _no_journal(name)
         return None
     header = _header(lines[0], name)
-    chain = Chain(lines[0]) if header.chained else None
-    outcomes: list[Outcome] = []
-    quotes: list[Ints] = []
-    pending: list[PlannedStep] = []
-    edits: list[Edit] = []
-    rejections: list[tuple[str, int]] = []
-    ahead = ApprovedAhead()
-    is_done = False
+    recorded = Recorded(header, Chain(lines[0]) if header.chained else None, length=len(content) - len(torn))
     for number, text in enumerate(lines[1:], start=2):
-        plain = text if chain is None else chain.follow(text)
+        plain = text if recorded.chain is None else recorded.chain.follow(text)
         if plain is None:
             raise _damaged(name, number, "does not follow from those before it")
-        line = _parsed(plain, name, number)
-        match line:
-            case Ordered() if not is_done and line.ordering in (len(outcomes), len(outcomes) + len(pending)):
-                if line.ordering == len(outcomes):
-                    pending = []
-                pending.append(line.order())
-                ahead.ordered(line.order())
-            case Quoted() if not is_done and line.quoted == len(quotes):
-                quotes.append(line.array())
-            case SettledUnrepaired() if pending and line.settled == len(outcomes) + len(pending):
-                pending.append(line.unrepaired())
-            case SettledPurchase() | SettledUnrepaired() if not is_done and line.settled == len(outcomes):
-                outcome, pending = _settled(line, pending, name, number)
-                outcomes.append(outcome)
-            case Withdrawn() if line.withdrawn == len(outcomes):
-                pending = []
-            case Edited() if line.edited == len(edits):
-                edits.append(line.edit())
-            case Rejected() if line.rejected == len(rejections):
-                rejections.append((line.attribute, line.row))
-                ahead.take_back(line.attribute, line.row)
-            case Approved() if line.approved == ahead.decisions:
-                line.apply(ahead)
-            case Done() if not pending and not is_done:
-                is_done = True
-            case _:
-                raise _damaged(name, number, "is not the one that should follow")
-    return Recorded(
-        header, outcomes, quotes, pending, is_done, edits, rejections, ahead, len(content) - len(torn), chain
-    )
-
-
-def _settled(
-    line: SettledPurchase | SettledUnrepaired, pending: list[PlannedStep], name: str, number: int
-) -> tuple[Outcome, list[PlannedStep]]:
-    """What came of a step, and what is left of the run that it is of: after a surprise, nothing was paid."""
-    order = pending[0] if pending else None
-    if isinstance(line, SettledPurchase):
-        if not isinstance(order, Order):
+        if not recorded.take_in(_parsed(plain, name, number)):
             raise _damaged(name, number, "is not the one that should follow")
-        outcome: Outcome = line.purchase(order)
-    else:
-        outcome = line.unrepaired()
-    goes_on = not isinstance(order, Order) or order.is_as_planned(outcome)
-    return outcome, pending[1:] if goes_on else []
+    return recorded
+
+
+def follow_unanswered(unanswered: dict[str, Order], order: PlannedStep | None, outcome: Outcome) -> None:
+    """An order has its outcome: who was away has not answered it."""
+    if isinstance(order, Order):
+        if isinstance(outcome, Unrepaired) and outcome.reason == AWAY:
+            unanswered[order.key] = order
+        else:
+            unanswered.pop(order.key, None)
 
 
 _BEGINS = Header(run="", parts={}).encode()[:11]

@@ -5,7 +5,7 @@ An event is a JSON document by OpenLineage's specification, version 2: one when 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -55,8 +55,19 @@ class LineageDataset:
 
 
 @dataclass(frozen=True, slots=True)
+class LineageProvider:
+    """A provider that was asked, and the columns that it calls by other names."""
+
+    dataset: LineageDataset
+    theirs: Mapping[str, str | None] = field(default_factory=dict)
+
+    def column(self, own: str) -> str:
+        return self.theirs.get(own) or own
+
+
+@dataclass(frozen=True, slots=True)
 class Lineage:
-    """One run: its name, its tables, and the columns that the provider calls by other names."""
+    """One run: its name, its tables, and whom it asks."""
 
     run: UUID
     job: str
@@ -64,27 +75,25 @@ class Lineage:
     """A URI that names this release."""
     source: Source
     output: Path
-    provider: LineageDataset | None
-    """None where nothing is bought."""
-    theirs: Mapping[str, str | None] = field(default_factory=dict)
+    providers: Mapping[str | None, LineageProvider]
+    """By name; one alone has none."""
 
     def start(self, now: datetime) -> Event:
-        return self._event("START", now, [self._input()], [LineageDataset.of_path(self.output).described()])
+        return self._event("START", now, self._inputs(), [LineageDataset.of_path(self.output).described()])
 
     def fail(self, now: datetime, error: BaseException) -> Event:
         """That a run has failed, and with what kind of error: its words may quote a cell."""
         told = {"message": type(error).__name__, "programmingLanguage": "python"}
         facets = {"errorMessage": self._facet("errorMessage", told)}
-        return self._event("FAIL", now, [self._input()], [LineageDataset.of_path(self.output).described()], facets)
+        return self._event("FAIL", now, self._inputs(), [LineageDataset.of_path(self.output).described()], facets)
 
     def complete(self, now: datetime, cleaning: Cleaning) -> Event:
-        bought = {purchase.attribute for purchase in cleaning.purchases}
-        inputs = [self._input()]
-        if self.provider is not None and bought:
-            sold = self._columns(sorted({self._theirs(attribute) for attribute in bought}))
-            inputs.append(self.provider.described({"schema": sold}))
+        sellers: dict[str, set[str | None]] = {}
+        for purchase in cleaning.purchases:
+            sellers.setdefault(purchase.attribute, set()).add(purchase.provider)
         fields = {
-            column: {"inputFields": list(self._came_from(column, cleaning, bought))} for column in cleaning.columns
+            column: {"inputFields": list(self._came_from(column, cleaning, sellers.get(column, set())))}
+            for column in cleaning.columns
         }
         output = LineageDataset.of_path(self.output).described(
             {
@@ -93,17 +102,18 @@ class Lineage:
             }
         )
         output["outputFacets"] = {"outputStatistics": self._facet("outputStatistics", {"rowCount": cleaning.rows})}
-        return self._event("COMPLETE", now, inputs, [output], {"pacas_cleaning": self._counts(cleaning)})
+        return self._event("COMPLETE", now, self._inputs(sellers), [output], {"pacas_cleaning": self._counts(cleaning)})
 
-    def _came_from(self, column: str, cleaning: Cleaning, bought: set[str]) -> Iterable[dict[str, Any]]:
+    def _came_from(self, column: str, cleaning: Cleaning, sellers: Set[str | None]) -> Iterable[dict[str, Any]]:
         """What a column's values follow from: itself and, where it was repaired, what decided on that."""
         own = LineageDataset.of_source(self.source)
         if column not in cleaning.changes:
             yield own.input_field(column, "DIRECT", "IDENTITY")
             return
         yield own.input_field(column, "DIRECT", "TRANSFORMATION")
-        if column in bought and self.provider is not None:
-            yield self.provider.input_field(self._theirs(column), "DIRECT", "TRANSFORMATION")
+        for name, provider in self.providers.items():
+            if name in sellers:
+                yield provider.dataset.input_field(provider.column(column), "DIRECT", "TRANSFORMATION")
         for decisive in _left_sides(cleaning.fds, column):
             yield own.input_field(decisive, "INDIRECT", "CONDITIONAL")
 
@@ -119,11 +129,14 @@ class Lineage:
             "unrepairedClasses": len(cleaning.unrepaired),
         }
 
-    def _theirs(self, column: str) -> str:
-        return self.theirs.get(column) or column
-
-    def _input(self) -> dict[str, Any]:
-        return LineageDataset.of_source(self.source).described({"schema": self._columns(self.source.columns)})
+    def _inputs(self, sellers: Mapping[str, Set[str | None]] | None = None) -> list[dict[str, Any]]:
+        """The table and everybody who is asked, with what was bought there."""
+        own = LineageDataset.of_source(self.source).described({"schema": self._columns(self.source.columns)})
+        found = [own]
+        for name, provider in self.providers.items():
+            sold = sorted({provider.column(a) for a, sold_by in (sellers or {}).items() if name in sold_by})
+            found.append(provider.dataset.described({"schema": self._columns(sold)} if sold else {}))
+        return found
 
     def _columns(self, columns: Sequence[str]) -> dict[str, Any]:
         return self._facet("schema", {"fields": [{"name": column} for column in columns]})

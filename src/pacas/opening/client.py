@@ -9,6 +9,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
+from pacas.client.buying.panel import PATIENCE
 from pacas.client.classes.check import Check, check
 from pacas.client.outcome.cleaning import Cleaning
 from pacas.client.safe_clean import SafeClean
@@ -75,16 +76,17 @@ class Client:
         with ExitStack() as stack:
             market: Marketplace | Mapping[str, Marketplace]
             if isinstance(provider, Mapping):
-                market = {name: self._opened(one, stack) for name, one in provider.items()}
+                patience = RemoteProvider.waiting(PATIENCE)
+                market = {name: self._opened(one, stack, patience) for name, one in provider.items()}
             else:
-                market = self._opened(provider, stack)
+                market = self._opened(provider, stack, {})
             return cleaner.clean(self.data, market, engine=self.engine, dry_run=dry_run)
 
-    def _opened(self, provider: AnyProvider, stack: ExitStack) -> Marketplace:
+    def _opened(self, provider: AnyProvider, stack: ExitStack, patience: Mapping[str, float]) -> Marketplace:
         if not isinstance(provider, str | PathLike):
             return provider
         if is_connection_file(fspath(provider)):
-            return stack.enter_context(RemoteProvider.of_file(Path(provider), send=self.send))
+            return stack.enter_context(RemoteProvider.of_file(Path(provider), send=self.send, **patience))
         return stack.enter_context(closing(open_provider(provider)))
 
     def __repr__(self) -> str:

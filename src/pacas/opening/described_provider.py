@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from pacas.engine.contract import Engine
-from pacas.errors import ConfigError, InputError
+from pacas.errors import ConfigError, FileError, InputError
 from pacas.formats.provider.make_provider import make_provider
 from pacas.formats.provider.provider_file import ProviderFile
 from pacas.formats.provider.sections import RegistrySection
 from pacas.opening.open_circle import open_circle
-from pacas.provider.ledger.ledger import Ledger, MemoryLedger
+from pacas.provider.ledger.checkpoint import Checkpoints, Signer
+from pacas.provider.ledger.ledger import Ledger
+from pacas.provider.ledger.memory_ledger import MemoryLedger
 from pacas.provider.provider import Provider
 from pacas.provider.quoter.declared import EarlierSales
 from pacas.provider.shop.contract import Tell
-from pacas.storage.url import ledger_path, open_ledger, read_ledger, state_file
+from pacas.storage.url import ledger_kind, ledger_path, open_checkpoints, open_ledger, read_ledger, state_file
 
 
 def open_described(
@@ -43,7 +46,8 @@ def open_described(
 
     try:
         circle = open_circle(file, is_asked=not read_only)
-        return make_provider(file, engine, open_file, _sold_before(file), tell, circle)
+        checkpoints = None if read_only else _checkpoints(file)
+        return make_provider(file, engine, open_file, _sold_before(file), tell, circle, checkpoints)
     except BaseException as error:
         for unused in opened:
             for_nothing = isinstance(error, InputError) and makes_a_file and unused.opening() is None
@@ -51,6 +55,23 @@ def open_described(
             if for_nothing:
                 _remove(file)
         raise
+
+
+def _checkpoints(file: ProviderFile) -> Checkpoints | None:
+    """What lets a start over many entries be short; who only reads, as an audit does, reads them all."""
+
+    def signer() -> Signer | None:
+        if not file.signing_key.exists():  # it is made when it is first served
+            return None
+        try:
+            key: Signer = import_module("pacas.server.signing_key").SigningKey.load_or_create(file.signing_key)
+        except FileError:  # who needs the key says so
+            return None
+        return key
+
+    if ledger_kind(file.ledger_url) == "memory":
+        return None
+    return Checkpoints(lambda: open_checkpoints(file.ledger_url, file.folder), signer)
 
 
 def files_of(file: ProviderFile) -> Iterator[Path]:

@@ -89,7 +89,7 @@ class ReviewConsole:
             Route("/", lambda request: RedirectResponse(FIRST, 303)),
             Route("/status", self._status),
             Route("/export/{what}", self._export),
-            Route("/receipts/{name}", self._receipt),
+            Route("/receipts/{name:path}", self._receipt),
             *(Route(path, self._page(*found)) for path, found in PAGES.items()),
             *(Route(path, self._part(*found)) for path, found in PARTS.items()),
             *(Route(path, self._action(action), methods=["POST"]) for path, action in ACTIONS.items()),

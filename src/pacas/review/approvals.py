@@ -60,7 +60,7 @@ class Approvals:
         with self._condition:
             if self._closed:
                 raise Stopped
-            self._answer = self.ahead.answer(order)
+            self._answer = order if order.key in self._journal.unanswered else self.ahead.answer(order)
             if self._answer is not None:
                 return self._answer
             self._waiting = Waiting(order, rows)
@@ -109,12 +109,13 @@ class Approvals:
             self._look_again()
         self._tell()
 
-    def reject(self, attribute: str, row: int) -> None:
+    def reject(self, attribute: str, row: int, provider: str | None = None) -> None:
         """Not this one, whenever it comes up; if it waits, it is decided on."""
         with self._condition:
-            self._journal.reject(attribute, row)
+            self._journal.reject(attribute, row, provider)
             order = None if self._waiting is None else self._waiting.order
-            if order is not None and (order.attribute, order.row) == (attribute, row) and self._answer is None:
+            rejected = (attribute, row, provider)
+            if order is not None and (order.attribute, order.row, order.provider) == rejected and self._answer is None:
                 self._settle(REJECTED)
         self._tell()
 

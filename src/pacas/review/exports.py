@@ -32,7 +32,7 @@ def export(session: ReviewSession, what: str, *, neutral: bool) -> Path:
         if what == TABLE:
             return _table(cleaning, folder, job.output.name, neutral=neutral)
         if what == CHANGES:
-            write_changes(folder / CHANGES, cleaning, key=job.key, receipts=job.receipts, neutral=neutral)
+            write_changes(folder / CHANGES, cleaning, key=job.key, receipts=job.receipts(), neutral=neutral)
         else:
             write_report(folder / REPORT, cleaning, subject=job.source.name)
         return folder / what

@@ -1,4 +1,4 @@
-"""What is reviewed: a table, how it is cleaned, where the result goes, and the provider as this buyer sees it."""
+"""What is reviewed: a table, how it is cleaned, where the result goes, and the providers as this buyer sees them."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from pacas.client.buying.offers import Offered, find_offers
-from pacas.client.buying.own_names import in_own_names
+from pacas.client.buying.panel import Seller
+from pacas.client.buying.sellers import FoundSellers, Markets
 from pacas.client.safe_clean import SafeClean
 from pacas.engine.contract import Engine, Source, Table
-from pacas.formats.journal import offers_digest, run_parts
-from pacas.protocol.marketplace import Marketplace
+from pacas.formats.journal import offers_digests, run_parts
 from pacas.remote.verifying import CheckedReceipts
 
 
@@ -55,15 +54,13 @@ class ReviewJob:
     """One that opens the table once (`opened_once`)."""
     digest: str
     """The table's."""
-    marketplace: Marketplace
-    buyer: str
-    credit: int | None
-    """What the buyer's account could spend at first; None without a limit."""
-    receipts: Mapping[str, str]
-    """The names of the receipts that are kept, by purchase; more come with each."""
+    markets: Markets
+    buyer: str | Mapping[str, str]
+    receipts: Callable[[], Mapping[str, str]]
+    """The names of the receipts that are kept by now, by purchase; those of several providers in their folders."""
     receipts_folder: Path | None
-    verify: Callable[[Sequence[Path]], CheckedReceipts] | None
-    """Verifies receipts with the key that the provider publishes, where it signs."""
+    verify: Mapping[str | None, Callable[[Sequence[Path]], CheckedReceipts]]
+    """By provider: verifies receipts with the key that it publishes, where it signs."""
     command: str
     """The command line that this review was begun with, without its budget."""
 
@@ -74,21 +71,23 @@ class ReviewJob:
         return table
 
     @cached_property
-    def market(self) -> Marketplace:
-        """The marketplace, by the client's own names."""
-        return in_own_names(self.marketplace, self.cleaner.columns)
+    def found(self) -> FoundSellers:
+        """Who can be bought from, by the client's own names."""
+        return self.cleaner.sellers(self.markets, self.source)
 
-    @cached_property
-    def offers(self) -> Mapping[str, Offered]:
-        """What may be bought of it."""
-        catalogue, cleaner = self.market.catalogue(), self.cleaner
-        wanted = cleaner.wanted(catalogue, self.source)
-        return find_offers(catalogue, wanted, self.source, cleaner.max_level, cleaner.prefer)
+    @property
+    def sellers(self) -> Mapping[str | None, Seller]:
+        """By name, or None for one alone."""
+        return self.found.sellers
+
+    @property
+    def is_panel(self) -> bool:
+        """Whether there are several, who go by their names."""
+        return None not in self.sellers
 
     def parts(self, cleaner: SafeClean) -> dict[str, Any]:
         """All that the outcome of a run follows from, as the journal knows it."""
-        offers = offers_digest(self.market.catalogue())
-        return run_parts(self.digest, cleaner, self.choices, offers, self.buyer)
+        return run_parts(self.digest, cleaner, self.choices, offers_digests(cleaner, self.markets), self.buyer)
 
     def with_budget(self, budget: int) -> ReviewJob:
         return replace(self, cleaner=self.cleaner.with_budget(budget))

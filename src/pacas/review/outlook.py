@@ -16,7 +16,7 @@ from pacas.client.classes.check import Check, check_table
 from pacas.client.outcome.cleaning import Cleaning
 from pacas.client.outcome.judgement import knee_of
 from pacas.client.outcome.repairs import PAID
-from pacas.client.outcome.steps import NOT_YET, REJECTED, Order
+from pacas.client.outcome.steps import NOT_YET, Order
 from pacas.core.histogram import Ints
 from pacas.errors import PacasError
 from pacas.review.job import ReviewJob
@@ -210,7 +210,7 @@ class Outlook:
 
     def _check(self) -> None:
         job = self._job()
-        hierarchies = all_hierarchies(job.market.catalogue(), job.cleaner.hierarchies, job.source)
+        hierarchies = all_hierarchies(job.found.catalogue, job.cleaner.hierarchies, job.source)
         self.check = check_table(job.engine, job.table, job.cleaner.fds, hierarchies, lambda _: None)
         self.marks = Marks(self.check)
 
@@ -220,7 +220,7 @@ class Outlook:
         if run.state == DONE and run.final is not None:
             self.view = View(run, len(recalled.outcomes), run.final, None, (), _looked_over(run.final))
             return
-        now = _dry(job, Replay(recalled, lambda order: NOT_YET))
+        now = _dry(job, Replay(recalled, lambda order, rows: NOT_YET))
         rest = _planning(run, recalled)
         plan = _dry(job, rest)
         self.view = View(run, len(recalled.outcomes), now, plan, tuple(_planned(rest, plan)), _looked_over(now))
@@ -266,17 +266,12 @@ def _looked_over(cleaning: Cleaning) -> Written:
 
 
 def _dry(job: ReviewJob, observer: Replay) -> Cleaning:
-    return job.cleaner.clean(job.source, job.marketplace, observer=observer, engine=job.engine, dry_run=True)
+    return job.cleaner.clean(job.source, job.markets, observer=observer, engine=job.engine, dry_run=True)
 
 
 def _planning(run: Run, recalled: Recalled) -> Replay:
     """All that is worth it, but for what somebody does not want."""
-
-    def rejected(order: Order) -> str | None:
-        no_more = run.journal.ahead.buys_no_more or run.journal.is_rejected(order.attribute, order.row)
-        return REJECTED if no_more else None
-
-    return Replay(recalled, rejected)
+    return Replay(recalled, run.journal.declined)
 
 
 def _planned(rest: Replay, plan: Cleaning) -> Iterator[PlannedPurchase]:

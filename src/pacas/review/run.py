@@ -128,7 +128,7 @@ class Run:
         job = self.job
         try:
             cleaning = job.cleaner.clean(
-                job.source, job.marketplace, run=self.journal.run, observer=_Watching(self), engine=job.engine
+                job.source, job.markets, run=self.journal.run, observer=_Watching(self), engine=job.engine
             )
             self._is(WRITING)
             self.final = cleaning
@@ -208,7 +208,9 @@ class _Watching(Relaying):
 class Replay(Observer):
     """A run up to where another one has come, and from there on as it is told."""
 
-    def __init__(self, recalled: Recalled, otherwise: Callable[[Order], str | None] = lambda order: None) -> None:
+    def __init__(
+        self, recalled: Recalled, otherwise: Callable[[Order, Ints], str | None] = lambda order, rows: None
+    ) -> None:
         """`otherwise` says why an order is not bought; all others are."""
         self._recalled, self._otherwise = recalled, otherwise
         self.orders: list[tuple[Order, Ints]] = []
@@ -223,7 +225,7 @@ class Replay(Observer):
         return known[number] if number < len(known) else None
 
     def approve(self, order: Order, rows: Ints) -> Order | str:
-        reason = self._otherwise(order)
+        reason = self._otherwise(order, rows)
         if reason is not None:
             return reason
         self.orders.append((order, rows))

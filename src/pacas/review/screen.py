@@ -66,10 +66,6 @@ class Facets:
     def of(cls, given: Mapping[str, str]) -> Facets:
         return cls(**{name: given.get(name, "") for name in ("attribute", "fd", "size", "look", "reason")})
 
-    @property
-    def is_empty(self) -> bool:
-        return not any((self.attribute, self.fd, self.size, self.look, self.reason))
-
     def rows(self, marks: Marks | None, written: Written | None) -> Ints | None:
         """Their numbers, ascending; None for all rows."""
         wanted: list[Ints] = []

@@ -72,8 +72,13 @@ class ReviewSession:
         return self.run.recalled.spent
 
     @property
+    def kept_aside(self) -> int:
+        """What orders may have cost that one of several providers has not answered."""
+        return sum(order.ceiling for order in self.run.journal.unanswered.values())
+
+    @property
     def remaining(self) -> int:
-        return self.job.cleaner.budget - self.spent
+        return self.job.cleaner.budget - self.spent - self.kept_aside
 
     def written(self) -> Written | None:
         """What would be written now, with edits; None until that is known."""
@@ -106,14 +111,15 @@ class ReviewSession:
         known = () if view is None else view.orders
         return next((one.worth for one in known if one.order.key.rpartition(":")[2] == str(order.step)), None)
 
-    def ladder(self, attribute: str, row: int) -> list[Quote | Refusal] | None:
-        """A row's quotes by level, which are free; None where nobody sells the attribute."""
-        offered = self.job.offers.get(attribute)
+    def ladder(self, attribute: str, row: int, provider: str | None = None) -> list[Quote | Refusal] | None:
+        """A row's quotes by level, which are free; None where the provider does not sell the attribute."""
+        seller = self.job.sellers[provider]
+        offered = seller.offers.get(attribute)
         if offered is None:
             return None
         columns = offered.offer.columns
         given = self.job.engine.rows(self.job.table, np.array([row]), columns).to_pydict()
-        return self.job.market.quote_batch(attribute, given)[0]
+        return seller.marketplace.quote_batch(attribute, given)[0]
 
     # ---- orders -----------------------------------------------------------------------------------------------
 
@@ -130,15 +136,15 @@ class ReviewSession:
             on_disk = partial(self.run.journal.approve_ahead, [PlannedOrder.of(order)])
             if not self.approvals.answer(key, order, first=on_disk):
                 raise InputError(STALE)
-        what = f"{order.attribute} of row {order.row:,}, level {order.request.level}"
+        what = f"{_what(order.attribute, order.row, order.provider)}, level {order.request.level}"
         return f"approved: {what}, at most {credits_words(order.ceiling)}"
 
     def _at_level(self, order: Order, level: int) -> Order:
-        offered = self.job.offers[order.attribute]
-        if level not in offered.levels:
+        seller = self.job.sellers[order.provider]
+        if level not in seller.offers[order.attribute].levels:
             raise InputError(f"{order.attribute} is not bought at level {level}")
         request = Request(order.request.tuple, order.attribute, level)
-        quoted = self.job.market.quote(request)
+        quoted = seller.marketplace.quote(request)
         if isinstance(quoted, Refusal):
             raise InputError(f"level {level} is refused: {quoted.reason.value}")
         if quoted.price > self.remaining:
@@ -148,13 +154,14 @@ class ReviewSession:
 
     def reject(self, key: str) -> str:
         order = self._waiting(key).order
-        return self.reject_ahead(order.attribute, order.row)
+        return self.reject_ahead(order.attribute, order.row, order.provider)
 
-    def reject_ahead(self, attribute: str, row: int) -> str:
+    def reject_ahead(self, attribute: str, row: int, provider: str | None = None) -> str:
         """Not this one, whenever it comes up, in this review or when somebody else goes on with the run."""
         with self._lock:
-            self.approvals.reject(attribute, row)
-        return f"rejected: nothing is bought for {attribute} of row {row:,}"
+            self.approvals.reject(attribute, row, provider)
+        told = f"rejected: nothing is bought for {_what(attribute, row, provider)}"
+        return told if provider is None else f"{told}; another provider may still be asked"
 
     def pin_instead(self, key: str, value: str, *, whole_class: bool) -> str:
         """Write a value by hand, for the row that would be asked about or its class, and buy nothing."""
@@ -184,13 +191,13 @@ class ReviewSession:
         told = f"approved: {len(orders):,} of the plan, for at most {credits_words(cost)} in all"
         return f"{told}; what comes otherwise is asked about"
 
-    def approve_ahead(self, attribute: str, row: int, level: int, most: int | None) -> str:
+    def approve_ahead(self, attribute: str, row: int, level: int, most: int | None, provider: str | None = None) -> str:
         """One of the plan, at the level that was seen there and for no more."""
-        asked = (attribute, row, level)
-        order = next((one.order for one in self.plan() if PlannedOrder.of(one.order)[:3] == asked), None)
+        asked = (attribute, row, level, provider)
+        order = next((one.order for one in self.plan() if PlannedOrder.of(one.order).place == asked), None)
         if order is None:
             raise InputError("that order is not in the plan any more")
-        what = f"{attribute} of row {row:,}"
+        what = _what(attribute, row, provider)
         _check_seen(what, order.ceiling, most)
         with self._lock:
             self.approvals.approve_planned([PlannedOrder.of(order)])
@@ -287,6 +294,11 @@ class ReviewSession:
             self.run.write()
         self.changed()
         return f"{self.job.output} written"
+
+
+def _what(attribute: str, row: int, provider: str | None) -> str:
+    """Which order somebody has decided on."""
+    return f"{attribute} of row {row:,}" + ("" if provider is None else f" from {provider}")
 
 
 def _told(edit: Edit) -> str:

@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-from pacas.cli.data_options import takes
 from pacas.cli.market.named_panel import NamedPanel
 from pacas.cli.market.named_provider import NamedProvider
+from pacas.cli.options import takes
 from pacas.core.money import nanocredits
 from pacas.errors import InputError
 from pacas.formats.cells_file import CellsFile
@@ -18,10 +18,6 @@ from pacas.formats.client_file import ClientFile
 
 ClientArgument = Annotated[
     Path, typer.Argument(metavar="CLIENT.toml", help="The client's file: table and dependencies.")
-]
-ProviderOption = Annotated[
-    str | None,
-    typer.Option("--provider", metavar="PROVIDER", help="The provider's file or URL. Without one nothing is bought."),
 ]
 ProvidersOption = Annotated[
     list[str] | None,

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated
 
 import typer
 
@@ -15,41 +13,33 @@ from pacas.cli.clean.job import Job, Options, make_job
 from pacas.cli.clean.lineage import check_sink, told_lineage
 from pacas.cli.clean.offers import compared_offers, offers_as_json, print_offers
 from pacas.cli.clean.review import Review, make_review, print_review
-from pacas.cli.clean.run import Markets, continuable, credit_words, notes, run_clean, run_dry, unmatched
+from pacas.cli.clean.run import continuable, credit_words, notes, run_clean, run_dry, unmatched
 from pacas.cli.clean.summary import as_json, print_plan, print_summary, print_unbought
-from pacas.cli.data_options import EngineOption, KeyOption, MasterOption, MemoryOption, opened_engine, reads_a_table
-from pacas.cli.market.named_panel import HowToReach, NamedPanel, opened_panel, says_how_to_reach, whom_to_ask
-from pacas.cli.market.named_provider import KeepingReceipts, NamedProvider, opened_market, receipts_beside
+from pacas.cli.data_options import UNSAID, KeyOption, chooses_an_engine, opened_engine, reads_a_table
+from pacas.cli.market.named_panel import NamedPanel, opened_markets, whom_to_ask
+from pacas.cli.market.named_provider import NamedProvider, receipts_beside
 from pacas.cli.market.would_match import print_would_match, would_match
-from pacas.cli.options import (
-    Json,
-    is_url,
-    out,
-    print_json,
-    printable,
-    progress,
-)
-from pacas.client.outcome.offered_terms import StandingOffers
-from pacas.core.money import credits_words, in_credits
+from pacas.cli.options import AT_HAND, HowToBuy, Json, out, print_json, printable, progress, says_how_to_buy
+from pacas.core.money import in_credits
 from pacas.engine.choosing import EngineChoice
-from pacas.engine.contract import Engine
 from pacas.errors import InputError
 from pacas.formats.client_file import ClientFile, read_client_file
 from pacas.formats.relations.relations import AS_IT_IS, Reading
 
-AS_USUAL, AT_HAND = HowToClean(), HowToReach()
+AS_USUAL = HowToClean()
 
 
 @says_how_to_clean
-@says_how_to_reach
+@says_how_to_buy
 @reads_a_table
+@chooses_an_engine
 def command(
     client: ClientArgument,
     provider: ProvidersOption = None,
     how: HowToClean = AS_USUAL,
     resume: Annotated[bool, typer.Option("--resume", help="Continue an interrupted run; pay nothing twice.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be bought; pay, write nothing.")] = False,
-    reach: HowToReach = AT_HAND,
+    reach: HowToBuy = AT_HAND,
     doubtful: Annotated[
         Path | None, typer.Option(metavar="FILE.csv", help="Write the cells that somebody should look at.")
     ] = None,
@@ -72,9 +62,7 @@ def command(
     ] = None,
     key: KeyOption = None,
     reading: Reading = AS_IT_IS,
-    engine: EngineOption = None,
-    master: MasterOption = None,
-    memory: MemoryOption = None,
+    engine: EngineChoice = UNSAID,
     json: Json = False,
 ) -> None:
     """Repair a table by its own evidence where that suffices, and with values that are bought where they help most.
@@ -96,19 +84,20 @@ def command(
     account at a URL could spend before; null without a limit), to_look_at (row, attribute, old, new, guess, look:
     why, sure: where it weighs), repair_error, score, hindsight (null without --truth; vote, true: spent, error, where
     it weighs), explanation (null without --explain), dry_run, offers (in a dry run, where some stand: provider with
-    several, offer, prepaid, days, cost_now, cost, bill, pays); output, journal, report, changes (not in a dry run);
+    several, offer, prepaid, days, cost_now, cost, bill, pays, saves, anew: null or the plan that would be made on
+    its terms: purchases, list_price, bill, violations_after); output, journal, report, changes (not in a dry run);
     providers (name, spent, purchases, reliability: by attribute, away: null or why; where there are several, and then
-    provider in purchases); would_match (attribute, found, tried: those that find nobody, and would in another
-    spelling; where there are any); where it weighs, weighing (careful, free, paid, vote, expected: spent, error,
-    knee: null or spent, error, rates: fd, wrong, overwritten, misplaced, mixed, doubtful: row, attribute, value,
-    guess, sure, written)
+    provider in purchases, and may_have_cost: orders that nobody has answered); would_match (attribute, found, tried:
+    those that find nobody, and would in another spelling; where there are any; with several, provider); where it
+    weighs, weighing (careful, free, paid, vote, expected: spent, error, knee: null or spent, error, rates: fd, wrong,
+    overwritten, misplaced, mixed, doubtful: row, attribute, value, guess, sure, written)
 
     Exit code 0: done; 3: done and written, but more than a tenth of the written cells are doubtful.
 
     Example: pacas clean client.toml --provider provider.toml --budget 2 --output clean.csv
     """
     file = read_client_file(client)
-    with opened_engine(EngineChoice(engine, master, memory).over(file.engine_choice)) as asked:
+    with opened_engine(engine.over(file.engine_choice)) as asked:
         named = whom_to_ask(provider, file, reach)
         check_sink(lineage)
         options = Options(
@@ -131,10 +120,10 @@ def command(
             job = make_job(options, asked)
         receipts = None if dry_run else reach.receipts
         beside = receipts_beside(job.output)
-        if resume and not dry_run and receipts is None and isinstance(named, NamedProvider) and beside.is_dir():
-            receipts = beside if is_url(named.provider) else None
-        with continuable(), _opened(named, receipts, asked) as market:
-            marketplace, name, credit, kept, standing = market
+        if resume and not dry_run and receipts is None and named is not None and named.signs and beside.is_dir():
+            receipts = beside
+        with continuable(), opened_markets(named, receipts, asked) as market:
+            marketplace, name, credit, standing = market
             for note in notes(job, client.name, marketplace, resume and not dry_run):
                 print(f"pacas: {note}", file=sys.stderr)
             if credit is not None and (not json or credit < job.cleaner.budget):
@@ -144,14 +133,20 @@ def command(
                 if dry_run:
                     cleaning, was_done = run_dry(job, marketplace, asked, tell), False
                 else:
-                    with told_lineage(lineage, job, named if isinstance(named, NamedProvider) else None) as complete:
+                    with told_lineage(lineage, job, named, marketplace) as complete:
                         cleaning, was_done = run_clean(job, marketplace, name, resume, asked, tell)
                         complete(cleaning)
+                away = {} if cleaning.panel is None else cleaning.panel.away
                 others = unmatched(job, marketplace, cleaning, asked)
-                offers = compared_offers(cleaning, {who: ask() for who, ask in standing.items()} if dry_run else {})
-        for who, why in {} if cleaning.panel is None else cleaning.panel.away.items():
+                offers = compared_offers(
+                    cleaning,
+                    {who: ask() for who, ask in standing.items() if who not in away} if dry_run else {},
+                    marketplace,
+                    lambda other: run_dry(job, other, asked, tell),
+                )
+        for who, why in away.items():
             print(f"pacas: {printable(who)}: {why}", file=sys.stderr)
-        review = Review() if dry_run else make_review(job, cleaning, asked, kept())
+        review = Review() if dry_run else make_review(job, cleaning, asked, market.receipts())
     if json:
         account = {"credit": None if credit is None else in_credits(credit)}
         told = as_json(cleaning, dry=dry_run) | account | review.as_json() | ({} if dry_run else _files(job))
@@ -179,32 +174,6 @@ def _files(job: Job) -> dict[str, str | None]:
     report = None if job.report is None else str(job.report)
     lists = {} if job.changes is None else {"changes": str(job.changes)}
     return {"output": str(job.output), "journal": str(job.journal), "report": report, **lists}
-
-
-class _OpenedMarket(NamedTuple):
-    """Where a cleaning buys, who buys there, what its account may spend, and which receipts are kept of it."""
-
-    marketplace: Markets
-    buyer: str | Mapping[str, str]
-    credit: int | None
-    receipts: Callable[[], Mapping[str, str]]
-    standing: Mapping[str | None, Callable[[], StandingOffers]]
-    """By the provider's name, or None: how to ask for the offers that may be accepted there."""
-
-
-@contextmanager
-def _opened(
-    reach: NamedProvider | NamedPanel | None, receipts: Path | None, engine: Engine[Any]
-) -> Iterator[_OpenedMarket]:
-    if isinstance(reach, NamedPanel):
-        with opened_panel(reach, receipts, engine) as panel:
-            for who, limit in panel.credits.items():
-                print(f"pacas: {printable(who)}: {credits_words(limit)} may be spent there", file=sys.stderr)
-            yield _OpenedMarket(panel.markets, panel.buyers, None, lambda: panel.receipts, dict(panel.standing.items()))
-    else:
-        with opened_market(reach, receipts, engine) as (market, buyer, credit, standing):
-            kept = market.kept if isinstance(market, KeepingReceipts) else {}
-            yield _OpenedMarket(market, buyer, credit, lambda: kept, {None: standing})
 
 
 def _budget(given: str | None, file: ClientFile, reach: NamedProvider | NamedPanel | None) -> str:

@@ -100,26 +100,14 @@ def make_job(options: Options, engine: Engine[Any]) -> Job:
     )
     if options.provider is None and cleaner.strategy != WEIGH:
         raise InputError("the paper's strategy repairs with what it buys; give --provider, or take --strategy weigh")
-    if options.lineage is not None and isinstance(options.provider, NamedPanel):
-        raise InputError("--lineage tells of one provider; leave it out where there are several")
     if options.doubtful is not None and cleaner.strategy != WEIGH:
         raise InputError("--doubtful: only a client that weighs knows doubts; leave it out, or --strategy paper")
     output = how.output or default_output(source)
     if options.dry_run:
         _check_dry(options)
     else:
-        bought_from = [] if options.provider is None else options.provider.files()
-        read = [*client_files(client, found), *bought_from]
-        check_written(output, options.report, source, options.truth, read)
+        _check_files(options, output, source, found)
         _check_fits(output, source, engine)
-        written = [output, journal_of(output), *([] if options.report is None else [options.report])]
-        read += [] if options.truth is None else [options.truth]
-        for option, path in {"--doubtful": options.doubtful, "--changes": options.changes}.items():
-            if path is not None:
-                check_list(path, option, written, read, source)
-                written.append(path)
-        if options.lineage is not None and "://" not in options.lineage:
-            _check_apart(Path(options.lineage), "--lineage", written, read, source)
     truth = None if options.truth is None else _truth(options.truth, source, engine)
     cell = None if options.explain is None else explained_cell(options.explain, source, engine)
     choices = {"max_level": max_level, **cleaner.choices}
@@ -131,7 +119,8 @@ def _found(
     files: Sequence[CellsFile], key: Sequence[str], source: Source, engine: Engine[Any]
 ) -> tuple[list[Cell], list[str]]:
     """The cells that other tools have found, by row; and what their files say of no cell."""
-    found = [file.read(key) for file in files]
+    encoding = source.encoding if isinstance(source, RelationFile) else None
+    found = [file.read(key, encoding) for file in files]
     cells = [cell for one in found for cell in numbered(one, source, engine)]
     return cells, [
         f"{one.name}: {counted(one.left_out, 'failure')} of no single cell left out" for one in found if one.left_out
@@ -218,6 +207,20 @@ def _truth(path: Path, source: Source, engine: Engine[Any]) -> RelationFile:
 
 
 # ---- where a cleaning writes, and what it must not write over ------------------------------------------------------
+
+
+def _check_files(options: Options, output: Path, source: Source, found: Sequence[CellsFile]) -> None:
+    """Raise if something that is to be written could not be, or would take the place of what is read or written."""
+    read = [*client_files(options.client, found), *([] if options.provider is None else options.provider.files())]
+    check_written(output, options.report, source, options.truth, read)
+    written = [output, journal_of(output), *([] if options.report is None else [options.report])]
+    read += [] if options.truth is None else [options.truth]
+    for option, path in {"--doubtful": options.doubtful, "--changes": options.changes}.items():
+        if path is not None:
+            check_list(path, option, written, read, source)
+            written.append(path)
+    if options.lineage is not None and "://" not in options.lineage:
+        _check_apart(Path(options.lineage), "--lineage", written, read, source)
 
 
 def journal_of(output: Path) -> Path:

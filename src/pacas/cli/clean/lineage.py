@@ -5,26 +5,29 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
+from threading import Thread
 from urllib.parse import urlsplit
 from uuid import uuid4
 
 from pacas.cli.clean.job import Job
+from pacas.cli.market.named_panel import NamedPanel
 from pacas.cli.market.named_provider import NamedProvider
 from pacas.cli.options import is_url
+from pacas.client.buying.sellers import Markets, meant
 from pacas.client.outcome.cleaning import Cleaning
 from pacas.errors import InputError
-from pacas.formats.lineage import Event, Lineage, LineageDataset
+from pacas.formats.lineage import Event, Lineage, LineageDataset, LineageProvider
 
 USUAL_PATH = "/api/v1/lineage"
 """Where servers of OpenLineage take events."""
 API_KEY = "OPENLINEAGE_API_KEY"
 SECONDS = 5.0
-"""How long an address may take to answer."""
+"""How long a sink may take."""
 
 Sink = Callable[[Event], None]
 Complete = Callable[[Cleaning], None]
@@ -45,7 +48,9 @@ def _is_address(url: str) -> bool:
 
 
 @contextmanager
-def told_lineage(named: str | None, job: Job, reach: NamedProvider | None) -> Iterator[Complete]:
+def told_lineage(
+    named: str | None, job: Job, reach: NamedProvider | NamedPanel | None, markets: Markets
+) -> Iterator[Complete]:
     """Tell a sink that a run starts, and how it ends: what is given here to be called is called when all is done."""
     if named is None:
         yield lambda cleaning: None
@@ -56,8 +61,7 @@ def told_lineage(named: str | None, job: Job, reach: NamedProvider | None) -> It
         f"pkg:pypi/pacas@{version('pacas')}",
         job.source,
         job.output,
-        _dataset(reach),
-        job.cleaner.columns,
+        _providers(job, reach, markets),
     )
     tell = _harmless(_sink(named))
     tell(lineage.start(datetime.now(UTC)))
@@ -68,9 +72,20 @@ def told_lineage(named: str | None, job: Job, reach: NamedProvider | None) -> It
         raise
 
 
-def _dataset(reach: NamedProvider | None) -> LineageDataset | None:
-    if reach is None:
-        return None
+def _providers(
+    job: Job, reach: NamedProvider | NamedPanel | None, markets: Markets
+) -> dict[str | None, LineageProvider]:
+    """Everybody who is there, each with the client's names for its columns."""
+    columns = job.cleaner.columns
+    if isinstance(reach, NamedPanel) and isinstance(markets, Mapping):
+        return {
+            name: LineageProvider(_dataset(reach.members[name]), meant(columns, market.catalogue()))
+            for name, market in markets.items()
+        }
+    return {None: LineageProvider(_dataset(reach), columns)} if isinstance(reach, NamedProvider) else {}
+
+
+def _dataset(reach: NamedProvider) -> LineageDataset:
     return (
         LineageDataset(reach.provider, "sold")
         if is_url(reach.provider)
@@ -79,19 +94,29 @@ def _dataset(reach: NamedProvider | None) -> LineageDataset | None:
 
 
 def _harmless(sink: Sink) -> Sink:
-    """A sink of which only the first failure is heard, in one line."""
+    """A sink of which only the first failure is heard, in one line, and that is waited for so long and no longer."""
     failed = False
 
     def tell(event: Event) -> None:
         nonlocal failed
-        try:
-            sink(event)
-        except Exception as error:  # whatever it is: a cleaning that was paid for goes before
-            if not failed:
-                print(f"pacas: lineage could not be told ({_why(error)}); the run goes on", file=sys.stderr)
-            failed = True
+        errors: list[Exception] = []
+        sending = Thread(target=_tried, args=(sink, event, errors), daemon=True)
+        sending.start()
+        sending.join(SECONDS)  # a time-out of HTTP begins anew with each byte, and a pipe has none
+        if sending.is_alive():
+            errors = [InputError(f"it took more than {SECONDS:g} seconds")]
+        if errors and not failed:
+            print(f"pacas: lineage could not be told ({_why(errors[0])}); the run goes on", file=sys.stderr)
+        failed = failed or bool(errors)
 
     return tell
+
+
+def _tried(sink: Sink, event: Event, errors: list[Exception]) -> None:
+    try:
+        sink(event)
+    except Exception as error:  # whatever it is: a cleaning that was paid for goes before
+        errors.append(error)
 
 
 def _why(error: Exception) -> str:
@@ -113,14 +138,14 @@ def _appended(path: Path) -> Sink:
 
 
 def _sent(url: str) -> Sink:
+    import httpx  # takes longer to load than most commands to run
+
     parts = urlsplit(url)
     address = url if parts.path.strip("/") else url.rstrip("/") + USUAL_PATH
     is_safe = parts.scheme == "https" or parts.hostname in ("localhost", "127.0.0.1", "::1")
     key = os.environ.get(API_KEY) if is_safe else None  # it goes nowhere in the clear
 
     def send(event: Event) -> None:
-        import httpx  # takes longer to load than most commands to run
-
         headers = {} if not key else {"Authorization": f"Bearer {key}"}
         with httpx.stream(
             "POST", address, json=event, headers=headers, timeout=SECONDS, follow_redirects=False

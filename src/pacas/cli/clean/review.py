@@ -11,6 +11,7 @@ from rich.text import Text
 
 from pacas.cli.clean.job import Job
 from pacas.cli.options import out, printable
+from pacas.cli.plain_table import plain_table
 from pacas.client.outcome.cleaning import Cleaning
 from pacas.client.outcome.explain import Explanation, as_dict, explain, in_words
 from pacas.client.outcome.hindsight import Hindsight
@@ -18,8 +19,7 @@ from pacas.client.outcome.score import AttributeScore, CellCounts, Score
 from pacas.core.money import in_credits
 from pacas.engine.contract import Engine
 from pacas.errors import FileError
-from pacas.formats.report.changes_file import write_changes
-from pacas.formats.report.doubtful import write_doubtful
+from pacas.formats.report.changes_file import write_changes, write_doubtful
 from pacas.formats.report.report import write_report
 
 QUARTERS = ("0 – ¼", "¼ – ½", "½ – ¾", "¾ – 1")
@@ -95,7 +95,8 @@ def _rows(score: Score) -> dict[str, AttributeScore]:
 
 
 def _errors(rows: Mapping[str, AttributeScore]) -> Table:
-    table = _table("against the truth", ("repair error", "wrong cells", "precision", "recall", "F1"))
+    heads = ("repair error", "wrong cells", "precision", "recall", "F1")
+    table = plain_table("against the truth", *heads, numbers=heads)
     for name, found in rows.items():
         counts = found.counts or CellCounts()
         ratios = ("–" if ratio is None else f"{ratio:.3f}" for ratio in (counts.precision, counts.recall, counts.f1))
@@ -110,14 +111,7 @@ def _change(before: float, after: float, form: str) -> Text:
 
 
 def _shares(what: str, heads: Sequence[str], rows: Mapping[str, Sequence[float]]) -> Table:
-    table = _table(what, heads)
+    table = plain_table(what, *heads, numbers=heads)
     for name, shares in rows.items():
         table.add_row(name, *(f"{share:.1%}" for share in shares))
-    return table
-
-
-def _table(what: str, heads: Sequence[str]) -> Table:
-    table = Table(what, box=None, pad_edge=False)
-    for head in heads:
-        table.add_column(head, justify="right")
     return table

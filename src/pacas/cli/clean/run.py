@@ -12,10 +12,13 @@ from typing import Any
 import numpy as np
 
 from pacas.cli.clean.job import Job
+from pacas.cli.market.would_match import Found
 from pacas.cli.options import printable
 from pacas.client.buying.offers import LacksColumn, find_offers, said_in_columns, unknown_labels
 from pacas.client.buying.own_names import in_own_names
-from pacas.client.buying.respelling import Respelled, respelled
+from pacas.client.buying.panel import FAILURES
+from pacas.client.buying.respelling import Respelled, Tuple, respelled
+from pacas.client.buying.sellers import Markets, meant
 from pacas.client.classes.check import Tell
 from pacas.client.outcome.cleaning import Cleaning
 from pacas.client.outcome.edits import edited
@@ -24,20 +27,17 @@ from pacas.core.money import credits_words
 from pacas.core.words import counted
 from pacas.engine.contract import Engine
 from pacas.errors import KeyReusedError, PacasError, RemoteError, ReplayError
-from pacas.formats.journal import Journal, offers_digest, recorded_run, run_parts
+from pacas.formats.journal import Journal, offers_digests, recorded_run, run_parts
 from pacas.formats.relations.cleaned import write_cleaned
 from pacas.protocol.marketplace import Marketplace
-from pacas.protocol.messages import Reason
+from pacas.protocol.messages import Offer, Reason, refused
 from pacas.suggest.mapping.column_mapping import map_names
 
 LOOKED_AT = 1000
 """Rows that find nothing, of which it is asked whether they would in another spelling."""
+NOBODY = refused(Reason.NO_MATCH)
 SECONDS = 0.1
 """How often the terminal is told of the progress."""
-
-
-Markets = Marketplace | Mapping[str, Marketplace]
-"""Where a cleaning buys: of one provider, or of several by name."""
 
 
 def notes(job: Job, client: str, marketplace: Markets, resume: bool) -> Iterator[str]:
@@ -51,8 +51,32 @@ def notes(job: Job, client: str, marketplace: Markets, resume: bool) -> Iterator
             f"nothing to clean: no dependency is turned on in {client}; take the # from one that is there and that you "
             'know to be true, write one, such as "zip -> city", or name cells with --cells'
         )
-    if not isinstance(marketplace, Mapping):
+    if isinstance(marketplace, Mapping):
+        for name, market in marketplace.items():
+            yield from (printable(f"{name}: {line}") for line in _near_names(job, market))
+    else:
         yield from _offer_notes(job, marketplace)
+
+
+def _near_names(job: Job, market: Marketplace) -> Iterator[str]:
+    """Which columns one of several may call otherwise. What it cannot be bought from for is said later."""
+    cleaner, own = job.cleaner, job.source.columns
+    with suppress(*FAILURES):
+        catalogue = in_own_names(market, meant(cleaner.columns, market.catalogue())).catalogue()
+        found_by = dict.fromkeys(
+            c for a in cleaner.wanted(catalogue, job.source) & {*catalogue} for c in catalogue[a].columns
+        )
+        for pair in map_names([c for c in own if c not in cleaner.columns], [c for c in found_by if c not in own]):
+            yield f"if its {pair.provider!r} is your {pair.client!r}, {said_in_columns(pair.client, pair.provider)}"
+        yield from _sold_otherwise(job, catalogue)
+
+
+def _sold_otherwise(job: Job, catalogue: Mapping[str, Offer]) -> Iterator[str]:
+    """What is wanted, and may be for sale by another name."""
+    unsold = sorted(job.cleaner.wanted(catalogue, job.source) - catalogue.keys())
+    for pair in map_names(unsold, [a for a in catalogue if a not in job.source.columns]):
+        how = said_in_columns(pair.client, pair.provider)
+        yield printable(f"{pair.client!r} is not for sale; if that is the provider's {pair.provider!r}, {how}")
 
 
 def _offer_notes(job: Job, marketplace: Marketplace) -> Iterator[str]:
@@ -64,10 +88,7 @@ def _offer_notes(job: Job, marketplace: Marketplace) -> Iterator[str]:
     except LacksColumn as lack:
         near = map_names([c for c in job.source.columns if c not in cleaner.columns], [lack.column])
         raise lack.with_near(near[0].client) if near else lack from None
-    unsold, unnamed = sorted(wanted - catalogue.keys()), [a for a in catalogue if a not in job.source.columns]
-    for pair in map_names(unsold, unnamed):
-        how = said_in_columns(pair.client, pair.provider)
-        yield printable(f"{pair.client!r} is not for sale; if that is the provider's {pair.provider!r}, {how}")
+    yield from _sold_otherwise(job, catalogue)
     for attribute, offered in offers.items():
         own = cleaner.hierarchies.get(attribute)
         unknown, labels = (0, 0) if own is None else unknown_labels(own, offered)
@@ -78,21 +99,32 @@ def _offer_notes(job: Job, marketplace: Marketplace) -> Iterator[str]:
             )
 
 
-def unmatched(job: Job, marketplace: Markets, cleaning: Cleaning, engine: Engine[Any]) -> dict[str, Respelled]:
-    """Per attribute, what other spellings would find of the tuples that find nothing; of one provider."""
-    if isinstance(marketplace, Mapping):
-        return {}
-    market = in_own_names(marketplace, job.cleaner.columns)
-    found = {}
-    for attribute, offer in market.catalogue().items():
-        left = [u.rows for u in cleaning.unrepaired if (u.attribute, u.reason) == (attribute, Reason.NO_MATCH.value)]
-        if left:
-            rows = np.concatenate(left)[:LOOKED_AT]
-            tuples = engine.rows(engine.open(job.source, offer.columns), rows, offer.columns).to_pylist()
-            with suppress(PacasError):  # a hint; what was done is done
+def unmatched(job: Job, marketplace: Markets, cleaning: Cleaning, engine: Engine[Any]) -> Found:
+    """What other spellings would find of the tuples that find nothing, at each provider that finds nothing by them."""
+    found: dict[tuple[str | None, str], Respelled] = {}
+    markets = marketplace if isinstance(marketplace, Mapping) else {None: marketplace}
+    for who, one in markets.items():
+        with suppress(*FAILURES):  # a hint; what was done is done
+            columns = job.cleaner.columns if who is None else meant(job.cleaner.columns, one.catalogue())
+            market = in_own_names(one, columns)
+            for attribute, offer in market.catalogue().items():
+                tuples = _unfound(job, market, offer, cleaning, engine)
                 if (other := respelled(market, offer, tuples)) is not None:
-                    found[attribute] = other
+                    found[who, attribute] = other
     return found
+
+
+def _unfound(job: Job, market: Marketplace, offer: Offer, cleaning: Cleaning, engine: Engine[Any]) -> list[Tuple]:
+    """Tuples of what stays as it is, by which this provider finds nobody. Of several, another may have said why not."""
+    reasons = {Reason.NO_MATCH.value} if cleaning.panel is None else {reason.value for reason in Reason}
+    left = [u.rows for u in cleaning.unrepaired if u.attribute == offer.attribute and u.reason in reasons]
+    if not left or not {*offer.columns} <= {*job.source.columns}:
+        return []
+    rows = engine.rows(engine.open(job.source, offer.columns), np.concatenate(left)[:LOOKED_AT], offer.columns)
+    if cleaning.panel is None:
+        return list(rows.to_pylist())
+    finest = market.quote_batch(offer.attribute, rows.to_pydict()).prices[:, 0]
+    return [one for one, price in zip(rows.to_pylist(), finest.tolist(), strict=True) if price == NOBODY]
 
 
 def credit_words(buyer: str, credit: int, budget: int) -> str:
@@ -111,14 +143,11 @@ def run_clean(
     job: Job, marketplace: Markets, buyer: str | Mapping[str, str], resume: bool, engine: Engine[Any], tell: Tell
 ) -> tuple[Cleaning, bool]:
     """Clean, write the output, and close the journal; and whether an earlier run had done all that."""
-    provider: str | dict[str, str]
     if isinstance(marketplace, Mapping):
-        marketplace = _of_that_run(job.journal, marketplace) if resume else marketplace
-        provider = {name: offers_digest(market.catalogue()) for name, market in marketplace.items()}
+        marketplace = of_that_run(job.journal, marketplace) if resume else marketplace
         buyer = buyer if isinstance(buyer, str) else {name: buyer[name] for name in marketplace}
-    else:
-        provider = offers_digest(job.cleaner.catalogue(marketplace))
-    parts = run_parts(engine.digest(job.source), job.cleaner, job.choices, provider, buyer)
+    offers = offers_digests(job.cleaner, marketplace)
+    parts = run_parts(engine.digest(job.source), job.cleaner, job.choices, offers, buyer)
     journal = Journal(job.journal, parts, resume=resume)
     with _never_losing(journal):
         watched = Watched(journal, tell)
@@ -131,14 +160,17 @@ def run_clean(
     return cleaning, journal.is_done
 
 
-def _of_that_run(path: Path, markets: Mapping[str, Marketplace]) -> Mapping[str, Marketplace]:
+def of_that_run(path: Path, markets: Mapping[str, Marketplace]) -> Mapping[str, Marketplace]:
     """Those that were there when a run was begun: it goes on with these."""
     recorded = recorded_run(path)
     known = markets if recorded is None else recorded.header.parts.get("provider")
     if not isinstance(known, Mapping):
         return markets
     if gone := [name for name in known if name not in markets]:
-        raise RemoteError(f"{', '.join(gone)}: not there now, and the run was begun with it; try again later")
+        raise RemoteError(
+            f"{', '.join(gone)}: not there now, and the run was begun with it; try again later, or remove "
+            f"{path.name} and begin anew with the others: what was bought costs the same buyer nothing again"
+        )
     for name in markets:
         if name not in known:
             print(f"pacas: {printable(name)} is left out: it was away when this run was begun", file=sys.stderr)

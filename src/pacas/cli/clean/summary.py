@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
-from operator import itemgetter
-from typing import Any
+from itertools import groupby
+from operator import attrgetter
+from typing import Any, TypeVar
 
 from rich.table import Table
 from rich.text import Text
 
 from pacas.cli.options import out, printable
+from pacas.cli.plain_table import plain_table
 from pacas.client.outcome.cleaning import Cleaning
 from pacas.client.outcome.judgement import Judgement
 from pacas.client.outcome.panel_summary import PanelSummary
 from pacas.client.outcome.steps import BoughtValue, Repair, Unrepaired
 from pacas.core.money import credits_words, in_credits, rounded_text
 from pacas.core.words import counted
+
+T = TypeVar("T")
 
 LITTLE = 0.05
 """Bits of expected error that nobody would pay for."""
@@ -47,7 +51,9 @@ def as_json(cleaning: Cleaning, *, dry: bool = False) -> dict[str, Any]:
 def _more(cleaning: Cleaning) -> dict[str, Any]:
     """What only some cleanings have to tell."""
     weighing = {} if cleaning.weighing is None else {"weighing": _weighing(cleaning.weighing)}
-    return weighing if cleaning.panel is None else weighing | {"providers": _providers(cleaning, cleaning.panel)}
+    if (panel := cleaning.panel) is None:
+        return weighing
+    return weighing | {"providers": _providers(cleaning, panel), "may_have_cost": in_credits(panel.open_nanocredits)}
 
 
 def _providers(cleaning: Cleaning, panel: PanelSummary) -> list[dict[str, Any]]:
@@ -99,7 +105,7 @@ def _purchase(purchase: BoughtValue, repair: Repair | None, dry: bool) -> dict[s
 
 def print_summary(cleaning: Cleaning) -> None:
     """Print violations before and after, the money, repairs by attribute and level, and what is left by reason."""
-    table = _grid()
+    table = Table("", "", box=None, pad_edge=False, show_header=False)
     before, after = cleaning.violations_before, cleaning.violations_after
     left = Text(f"{after:,}", style="green" if after == 0 else "yellow")
     table.add_row("violations", Text.assemble(f"{before:,} → ", left))
@@ -135,9 +141,8 @@ def print_summary(cleaning: Cleaning) -> None:
 
 
 def _by_provider(cleaning: Cleaning, panel: PanelSummary) -> Table:
-    table = Table("provider", box=None, pad_edge=False)
-    for head in ("bought", "spent", "right, as learnt"):
-        table.add_column(head, justify="right")
+    heads = ("bought", "spent", "right, as learnt")
+    table = plain_table("provider", *heads, numbers=heads)
     for told in _providers(cleaning, panel):
         rates = ", ".join(f"{printable(a)} {rate:.0%}" for a, rate in told["reliability"].items())
         spent = rounded_text(sum(p.price for p in cleaning.purchases if p.provider == told["name"]))
@@ -174,13 +179,13 @@ def _add_weighed(table: Table, weighing: Judgement) -> None:
 
 def print_plan(cleaning: Cleaning) -> None:
     """What a dry run would buy, in that order."""
-    table = Table("attribute", box=None, pad_edge=False)
-    for head in ("level", "price", "cells"):
-        table.add_column(head, justify="right")
-    table.add_column("rows")
+    several = cleaning.panel is not None
+    numbers = ("level", "price", "cells")
+    table = plain_table("attribute", *(["provider"] if several else []), *numbers, "rows", numbers=numbers)
     for purchase in cleaning.purchases[:SHOWN]:
         table.add_row(
             printable(purchase.attribute),
+            *([printable(str(purchase.provider))] if several else []),
             str(purchase.level),
             rounded_text(purchase.price),
             f"{len(purchase.rows):,}",
@@ -203,7 +208,8 @@ def print_plan(cleaning: Cleaning) -> None:
 def _planned(cleaning: Cleaning) -> str:
     weighing = cleaning.weighing
     if weighing is None:
-        return f"repair {_classes(len(cleaning.purchases))}"
+        classes = {(purchase.attribute, *purchase.rows.tolist()) for purchase in cleaning.purchases}
+        return f"repair {_classes(len(classes))}"
     return f"repair {_cells(weighing.free)} by own evidence, and buy {counted(len(cleaning.purchases), 'value')}"
 
 
@@ -217,10 +223,10 @@ def _foreseen(weighing: Judgement | None) -> str:
 
 
 def _by_level(cleaning: Cleaning) -> Table:
-    table = Table("attribute", box=None, pad_edge=False)
-    for head in ("level", "classes" if cleaning.weighing is None else "bought", "cells changed", "spent"):
-        table.add_column(head, justify="right")
-    for (attribute, level), found in sorted(_grouped(cleaning).items()):
+    one_a_class = cleaning.weighing is None and cleaning.panel is None
+    heads = ("level", "classes" if one_a_class else "bought", "cells changed", "spent")
+    table = plain_table("attribute", *heads, numbers=heads)
+    for (attribute, level), found in _grouped(cleaning.purchases, "attribute", "level"):
         repairs = {id(r): r for purchase in found if (r := cleaning.repair_of.get(purchase.key)) is not None}
         changed = sum(len(repair.written) for repair in repairs.values())
         spent = rounded_text(sum(purchase.price for purchase in found))
@@ -228,21 +234,11 @@ def _by_level(cleaning: Cleaning) -> Table:
     return table
 
 
-def _grouped(cleaning: Cleaning) -> dict[tuple[str, int], list[BoughtValue]]:
-    grouped: dict[tuple[str, int], list[BoughtValue]] = {}
-    for purchase in cleaning.purchases:
-        grouped.setdefault((purchase.attribute, purchase.level), []).append(purchase)
-    return grouped
-
-
 def _by_reason(unrepaired: Sequence[Unrepaired]) -> Table:
-    table = Table("unrepaired", "reason", box=None, pad_edge=False)
-    for head in ("classes", "cells"):
-        table.add_column(head, justify="right")
     prices = any(left.cheapest is not None for left in unrepaired)
-    if prices:
-        table.add_column("from", justify="right")
-    for (attribute, reason), found in sorted(_left(unrepaired), key=itemgetter(0)):
+    heads = ("classes", "cells", *(["from"] if prices else []))
+    table = plain_table("unrepaired", "reason", *heads, numbers=heads)
+    for (attribute, reason), found in _grouped(unrepaired, "attribute", "reason"):
         cells = sum(len(left.rows) for left in found)
         cheapest = min((left.cheapest for left in found if left.cheapest is not None), default=None)
         price = [("" if cheapest is None else credits_words(cheapest))] if prices else []
@@ -250,18 +246,10 @@ def _by_reason(unrepaired: Sequence[Unrepaired]) -> Table:
     return table
 
 
-def _left(unrepaired: Iterable[Unrepaired]) -> Iterator[tuple[tuple[str, str], list[Unrepaired]]]:
-    grouped: dict[tuple[str, str], list[Unrepaired]] = {}
-    for left in unrepaired:
-        grouped.setdefault((left.attribute, left.reason), []).append(left)
-    yield from grouped.items()
-
-
-def _grid() -> Table:
-    table = Table(box=None, pad_edge=False, show_header=False)
-    table.add_column()
-    table.add_column()
-    return table
+def _grouped(found: Iterable[T], *by: str) -> list[tuple[tuple[Any, ...], list[T]]]:
+    """What shares some members, by these in order."""
+    key = attrgetter(*by)
+    return [(shared, list(some)) for shared, some in groupby(sorted(found, key=key), key)]
 
 
 def _classes(n: int) -> str:

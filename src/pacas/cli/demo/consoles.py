@@ -20,8 +20,8 @@ from typing import IO, NoReturn
 
 from pacas.cli.demo.large import FD, MATCH, POLICY, ROWS, TOTAL, hierarchy, make_tables
 from pacas.cli.options import out, print_json, progress
+from pacas.engine.hierarchy_files import write_hierarchy
 from pacas.errors import PacasError
-from pacas.formats.hierarchies import write_hierarchy
 from pacas.formats.relations.relations import write_relation
 
 CLIENT = f"""\

@@ -9,8 +9,8 @@ from pathlib import Path
 from pacas import example
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.relation import Relation
+from pacas.engine.hierarchy_files import write_hierarchy
 from pacas.errors import FileError
-from pacas.formats.hierarchies import write_hierarchy
 from pacas.formats.relations.relations import write_relation
 
 CLIENT = f"""\
@@ -85,8 +85,8 @@ COMMANDS = (
     "pacas quote paper.toml --requests ladders.jsonl",
     "pacas quote provider.toml --requests ladders.jsonl",
     "pacas buy provider.toml --requests requests.jsonl --as ann",
-    "pacas clean client.toml --provider provider.toml --budget 2 --dry-run",
-    "pacas clean client.toml --provider provider.toml --budget 2 --output clean.csv",
+    "pacas clean client.toml --provider provider.toml --budget 0.4 --dry-run",
+    "pacas clean client.toml --provider provider.toml --budget 0.4 --output clean.csv",
     "pacas audit provider.toml",
 )
 

@@ -8,7 +8,7 @@ from uuid import uuid4
 
 import typer
 
-from pacas.cli.data_options import EngineOption, MasterOption, MemoryOption
+from pacas.cli.data_options import UNSAID, chooses_an_engine
 from pacas.cli.market.named_provider import (
     NamedProvider,
     buyer_name,
@@ -19,19 +19,17 @@ from pacas.cli.market.named_provider import (
 )
 from pacas.cli.market.requests import Requests, as_json, shown
 from pacas.cli.options import (
+    AT_HAND,
     AnyProvider,
     BuyerOption,
-    CaOption,
-    CertKeyOption,
-    CertOption,
-    InsecureOption,
+    HowToReach,
     Json,
     ReceiptsOption,
-    TokenOption,
     is_url,
     out,
     print_json,
     printable,
+    says_how_to_reach,
 )
 from pacas.cli.plain_table import plain_table
 from pacas.core.money import credits_words, in_credits, nanocredits
@@ -47,24 +45,20 @@ if TYPE_CHECKING:
 Told = Answer | Refusal
 
 
+@says_how_to_reach
+@chooses_an_engine
 def command(
     provider: AnyProvider,
     requests: Annotated[
         str, typer.Option("--requests", metavar="FILE", help="Requests as JSON lines; '-' reads standard input.")
     ],
-    buyer: BuyerOption = None,
     ceiling: Annotated[
         str | None, typer.Option(metavar="CREDITS", help="The most that a single value may cost.")
     ] = None,
+    buyer: BuyerOption = None,
     receipts: ReceiptsOption = None,
-    token: TokenOption = None,
-    ca: CaOption = None,
-    cert: CertOption = None,
-    cert_key: CertKeyOption = None,
-    insecure: InsecureOption = False,
-    engine: EngineOption = None,
-    master: MasterOption = None,
-    memory: MemoryOption = None,
+    reach: HowToReach = AT_HAND,
+    engine: EngineChoice = UNSAID,
     json: Json = False,
 ) -> None:
     """Buy what is asked for, in order, each at the price of that moment. The ledger keeps every purchase.
@@ -77,20 +71,19 @@ def command(
 
     Example: pacas buy provider.toml --requests requests.jsonl --as ann
     """
-    choice = EngineChoice(engine, master, memory)
-    reach = NamedProvider(provider, buyer, token, ca, cert, cert_key, insecure, choice)
-    check_receipts(reach.provider, receipts)
+    named = NamedProvider(provider, reach, buyer, engine)
+    check_receipts(named.provider, receipts)
     most = None if ceiling is None else _amount(ceiling)
     given = Requests(requests)
-    if is_url(reach.provider):
-        with opened_remote(reach) as remote:
+    if is_url(named.provider):
+        with opened_remote(named) as remote:
             asked = given.among(remote.catalogue())
             _check(given, asked)
             marketplace = keeping_receipts(remote, receipts)
             told = _buy(marketplace, given, asked, LARGEST if most is None else most)
     else:
         name = buyer_name(buyer)
-        with opened_file(reach) as opened:
+        with opened_file(named) as opened:
             asked = given.among(opened.catalogue())
             _check(given, asked)
             _check_keys(given, asked, name, opened.ledger)

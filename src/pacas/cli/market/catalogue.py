@@ -3,68 +3,63 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pacas.cli.data_options import EngineOption, MasterOption, MemoryOption
+from pacas.cli.data_options import UNSAID, chooses_an_engine
 from pacas.cli.market.named_provider import NamedProvider, opened_file, opened_remote
 from pacas.cli.options import (
+    AT_HAND,
     AnyProvider,
-    CaOption,
-    CertKeyOption,
-    CertOption,
-    InsecureOption,
+    HowToReach,
     Json,
-    TokenOption,
     is_url,
     out,
     print_json,
     printable,
+    says_how_to_reach,
 )
 from pacas.cli.plain_table import plain_table
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.money import credits_words, in_credits, rounded_text
-from pacas.core.schedule import LIST, Schedule
+from pacas.core.rates.schedule import LIST, Schedule
 from pacas.core.words import counted
 from pacas.engine.choosing import EngineChoice
-from pacas.protocol.messages import ListedLadder, ListedPrices, Offer
+from pacas.protocol.messages import ListedLadder, ListedPrices, Offer, PriceBounds
 
 SHOWN = 5
 """Price ladders of an attribute that are listed."""
 
 
+@says_how_to_reach
+@chooses_an_engine
 def command(
     provider: AnyProvider,
-    token: TokenOption = None,
-    ca: CaOption = None,
-    cert: CertOption = None,
-    cert_key: CertKeyOption = None,
-    insecure: InsecureOption = False,
-    engine: EngineOption = None,
-    master: MasterOption = None,
-    memory: MemoryOption = None,
+    reach: HowToReach = AT_HAND,
+    engine: EngineChoice = UNSAID,
     json: Json = False,
 ) -> None:
     """Say what a provider sells, which columns a request needs, at which levels, and the prices where they are public.
 
-    Where quotes are sealed, prices follow from public columns and can be listed: what a request costs who has bought
-    nothing, and below which level nobody is sold it. Where they are the paper's, ask with pacas quote.
+    Where quotes are sealed, prices follow from public columns and are told: what a request costs who has bought
+    nothing, and below which level nobody is sold it. Where they are the paper's they follow the value: told is from
+    where to where one row can cost, and pacas quote says the rest.
 
     JSON: quotes (sealed or paper), total (of a file; null at a URL), schedule (above: list credits, per_cent of list
     prices), attributes (attribute, columns, height, values: how many a level has, null where they are not told; digest:
     the hierarchy's, null likewise; may_be_absent, floor: the finest level that anybody may buy, prices: null, or keys,
-    linked, ladders: prices, floor, keys)
+    linked, ladders: prices, floor, keys; has_list: whether clients can quote from a list of all keys; bounds: null, or
+    the lowest and the highest price of one row at each level)
 
     Example: pacas catalogue provider.toml
     """
-    choice = EngineChoice(engine, master, memory)
-    reach = NamedProvider(provider, None, token, ca, cert, cert_key, insecure, choice)
+    named = NamedProvider(provider, reach, engine=engine)
     total, schedule = None, LIST
-    if is_url(reach.provider):
-        with opened_remote(reach) as remote:
+    if is_url(named.provider):
+        with opened_remote(named) as remote:
             offers, schedule = remote.catalogue(), remote.schedule()
     else:
-        with opened_file(reach) as opened:
+        with opened_file(named) as opened:
             offers, total, schedule = opened.catalogue(), opened.shop.total, opened.till.schedule
     if json:
         print_json(as_json(offers, total, schedule))
@@ -88,6 +83,7 @@ def as_json(offers: Mapping[str, Offer], total: int | None, schedule: Schedule =
                 "may_be_absent": offer.may_be_absent,
                 "floor": offer.floor,
                 "prices": None if offer.prices is None else _prices(offer.prices),
+                "bounds": None if offer.bounds is None else [[*map(in_credits, one)] for one in offer.bounds],
             }
             for offer in offers.values()
         ],
@@ -110,7 +106,8 @@ def _prices(listed: ListedPrices) -> dict[str, Any]:
         {"prices": [in_credits(price) for price in one.prices], "floor": one.floor, "keys": one.keys}
         for one in listed.ladders
     ]
-    return {"keys": listed.keys, "linked": list(listed.linked), "ladders": ladders}
+    linked = list(listed.linked)
+    return {"keys": listed.keys, "linked": linked, "ladders": ladders, "has_list": listed.has_list}
 
 
 def _print(offers: Mapping[str, Offer], total: int | None, schedule: Schedule) -> None:
@@ -130,6 +127,8 @@ def _print(offers: Mapping[str, Offer], total: int | None, schedule: Schedule) -
             out.print(printable(f"{offer.attribute}: nobody is sold it below level {offer.floor}"))
         if offer.prices is not None:
             _print_prices(offer, offer.prices)
+        elif offer.bounds is not None:
+            _print_bounds(offer, offer.bounds)
     if any(offer.prices is None for offer in offers.values()):
         out.print("\npacas quote says what a request costs")
 
@@ -150,6 +149,16 @@ def _print_prices(offer: Offer, listed: ListedPrices) -> None:
         out.print(f"… and {len(having) - SHOWN:,} more prices (with --json)")
     if offer.may_be_absent:
         out.print("an answer may be that the person is absent")
+
+
+def _print_bounds(offer: Offer, bounds: Sequence[PriceBounds]) -> None:
+    said = "credits for one row, by its value, for who has bought nothing; more where a policy needs it"
+    out.print("\n" + printable(f"{offer.attribute}: {said}"))
+    heads = [f"level {level}" for level in range(len(bounds))]
+    table = plain_table(*heads, numbers=heads)
+    ends = (dict.fromkeys(map(rounded_text, one)) for one in bounds)
+    table.add_row(*("–" if level < offer.floor else " to ".join(one) for level, one in enumerate(ends)))
+    out.print(table)
 
 
 def _ladder(ladder: ListedLadder) -> tuple[str, ...]:

@@ -10,24 +10,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pacas.cli.data_options import takes
 from pacas.cli.market.named_provider import KeepingReceipts, NamedProvider, check_receipts, opened_market
-from pacas.cli.options import (
-    BuyerOption,
-    CaOption,
-    CertKeyOption,
-    CertOption,
-    InsecureOption,
-    ReceiptsOption,
-    TokenOption,
-    is_url,
-    printable,
-)
+from pacas.cli.options import HowToBuy, is_url, printable
+from pacas.client.buying.panel import PATIENCE
+from pacas.client.buying.sellers import Markets
 from pacas.client.outcome.offered_terms import StandingOffers
+from pacas.core.money import credits_words
 from pacas.engine.contract import Engine
-from pacas.errors import FileError, InputError, RemoteError, StorageError
+from pacas.errors import FileError, InputError, PacasError, RemoteError
 from pacas.formats.client_file import ClientFile
 from pacas.protocol.marketplace import Marketplace
+from pacas.remote.address import Address
 from pacas.wire.connection_file import is_connection_file
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
@@ -39,22 +32,29 @@ class NamedPanel:
 
     members: Mapping[str, NamedProvider]
 
+    @property
+    def signs(self) -> bool:
+        """Whether any of them is at a URL, and signs what it sells."""
+        return any(member.signs for member in self.members.values())
+
     def files(self) -> list[Path]:
         """What those in this process read, and their ledgers and keys."""
         return [path for member in self.members.values() for path in member.files()]
 
 
-class PanelMarket(NamedTuple):
-    """The providers that are there, who buys at each, and what may still be spent there, where that is limited."""
+class OpenedMarkets(NamedTuple):
+    """Where a cleaning buys, who buys there, and what its account may spend, where there is one with a limit."""
 
-    markets: Mapping[str, Marketplace]
-    buyers: Mapping[str, str]
-    credits: Mapping[str, int]
-    standing: Mapping[str, Callable[[], StandingOffers]]
+    markets: Markets
+    buyer: str | Mapping[str, str]
+    credit: int | None
+    standing: Mapping[str | None, Callable[[], StandingOffers]]
+    """By the provider's name, or None: how to ask for the offers that may be accepted there."""
 
-    @property
-    def receipts(self) -> dict[str, str]:
-        """The names of kept receipts, in the folders of their providers, by the purchase's key."""
+    def receipts(self) -> Mapping[str, str]:
+        """The names of kept receipts, those of several providers in their folders, by the purchase's key."""
+        if not isinstance(self.markets, Mapping):
+            return self.markets.kept if isinstance(self.markets, KeepingReceipts) else {}
         kept = {n: m.kept for n, m in self.markets.items() if isinstance(m, KeepingReceipts)}
         return {key: f"{name}/{file}" for name, files in kept.items() for key, file in files.items()}
 
@@ -77,49 +77,29 @@ def _called(provider: str) -> str:
     return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.") or "provider"
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class HowToReach:
-    """Who buys, and how a provider is reached, as the command line says it."""
-
-    buyer: BuyerOption = None
-    token: TokenOption = None
-    ca: CaOption = None
-    cert: CertOption = None
-    cert_key: CertKeyOption = None
-    insecure: InsecureOption = False
-    receipts: ReceiptsOption = None
-
-    def named(self, provider: str) -> NamedProvider:
-        return NamedProvider(provider, self.buyer, self.token, self.ca, self.cert, self.cert_key, self.insecure)
-
-
-says_how_to_reach = takes("reach", HowToReach)
-"""A command with all these options, where it takes a `reach`."""
-
-
-def whom_to_ask(given: Sequence[str] | None, file: ClientFile, reach: HowToReach) -> NamedProvider | NamedPanel | None:
+def whom_to_ask(given: Sequence[str] | None, file: ClientFile, reach: HowToBuy) -> NamedProvider | NamedPanel | None:
     """One provider, or several by name; the command line's go before those of the client's file."""
     named = providers_named(given) if given else file.providers_named
     if len(named) > 1:
         members = _members(named, reach)
         return NamedPanel({name: replace(member, client=file) for name, member in members.items()})
-    return one_to_ask(next(iter(named.values()), file.provider_named), file, reach)
+    return _one_to_ask(next(iter(named.values()), file.provider_named), file, reach)
 
 
-def one_to_ask(provider: str | None, file: ClientFile, reach: HowToReach) -> NamedProvider | None:
+def _one_to_ask(provider: str | None, file: ClientFile, reach: HowToBuy) -> NamedProvider | None:
     """The provider that is to be bought from; None where nothing is."""
     if provider is None:
-        about = {"--as": reach.buyer, "--receipts": reach.receipts, "--ca": reach.ca}
+        about = {"--as": reach.buyer, "--receipts": reach.receipts, "--ca": reach.ca, "--patience": reach.patience}
         for option, value in (about | {"--cert": reach.cert, "--cert-key": reach.cert_key}).items():
             if value:
                 raise InputError(f"{option} is about buying, and there is no provider; give --provider")
         return None
-    named = reach.named(provider)
+    named = NamedProvider(provider, reach, reach.buyer, patience=reach.patience)
     check_receipts(named.provider, reach.receipts)
     return replace(named, client=file)
 
 
-def _members(providers: Mapping[str, str], reach: HowToReach) -> dict[str, NamedProvider]:
+def _members(providers: Mapping[str, str], reach: HowToBuy) -> dict[str, NamedProvider]:
     """Each with what is said of its kind: a token and certificates for a URL, a name where all are files."""
     urls = [provider for provider in providers.values() if is_url(provider)]
     if reach.token and len(urls) > 1:
@@ -128,40 +108,54 @@ def _members(providers: Mapping[str, str], reach: HowToReach) -> dict[str, Named
     for name, provider in providers.items():
         if not _NAME.fullmatch(name):
             raise InputError(f"{name!r} is no name for a provider; take letters, digits, and . _ - between them")
-        of_its_kind = (
-            reach
-            if is_url(provider)
-            else replace(reach, token=None)
-            if is_connection_file(provider)
-            else HowToReach(reach.buyer)
-        )
-        members[name] = of_its_kind.named(provider)
-    if not any(is_url(member.provider) for member in members.values()):
+        if is_url(provider) or is_connection_file(provider):
+            own = reach if is_url(provider) else replace(reach, token=None)
+            members[name] = NamedProvider(provider, own, reach.buyer, patience=reach.patience or PATIENCE)
+        else:
+            members[name] = NamedProvider(provider, buyer=reach.buyer)
+    if not NamedPanel(members).signs:
         check_receipts(next(iter(providers.values())), reach.receipts)
     return members
 
 
 @contextmanager
-def opened_panel(panel: NamedPanel, receipts: Path | None, beside: Engine[Any] | None = None) -> Iterator[PanelMarket]:
-    """All that can be opened, as their buyer sees them; a line for each that cannot."""
+def opened_markets(
+    reach: NamedProvider | NamedPanel | None, receipts: Path | None, beside: Engine[Any]
+) -> Iterator[OpenedMarkets]:
+    """A provider, or all of several that can be opened, as their buyer sees them."""
+    if isinstance(reach, NamedPanel):
+        with _opened_panel(reach, receipts, beside) as panel:
+            yield panel
+    else:
+        with opened_market(reach, receipts, beside) as (market, buyer, credit, standing):
+            yield OpenedMarkets(market, buyer, credit, {None: standing})
+
+
+@contextmanager
+def _opened_panel(panel: NamedPanel, receipts: Path | None, beside: Engine[Any]) -> Iterator[OpenedMarkets]:
+    """All that can be opened; a line for each that cannot, and for each with a limit."""
     with ExitStack() as stack:
         markets: dict[str, Marketplace] = {}
-        credits: dict[str, int] = {}
         buyers: dict[str, str] = {}
-        standing: dict[str, Callable[[], StandingOffers]] = {}
+        standing: dict[str | None, Callable[[], StandingOffers]] = {}
         for name, member in panel.members.items():
+            folder = _folder(receipts, name, member)
+            if member.signs:
+                Address.parse(member.provider, insecure=member.reach.insecure)
             try:
-                market = stack.enter_context(opened_market(member, _folder(receipts, name, member), beside))
-            except (RemoteError, StorageError, OSError) as error:
+                market = stack.enter_context(opened_market(member, folder, beside))
+            except (PacasError, OSError) as error:
+                if isinstance(error, FileError) or (isinstance(error, InputError) and not member.signs):
+                    raise  # a mistake in what is given here
                 print(f"pacas: {printable(name)} is left out: {error}", file=sys.stderr)
                 continue
             markets[name] = market.marketplace
             buyers[name], standing[name] = market.buyer, market.standing
             if market.credit is not None:
-                credits[name] = market.credit
+                print(f"pacas: {printable(name)}: {credits_words(market.credit)} may be spent there", file=sys.stderr)
         if not markets:
             raise RemoteError("none of the providers is there; try again, and nothing is lost")
-        yield PanelMarket(markets, buyers, credits, standing)
+        yield OpenedMarkets(markets, buyers, None, standing)
 
 
 def _folder(receipts: Path | None, name: str, member: NamedProvider) -> Path | None:

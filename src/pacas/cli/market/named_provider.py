@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
@@ -15,20 +15,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import typer
 
 import pacas
-from pacas.cli.options import certificate_of, is_url, printable, progress
+from pacas.cli.data_options import UNSAID
+from pacas.cli.options import AT_HAND, HowToReach, is_url, printable, progress
 from pacas.client.outcome.offered_terms import StandingOffers
-from pacas.core.schedule import LIST
+from pacas.core.rates.schedule import LIST
 from pacas.engine.choosing import EngineChoice
 from pacas.engine.contract import Engine
 from pacas.errors import FileError, InputError, RemoteError
 from pacas.formats.replacing import replacing
 from pacas.protocol.marketplace import Forwarding, Marketplace, NobodySells
-from pacas.protocol.messages import Answer, Offer, OfferedTerms, Payment, Refusal, Request
+from pacas.protocol.messages import Answer, Offer, Payment, Refusal, Request
 from pacas.protocol.names import LOCAL, check_buyer
 from pacas.protocol.receipt import SignedReceipt
 from pacas.wire.connection_file import is_connection_file, read_connection_file
 from pacas.wire.receipt_file import read_receipts
-from pacas.wire.shapes import ReceiptDocument
+from pacas.wire.shapes.receipts import ReceiptDocument
 
 if TYPE_CHECKING:
     from pacas.formats.client_file import ClientFile
@@ -36,50 +37,48 @@ if TYPE_CHECKING:
     from pacas.provider.provider import Provider
 
 
-FROM_FILE = EngineChoice()
-"""An engine that nothing is said of here: the provider's file does."""
-
-
 @dataclass(frozen=True)
 class NamedProvider:
     """A provider by its file or URL: what was given for a URL goes with a URL, and what is for a file with a file."""
 
     provider: str
-    buyer: str | None
-    token: str | None = field(repr=False)
-    ca: Path | None
-    cert: Path | None
-    cert_key: Path | None
-    insecure: bool
-    engine: EngineChoice = FROM_FILE
+    reach: HowToReach = AT_HAND
+    buyer: str | None = None
+    engine: EngineChoice = UNSAID
     public_key: str | None = None
     """What receipts are to be signed with, if a connection file says so."""
     client: ClientFile | None = None
     """Who says which columns may be sent; without it the requests do, which are given one by one."""
+    patience: float | None = None
+    """Seconds for which one at a URL is waited for, and asked again; None: as long as it is by default."""
+    expired: str | None = None
+    """A line, if its connection file says that its token counts no more."""
 
     def __post_init__(self) -> None:
         if is_connection_file(self.provider):
             self._follow(Path(self.provider))
         if not is_url(self.provider):
             buyer_name(self.buyer)
-            given = {"--ca": self.ca, "--cert": self.cert, "--cert-key": self.cert_key, "--insecure": self.insecure}
-            for option, value in given.items():
+            of_url: dict[str, object] = {f"--{n}": getattr(self.reach, n) for n in ("ca", "cert", "insecure")}
+            of_url |= {"--cert-key": self.reach.cert_key, "--patience": self.patience}
+            for option, value in of_url.items():
                 if value:
                     raise InputError(f"{option} goes with a provider at a URL; {self.provider} is a file")
-        elif self.engine != FROM_FILE:
+        elif self.engine != UNSAID:
             raise InputError(
                 "--engine, --master and --memory are for a provider's file; one at a URL has its own engine"
             )
         elif self.buyer is not None:
             raise InputError("--as is for a provider's file; at a URL the buyer is the account that the token opens")
         else:
-            certificate_of(self.cert, self.cert_key)
+            _ = self.reach.certificate
 
     def _follow(self, path: Path) -> None:
         """Take address, token and key from a connection file."""
         file = read_connection_file(path)
-        file.check_unexpired(time(), path.name)
-        for name, value in (("provider", file.url), ("token", file.token), ("public_key", file.public_key)):
+        reach, expired = replace(self.reach, token=file.token), file.expired(time(), path.name)
+        found = {"provider": file.url, "reach": reach, "public_key": file.public_key, "expired": expired}
+        for name, value in found.items():
             object.__setattr__(self, name, value)
 
     @cached_property
@@ -87,6 +86,11 @@ class NamedProvider:
         """The provider's file, read when it is first needed."""
         found: ProviderFile = _in_process().read_provider(self.provider)
         return found
+
+    @property
+    def signs(self) -> bool:
+        """Whether it is at a URL, and signs what it sells."""
+        return is_url(self.provider)
 
     def files(self) -> list[Path]:
         """What a provider in this process reads, and its ledger and its key; at a URL it has nothing here."""
@@ -98,16 +102,17 @@ class NamedProvider:
 @contextmanager
 def opened_remote(reach: NamedProvider) -> Iterator[pacas.RemoteProvider]:
     """A provider at a URL for one command; it has said what it sells, and is left at the end."""
-    certificate = certificate_of(reach.cert, reach.cert_key)
-    token = reach.token.strip() if reach.token else None
+    how = reach.reach
     with pacas.RemoteProvider(
         reach.provider,
-        token,
-        ca=reach.ca,
-        client_certificate=certificate,
-        insecure=reach.insecure,
+        how.token.strip() if how.token else None,
+        ca=how.ca,
+        client_certificate=how.certificate,
+        insecure=how.insecure,
         public_key=reach.public_key,
+        expired=reach.expired,
         send=None if reach.client is None else reach.client.may_send,
+        **({} if reach.patience is None else pacas.RemoteProvider.waiting(reach.patience)),
     ) as remote:
         with progress() as tell:
             tell(f"asking {remote.url}")
@@ -177,11 +182,11 @@ def opened_market(
 
 
 def _standing(remote: pacas.RemoteProvider) -> StandingOffers:
-    account = remote.balance()
-    offers: list[OfferedTerms] = []
-    with suppress(RemoteError, InputError):  # a server of an earlier release makes none
-        offers += (one for one in remote.offers() if one.stands)
-    return StandingOffers(account.schedule, account.listed, offers)
+    with suppress(RemoteError, InputError):  # a server of an earlier release makes none, nor does one that has gone
+        if offers := [one for one in remote.offers() if one.stands]:
+            account = remote.balance()
+            return StandingOffers(account.schedule, account.listed, offers)
+    return StandingOffers(LIST, 0)
 
 
 def _standing_in_process(reach: NamedProvider, opened: Provider, buyer: str) -> StandingOffers:

@@ -8,23 +8,21 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from pacas.cli.data_options import EngineOption, MasterOption, MemoryOption
+from pacas.cli.data_options import UNSAID, chooses_an_engine
 from pacas.cli.market.named_provider import NamedProvider, buyer_name, opened_file, opened_remote
 from pacas.cli.market.requests import Requests, RequestsOption, as_json, shown
 from pacas.cli.market.would_match import found_otherwise, print_would_match, would_match
 from pacas.cli.options import (
+    AT_HAND,
     AnyProvider,
     BuyerOption,
-    CaOption,
-    CertKeyOption,
-    CertOption,
-    InsecureOption,
+    HowToReach,
     Json,
-    TokenOption,
     is_url,
     out,
     print_json,
     printable,
+    says_how_to_reach,
 )
 from pacas.cli.plain_table import plain_table
 from pacas.core.query import MAIN, GeneralizedQuery
@@ -39,6 +37,8 @@ Told = Quote | Refusal | list[Quote | Refusal]
 """A quote, or one for each level from ground to root."""
 
 
+@says_how_to_reach
+@chooses_an_engine
 def command(
     provider: AnyProvider,
     requests: RequestsOption = None,
@@ -50,14 +50,8 @@ def command(
         str, typer.Option("--from", metavar="'relation, doctors d'", help="Its relations; also 'join … on …'.")
     ] = MAIN,
     buyer: BuyerOption = None,
-    token: TokenOption = None,
-    ca: CaOption = None,
-    cert: CertOption = None,
-    cert_key: CertKeyOption = None,
-    insecure: InsecureOption = False,
-    engine: EngineOption = None,
-    master: MasterOption = None,
-    memory: MemoryOption = None,
+    reach: HowToReach = AT_HAND,
+    engine: EngineChoice = UNSAID,
     json: Json = False,
 ) -> None:
     """Say what requests would cost now, or why they are refused. Nothing is sold.
@@ -71,20 +65,19 @@ def command(
 
     Example: pacas quote provider.toml --requests requests.jsonl
     """
-    choice = EngineChoice(engine, master, memory)
-    reach = NamedProvider(provider, buyer, token, ca, cert, cert_key, insecure, choice)
+    named = NamedProvider(provider, reach, buyer, engine)
     question = _question(requests, select, where, from_)
-    if is_url(reach.provider):
+    if is_url(named.provider):
         if isinstance(question, GeneralizedQuery):
             raise InputError("a provider at a URL sells single values only; price queries with its provider.toml")
-        with opened_remote(reach) as remote:
+        with opened_remote(named) as remote:
             catalogue = remote.catalogue()
             asked = question.among(catalogue)
             told = quotes(remote, catalogue, asked)
             others = found_otherwise(remote, catalogue, asked, told)
     else:
         name = buyer_name(buyer)
-        with opened_file(reach) as opened:
+        with opened_file(named) as opened:
             if isinstance(question, GeneralizedQuery):
                 _show_query(opened.quote_query(question, buyer=name), json)
                 return

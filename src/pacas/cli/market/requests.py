@@ -14,7 +14,7 @@ from pacas.core.money import in_credits, rounded_text
 from pacas.errors import FileError
 from pacas.formats.requests_file import Asked, read_requests
 from pacas.protocol.messages import Answer, Offer, Quote, Refusal
-from pacas.wire.shapes import ReceiptDocument
+from pacas.wire.shapes.receipts import ReceiptDocument
 
 RequestsOption = Annotated[
     str | None,

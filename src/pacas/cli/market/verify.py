@@ -8,18 +8,7 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from pacas.cli.options import (
-    CertKeyOption,
-    CertOption,
-    InsecureOption,
-    Json,
-    TokenOption,
-    certificate_of,
-    out,
-    print_json,
-    printable,
-    progress,
-)
+from pacas.cli.options import AT_HAND, HowToReach, Json, out, print_json, printable, progress, says_how_to_reach
 from pacas.cli.plain_table import plain_table
 from pacas.core.money import in_credits, rounded_text
 from pacas.core.words import counted
@@ -29,6 +18,7 @@ SHOWN = 20
 """Receipts that are listed; of more, only those that do not hold."""
 
 
+@says_how_to_reach
 def command(
     receipts: Annotated[
         list[str],
@@ -63,13 +53,7 @@ def command(
     witness_key: Annotated[
         Path | None, typer.Option("--witness-key", metavar="FILE", help="With --witnessed: the witness's public key.")
     ] = None,
-    token: TokenOption = None,
-    ca: Annotated[
-        Path | None, typer.Option("--ca", metavar="FILE", help="The certificates of a private authority, in PEM.")
-    ] = None,
-    cert: CertOption = None,
-    cert_key: CertKeyOption = None,
-    insecure: InsecureOption = False,
+    reach: HowToReach = AT_HAND,
     json: Json = False,
 ) -> None:
     """Verify receipts: that the provider has sold just this, at this level, for this price, by its own ledger.
@@ -93,13 +77,13 @@ def command(
             key,
             history=history,
             log=log,
-            token=token,
+            token=reach.token,
             heads=heads,
             witnessed=witnessed,
             witness_key=witness_key,
-            ca=ca,
-            client_certificate=certificate_of(cert, cert_key),
-            insecure=insecure,
+            ca=reach.ca,
+            client_certificate=reach.certificate,
+            insecure=reach.insecure,
             progress=tell,
         )
     if json:

@@ -9,16 +9,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from pacas.cli.options import (
-    CertKeyOption,
-    CertOption,
-    InsecureOption,
-    Json,
-    TokenOption,
-    certificate_of,
-    out,
-    print_json,
-)
+from pacas.cli.options import AT_HAND, HowToReach, Json, out, print_json, says_how_to_reach
 from pacas.core.words import counted
 from pacas.remote.heads_file import HeadsFile
 from pacas.remote.provider_log import ProviderLog
@@ -26,6 +17,7 @@ from pacas.server.signing_key import SigningKey
 from pacas.wire.signatures import read_key_file, verify_head
 
 
+@says_how_to_reach
 def command(
     url: Annotated[str, typer.Argument(metavar="URL", help="Where the provider answers, https://….")],
     key: Annotated[str, typer.Option("--key", metavar="KEY", help="The provider's public key: a PEM file.")],
@@ -36,13 +28,7 @@ def command(
         Path,
         typer.Option("--signing-key", metavar="FILE", help="The witness's own private key; made if it is not there."),
     ] = Path("witness-key.pem"),
-    token: TokenOption = None,
-    ca: Annotated[
-        Path | None, typer.Option("--ca", metavar="FILE", help="The certificates of a private authority, in PEM.")
-    ] = None,
-    cert: CertOption = None,
-    cert_key: CertKeyOption = None,
-    insecure: InsecureOption = False,
+    reach: HowToReach = AT_HAND,
     json: Json = False,
 ) -> None:
     """Cosign the head of a provider's log, if it has grown out of the last one that was seen.
@@ -60,14 +46,16 @@ def command(
     own, seen = SigningKey.load_or_create(signing_key), HeadsFile(heads)
     signing_key.with_name(f"{signing_key.name}.pub").write_text(own.public_key, "ascii")
     before = [one.head for one in seen.read() if verify_head(one, own.public_key, is_witness=True)]
-    certificate = certificate_of(cert, cert_key)
-    with ProviderLog(url, token, read_key_file(key), ca=ca, client_certificate=certificate, insecure=insecure) as log:
+    certificate, insecure = reach.certificate, reach.insecure
+    with ProviderLog(
+        url, reach.token, read_key_file(key), ca=reach.ca, client_certificate=certificate, insecure=insecure
+    ) as log:
         now = log.head().head
         problems = list(log.problems(now, before[-1:]))
     if not problems:
         seen.add(own.sign_head(now, is_witness=True))
     if json:
-        shown = import_module("pacas.wire.shapes").TreeHeadDocument.of(own.sign_head(now, is_witness=True))
+        shown = import_module("pacas.wire.shapes.receipts").TreeHeadDocument.of(own.sign_head(now, is_witness=True))
         told = {} if problems else {"head": shown.model_dump()}
         print_json({"cosigned": not problems, "problems": problems, **told, "key_id": own.key_id})
     elif problems:

@@ -12,8 +12,8 @@ from pacas.formats.requests_file import Asked
 from pacas.protocol.marketplace import Marketplace
 from pacas.protocol.messages import Offer, Quote, Reason, Refusal
 
-Found = Mapping[str, Respelled]
-"""By attribute."""
+Found = Mapping[tuple[str | None, str], Respelled]
+"""By the provider's name, where several are asked, and by attribute."""
 
 
 def found_otherwise(
@@ -21,9 +21,9 @@ def found_otherwise(
     catalogue: Mapping[str, Offer],
     asked: Sequence[Asked],
     told: Sequence[Quote | Refusal | list[Quote | Refusal]],
-) -> dict[str, Respelled]:
+) -> Found:
     """Of requests that find nobody: what other spellings find."""
-    found = {}
+    found: dict[tuple[str | None, str], Respelled] = {}
     for attribute, offer in catalogue.items():
         left = [
             one.tuple
@@ -31,7 +31,7 @@ def found_otherwise(
             if one.attribute == attribute and _is_none(quoted)
         ]
         if left and (other := respelled(marketplace, offer, left)) is not None:
-            found[attribute] = other
+            found[None, attribute] = other
     return found
 
 
@@ -42,10 +42,14 @@ def _is_none(quoted: Quote | Refusal | list[Quote | Refusal]) -> bool:
 
 def would_match(found: Found) -> dict[str, Any]:
     """As JSON has it, where there is anything to say."""
-    told = [{"attribute": a, "found": one.found, "tried": one.tried} for a, one in found.items()]
+    told = [
+        ({} if who is None else {"provider": who}) | {"attribute": attribute, "found": one.found, "tried": one.tried}
+        for (who, attribute), one in found.items()
+    ]
     return {"would_match": told} if told else {}
 
 
 def print_would_match(found: Found) -> None:
-    for attribute, one in found.items():
-        print(f"pacas: {printable(attribute)}: {printable(str(one))}", file=sys.stderr)
+    for (who, attribute), one in found.items():
+        name = "" if who is None else f"{who}: "
+        print(f"pacas: {printable(f'{name}{attribute}: {one}')}", file=sys.stderr)

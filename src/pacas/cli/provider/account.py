@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
+from hashlib import sha256
 from pathlib import Path
+from ssl import PEM_FOOTER, PEM_HEADER, PEM_cert_to_DER_cert
 from time import time
 from typing import Annotated, Any
 
@@ -15,20 +17,25 @@ from pacas.cli.options import Json, ProviderArgument, out, print_json, printable
 from pacas.cli.plain_table import plain_table
 from pacas.cli.provider.profile import seconds, written_profile
 from pacas.core.money import in_credits, nanocredits, rounded_text
-from pacas.core.schedule import Schedule
-from pacas.core.tab import Tab
-from pacas.errors import ConfigError, InputError
+from pacas.core.rates.schedule import Schedule
+from pacas.core.rates.tab import Tab
+from pacas.errors import ConfigError, FileError, InputError, StorageError
 from pacas.formats.provider.provider_file import ProviderFile
 from pacas.provider.ledger.accounts import Account, Accounts, Role, check_credit, check_rate, new_token, token_hash
 from pacas.provider.ledger.chain import Total
 from pacas.provider.ledger.entry import NOTHING_BOUGHT
-from pacas.storage.url import ledger_kind, open_accounts, open_ledger
+from pacas.storage.url import ledger_kind, open_accounts, open_ledger, state_file
 from pacas.wire.connection_file import moment
 
 app = typer.Typer()
 
 NO_LIMIT = "none"
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The account, and the buyer's name in the ledger.")]
+ProfileOption = Annotated[
+    Path | None,
+    typer.Option(metavar="BUYER.pacas", help="Write all that the buyer needs into a new file; it needs --url."),
+]
+UrlOption = Annotated[str | None, typer.Option(metavar="URL", help="With --profile: where the service answers.")]
 
 
 @app.callback(invoke_without_command=True)
@@ -63,11 +70,12 @@ def add(
     expires: Annotated[
         str | None, typer.Option(metavar="90d", help="How long the token counts: hours, days or weeks (12h, 90d, 4w).")
     ] = None,
-    profile: Annotated[
+    profile: ProfileOption = None,
+    url: UrlOption = None,
+    certificate: Annotated[
         Path | None,
-        typer.Option(metavar="BUYER.pacas", help="Write all that the buyer needs into a new file; it needs --url."),
+        typer.Option(metavar="FILE", help="The token counts with this client certificate only, PEM."),
     ] = None,
-    url: Annotated[str | None, typer.Option(metavar="URL", help="With --profile: where the service answers.")] = None,
     json: Json = False,
 ) -> None:
     """Add an account and show its token, once: only a hash of it is kept.
@@ -81,12 +89,16 @@ def add(
 
     Example: pacas account add ann provider.toml --credit 10
     """
+    if profile is not None and role in (Role.RECONCILE, Role.MEMBER):
+        raise InputError(
+            f"--profile is for who buys or watches; an account of the role {role.value} is given its token"
+        )
     amount = None if credit is None else _amount(credit, "--credit")
     ends = None if expires is None else int(time()) + seconds(expires)
     file = kept_provider(provider)
     token = new_token()
-    account = Account(name, role, amount, False, token_hash(token), rate, ends)
-    with _accounts(file) as accounts, written_profile(profile, url, file, account, token, accounts):
+    account = Account(name, role, amount, False, token_hash(token), rate, ends, certificate=_fingerprint(certificate))
+    with _changing(file) as accounts, written_profile(profile, url, file, name, ends, token):
         accounts.add(account)
     more = ({} if ends is None else {"expires": moment(ends)}) | ({} if profile is None else {"profile": str(profile)})
     if json:
@@ -99,7 +111,7 @@ def add(
     until = "" if ends is None else f"; the token counts until {moment(ends)[:16].replace('T', ' ')} UTC"
     out.print(f"{printable(name)}: {kind}, {_in_words(amount)}{limited}{until}")
     if profile is not None:
-        out.print(f"{profile} written: hand it over on a safe way; pacas clean … --provider {profile.name} uses it")
+        _print_written(profile)
     else:
         out.print(f"token: {token}", soft_wrap=True)  # in one piece, however narrow the terminal
         out.print(
@@ -108,13 +120,17 @@ def add(
         )
 
 
+def _print_written(profile: Path) -> None:
+    out.print(f"{profile} written: hand it over on a safe way; pacas clean … --provider {profile.name} uses it")
+
+
 @app.command("list")
 def list_(provider: ProviderArgument, json: Json = False) -> None:
     """List the accounts, what each may spend and has spent, and the terms that it has accepted.
 
     JSON: accounts (account, role, credit or null for no limit, spent, purchases, listed: list credits, terms: schedule
     (above, per_cent), prepaid, unused, until, or null; revoked, quotes_per_minute or null for that of the service;
-    expires, if it does)
+    expires, if it does; certificate, if it is bound to one)
 
     Example: pacas account list provider.toml
     """
@@ -142,28 +158,39 @@ def token(
     expires: Annotated[
         str | None, typer.Option(metavar="90d", help="How long the new token counts; without it, for ever.")
     ] = None,
+    profile: ProfileOption = None,
+    url: UrlOption = None,
     json: Json = False,
 ) -> None:
     """Give an account a new token, shown once; the present one counts until the overlap ends, and both till then.
 
     A token from before the present one counts no longer. To end a token at once, revoke the account and add it again.
+    With --profile it is in a connection file, as pacas account add writes it, and not shown.
 
-    JSON: account, token, previous_until; expires, where asked for
+    JSON: account, token (not with --profile), previous_until; expires, profile, where asked for
 
     Example: pacas account token ann provider.toml --overlap 1d --expires 90d
     """
     now, made = int(time()), new_token()
     until = now + seconds(overlap, "--overlap")
     ends = None if expires is None else now + seconds(expires)
-    with _accounts(kept_provider(provider)) as accounts:
-        accounts.set_token(name, token_hash(made), ends, until)
+    file = kept_provider(provider)
+    with _changing(file) as accounts:
+        with written_profile(profile, url, file, name, ends, made):
+            accounts.set_token(name, token_hash(made), ends, until)
         previous = next(one.previous_expires for one in accounts.list() if one.name == name) or until
     if json:
         more = {} if ends is None else {"expires": moment(ends)}
-        print_json({"account": name, "token": made, "previous_until": moment(previous), **more})
+        shown = {"token": made} if profile is None else {"profile": str(profile)}
+        print_json({"account": name, **shown, "previous_until": moment(previous), **more})
         return
-    out.print(f"token: {made}", soft_wrap=True)
-    out.print(f"It is shown this once; the one before counts until {moment(previous)[:16].replace('T', ' ')} UTC")
+    before = f"the one before counts until {moment(previous)[:16].replace('T', ' ')} UTC"
+    if profile is not None:
+        _print_written(profile)
+        out.print(before)
+    else:
+        out.print(f"token: {made}", soft_wrap=True)
+        out.print(f"It is shown this once; {before}")
 
 
 @app.command("revoke")
@@ -174,7 +201,7 @@ def revoke(name: Name, provider: ProviderArgument, json: Json = False) -> None:
 
     Example: pacas account revoke ann provider.toml
     """
-    with _accounts(kept_provider(provider)) as accounts:
+    with _changing(kept_provider(provider)) as accounts:
         accounts.revoke(name)
     if json:
         print_json({"account": name, "revoked": True})
@@ -198,12 +225,36 @@ def credit(
     Example: pacas account credit ann provider.toml 20
     """
     limit = None if amount.lower() == NO_LIMIT else _amount(amount, "CREDITS")
-    with _accounts(kept_provider(provider)) as accounts:
+    with _changing(kept_provider(provider)) as accounts:
         accounts.set_credit(name, limit)
     if json:
         print_json({"account": name, "credit": _credit(limit)})
     else:
         out.print(f"{printable(name)}: {_in_words(limit)}")
+
+
+@app.command("certificate")
+def certificate(
+    name: Name,
+    provider: ProviderArgument,
+    file: Annotated[str, typer.Argument(metavar="FILE", help="The client's certificate, PEM; none: bound to none.")],
+    json: Json = False,
+) -> None:
+    """Bind an account's tokens to a client certificate: over any other connection they count for nothing.
+
+    The service must ask for certificates (pacas serve --client-ca). Clients give theirs with --cert and --cert-key.
+
+    JSON: account, certificate (its SHA-256, or null)
+
+    Example: pacas account certificate ann provider.toml none
+    """
+    bound = None if file.lower() == NO_LIMIT else _fingerprint(Path(file))
+    with _changing(kept_provider(provider)) as accounts:
+        accounts.set_certificate(name, bound)
+    if json:
+        print_json({"account": name, "certificate": bound})
+    else:
+        out.print(f"{printable(name)}: bound to {'no certificate' if bound is None else f'the certificate {bound}'}")
 
 
 @app.command("rate")
@@ -222,7 +273,7 @@ def rate(
     Example: pacas account rate ann provider.toml 1000
     """
     limit = None if tuples.lower() == NO_LIMIT else _tuples(tuples)
-    with _accounts(kept_provider(provider)) as accounts:
+    with _changing(kept_provider(provider)) as accounts:
         accounts.set_rate(name, limit)
     if json:
         print_json({"account": name, "quotes_per_minute": limit})
@@ -239,6 +290,17 @@ def kept_provider(provider: str) -> ProviderFile:
 
 
 @contextmanager
+def _changing(file: ProviderFile) -> Iterator[Accounts]:
+    """The accounts, to be changed; once something was sold, the ledger says so, and its state file counts that."""
+    with closing(open_ledger(file.ledger_url, file.folder)) as ledger, _accounts(file) as accounts:
+        yield accounts
+        state = state_file(file.ledger_url, file.folder)
+        with suppress(StorageError):  # the change is there, and a new token is still to be shown
+            if state is not None and state.head() is not None and ledger.has_sales:
+                state.write(ledger.head())
+
+
+@contextmanager
 def _accounts(file: ProviderFile) -> Iterator[Accounts]:
     with closing(open_accounts(file.ledger_url, file.folder)) as accounts:
         yield accounts
@@ -250,6 +312,21 @@ def _amount(given: str, what: str) -> int:
         raise InputError(f"{what} must not be negative; 0 buys what is free")
     check_credit(amount)
     return amount
+
+
+def _fingerprint(file: Path | None) -> str | None:
+    """The SHA-256 of a certificate, the first in its file."""
+    if file is None:
+        return None
+    try:
+        text = file.read_text("latin-1")
+    except OSError as error:
+        raise FileError(f"{file} cannot be read ({error.strerror}); give a certificate in PEM") from None
+    first = text[text.find(PEM_HEADER) :].partition(PEM_FOOTER)
+    try:
+        return sha256(PEM_cert_to_DER_cert(first[0] + first[1])).hexdigest()
+    except ValueError:
+        raise FileError(f"{file} holds no certificate in PEM") from None
 
 
 def _tuples(given: str) -> int:
@@ -307,6 +384,7 @@ def _as_json(account: Account, total: Total, tab: Tab, standing: Schedule) -> di
         "revoked": account.revoked,
         "quotes_per_minute": account.quotes_per_minute,
         **({} if account.expires is None else {"expires": moment(account.expires)}),
+        **({} if account.certificate is None else {"certificate": account.certificate}),
     }
 
 

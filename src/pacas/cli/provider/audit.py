@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from pacas.cli.data_options import EngineOption, MasterOption, MemoryOption
+from pacas.cli.data_options import UNSAID, chooses_an_engine
 from pacas.cli.opened_provider import opened_with_engine, read_provider
 from pacas.cli.options import Json, ProviderArgument, out, print_json, printable
 from pacas.cli.plain_table import plain_table
@@ -19,7 +19,7 @@ from pacas.cli.provider.findings import COLOURS, finding_words, findings_of, lea
 from pacas.core.anonymity import Policy
 from pacas.core.criteria.distinct import DistinctValues
 from pacas.core.money import in_credits, nanocredits, rounded_text
-from pacas.core.schedule import Schedule
+from pacas.core.rates.schedule import Schedule
 from pacas.core.words import counted
 from pacas.engine.choosing import EngineChoice
 from pacas.errors import InputError
@@ -27,9 +27,12 @@ from pacas.formats.provider.provider_file import ProviderFile
 from pacas.formats.report.audit_page import terms_words, write_audit
 from pacas.formats.report.report import check_report
 from pacas.provider.audit import Audit, PolicyAudit, audit
+from pacas.provider.ledger.account_change import AccountState
+from pacas.provider.ledger.account_history import AccountHistory, changed_words
 from pacas.provider.ledger.chain import Head, Verification, noted_head
 from pacas.provider.shop.contract import KeptBack
 from pacas.storage.url import read_ledger, state_file
+from pacas.wire.connection_file import moment
 
 UNTRUE = "nothing else was looked at: it would follow from a ledger that does not hold"
 CUT = 10
@@ -40,6 +43,7 @@ WIDTH = 40
 Document = Mapping[str, Any]
 
 
+@chooses_an_engine
 def command(
     provider: ProviderArgument,
     head: Annotated[
@@ -48,19 +52,19 @@ def command(
     report: Annotated[
         Path | None, typer.Option(metavar="FILE.html", help="Write a page on it all, to read in a browser, offline.")
     ] = None,
-    engine: EngineOption = None,
-    master: MasterOption = None,
-    memory: MemoryOption = None,
+    engine: EngineChoice = UNSAID,
     json: Json = False,
 ) -> None:
     """Check the policies, the sales and the ledger, everything derived anew from the ledger's entries.
 
-    Exit code 0: all holds; 1: a policy, a payment or the ledger does not.
+    Exit code 0: all holds; 1: a policy, a payment, an account or the ledger does not.
 
     JSON: holds, rows, neighbours, total, policies (x, y, levels, k, criterion, asks, allow_linkage, groups,
     unlinked_rows, margins, holds; with sealed quotes also keep, scope, kept_back, safe_levels, open_rows), reserve
     (with sealed quotes), sales (buyer, attribute, level, purchases, spent), buyers (buyer, purchases, spent,
     due, surviving, listed: list credits, paid_as_due, terms: as of pacas account list, up to the last entry),
+    accounts (account, follows: the accounts that are kept follow from the entries, beyond: purchases that it could not
+    have made as it was then, changes: entry, time, spent by then, before, after, says),
     ledger (verified, entries, head, problem, first_bad_entry), warnings, leak (as of
     pacas leak, of the attribute that free quotes tell most of; null where they are sealed, or the relation
     stays on the engine), findings (as of
@@ -68,7 +72,6 @@ def command(
 
     Example: pacas audit provider.toml --report audit.html
     """
-    choice = EngineChoice(engine, master, memory)
     given = None if head is None else _head(head)
     file = read_provider(provider)
     noted = _noted(file) if given is None else given
@@ -78,7 +81,7 @@ def command(
     if verified is not None and not verified.holds:
         document = _broken(verified)
     else:
-        with opened_with_engine(file, choice, read_only=True) as (opened, asked):
+        with opened_with_engine(file, engine, read_only=True) as (opened, asked):
             worst = worst_leak(file, opened, asked)
             document = {
                 **as_json(audit(opened, noted), opened.till.schedule),
@@ -130,8 +133,35 @@ def as_json(found: Audit, standing: Schedule) -> dict[str, Any]:
             }
             for name, buyer in found.buyers.items()
         ],
+        "accounts": [_account(name, account) for name, account in found.accounts.items()],
         "ledger": _ledger(found.ledger),
         "warnings": list(found.warnings),
+    }
+
+
+def _account(name: str, found: AccountHistory) -> dict[str, Any]:
+    changes = [
+        {
+            "entry": step.sequence,
+            "time": None if step.change.time is None else moment(step.change.time),
+            "spent": in_credits(step.spent),
+            "before": None if step.change.before is None else _state(step.change.before),
+            "after": _state(step.change.after),
+            "says": changed_words(step.change),
+        }
+        for step in found.steps
+    ]
+    return {"account": name, "follows": found.problem is None, "beyond": found.beyond, "changes": changes}
+
+
+def _state(state: AccountState) -> dict[str, Any]:
+    """An account as an entry says it; nothing of its tokens but when they end."""
+    return {
+        "role": state.role.value,
+        "credit": None if state.credit is None else in_credits(state.credit),
+        "revoked": state.revoked,
+        "quotes_per_minute": state.quotes_per_minute,
+        "expires": None if state.expires is None else moment(state.expires),
     }
 
 
@@ -174,7 +204,7 @@ def _ledger(found: Verification) -> dict[str, Any]:
 
 def _broken(found: Verification) -> dict[str, Any]:
     """An audit of a ledger that does not hold: nothing else is said, as all of it would follow from the ledger."""
-    nothing: dict[str, Any] = {"policies": [], "sales": [], "buyers": []}
+    nothing: dict[str, Any] = {"policies": [], "sales": [], "buyers": [], "accounts": []}
     return {"holds": False, **nothing, "ledger": _ledger(found), "warnings": [UNTRUE]}
 
 
@@ -218,6 +248,7 @@ def print_audit(found: Document, leak: str | None = None) -> None:
     if "rows" in found:
         _print_sales(found["sales"])
         _print_buyers(found["buyers"], has_neighbours="reserve" not in found)
+        _print_accounts(found["accounts"])
         _print_findings(found["findings"])
     _print_ledger(found["ledger"])
 
@@ -304,6 +335,21 @@ def _print_buyers(buyers: Sequence[Document], has_neighbours: bool) -> None:
         table.add_row(
             printable(buyer["buyer"]), f"{buyer['purchases']:,}", *listed, _money(buyer["spent"]), due, *left, *terms
         )
+    out.print()
+    out.print(table)
+
+
+def _print_accounts(accounts: Sequence[Document]) -> None:
+    """What has become of each account since the first sale."""
+    if not any(account["changes"] for account in accounts):
+        return
+    numbers = ("entry", "spent by then")
+    table = plain_table("account", "entry", "time", "spent by then", "change", numbers=numbers, title="accounts")
+    for account in accounts:
+        for change in account["changes"]:
+            when = "" if change["time"] is None else change["time"][:16].replace("T", " ")
+            shown = (f"{change['entry']:,}", when, _money(change["spent"]), printable(change["says"]))
+            table.add_row(printable(account["account"]), *shown)
     out.print()
     out.print(table)
 

@@ -10,7 +10,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from pacas.cli.data_options import EngineOption, MasterOption, MemoryOption
+from pacas.cli.data_options import UNSAID, chooses_an_engine
 from pacas.cli.opened_provider import opened_unsold, read_provider
 from pacas.cli.options import Json, ProviderArgument, out, print_json, printable, progress
 from pacas.cli.plain_table import plain_table
@@ -35,14 +35,13 @@ PAID = "what a declared dependency implies is paid for and kept back with its le
 MEND = "X-groups fall short of what their policy asks for; pacas lint says what mends that"
 
 
+@chooses_an_engine
 def command(
     provider: ProviderArgument,
     picture: Annotated[
         Path | None, typer.Option("--picture", metavar="FILE", help="Draw it: leak.svg, leak.png or leak.html.")
     ] = None,
-    engine: EngineOption = None,
-    master: MasterOption = None,
-    memory: MemoryOption = None,
+    engine: EngineChoice = UNSAID,
     json: Json = False,
 ) -> None:
     """Measure what free quotes tell of each sold attribute, beyond the best guess from public columns.
@@ -61,7 +60,7 @@ def command(
     if picture is not None:
         check_picture(picture)
     file = read_provider(provider)
-    with opened_unsold(file, EngineChoice(engine, master, memory)) as (opened, asked), progress() as tell:
+    with opened_unsold(file, engine) as (opened, asked), progress() as tell:
         tell("guessing people's values")
         meter = LeakMeter(opened, asked, file.scan_relations(asked)[MAIN])
         quotes = opened.shop.terms.quotes

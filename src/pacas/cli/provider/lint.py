@@ -10,7 +10,7 @@ import typer
 from rich.padding import Padding
 from rich.text import Text
 
-from pacas.cli.data_options import EngineOption, MasterOption, MemoryOption
+from pacas.cli.data_options import UNSAID, chooses_an_engine
 from pacas.cli.opened_provider import opened_unsold, read_provider
 from pacas.cli.options import Json, ProviderArgument, out, print_json, printable
 from pacas.cli.provider.findings import COLOURS, finding_words, findings_of
@@ -20,15 +20,14 @@ from pacas.provider.lint.dependencies import SHARE
 from pacas.provider.lint.finding import SEVERITIES, ProviderFinding
 
 
+@chooses_an_engine
 def command(
     provider: ProviderArgument,
     share: Annotated[
         float,
         typer.Option(min=0.5, max=1.0, metavar="SHARE", help="How many people a column must tell another of."),
     ] = SHARE,
-    engine: EngineOption = None,
-    master: MasterOption = None,
-    memory: MemoryOption = None,
+    engine: EngineChoice = UNSAID,
     json: Json = False,
 ) -> None:
     """Find what to mend before selling: columns that tell protected ones, policies and hierarchies that protect little.
@@ -43,7 +42,7 @@ def command(
     Example: pacas lint provider.toml
     """
     file = read_provider(provider)
-    with opened_unsold(file, EngineChoice(engine, master, memory)) as (opened, asked):
+    with opened_unsold(file, engine) as (opened, asked):
         findings = findings_of(file, opened, asked, share)
     if json:
         print_json({"findings": [finding.as_json() for finding in findings]})

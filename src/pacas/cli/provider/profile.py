@@ -1,4 +1,4 @@
-"""`pacas account add --profile`: the connection file of a new account."""
+"""`--profile` of `pacas account add` and `token`: the connection file of a buyer."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from pathlib import Path
 
 from pacas.errors import InputError
 from pacas.formats.provider.provider_file import ProviderFile
-from pacas.provider.ledger.accounts import Account, Accounts, name_taken
 from pacas.remote.address import Address
 from pacas.server.signing_key import SigningKey
 from pacas.wire.connection_file import SUFFIX, ConnectionFile, moment
@@ -30,18 +29,15 @@ def seconds(given: str, option: str = "--expires") -> int:
 
 @contextmanager
 def written_profile(
-    profile: Path | None, url: str | None, file: ProviderFile, account: Account, token: str, accounts: Accounts
+    profile: Path | None, url: str | None, file: ProviderFile, name: str, ends: int | None, token: str
 ) -> Iterator[None]:
-    """Write what the buyer needs before the account is made, and take it away if that fails: no token is lost."""
+    """Write what the buyer needs before its token counts, and take it away if that fails: no token is lost."""
     if profile is None:
         if url is not None:
             raise InputError("--url is for the file of --profile; give both")
         yield
         return
-    connection = _connection(profile, url, file, account, token)
-    if any(one.name == account.name and not one.revoked for one in accounts.list()):
-        raise name_taken(account.name)
-    connection.write(profile)
+    _connection(profile, url, file, name, ends, token).write(profile)
     try:
         yield
     except BaseException:
@@ -49,7 +45,9 @@ def written_profile(
         raise
 
 
-def _connection(profile: Path, url: str | None, file: ProviderFile, account: Account, token: str) -> ConnectionFile:
+def _connection(
+    profile: Path, url: str | None, file: ProviderFile, name: str, ends: int | None, token: str
+) -> ConnectionFile:
     """What the file will hold; everything that can be wrong with it is looked at."""
     if url is None:
         raise InputError("--profile needs --url: where the buyer finds the service, such as https://shop.example:8321")
@@ -58,5 +56,4 @@ def _connection(profile: Path, url: str | None, file: ProviderFile, account: Acc
     if profile.exists():
         raise InputError(f"{profile} is there already; give another name for the connection file")
     public = SigningKey.load_or_create(file.signing_key).public_key
-    ends = None if account.expires is None else moment(account.expires)
-    return ConnectionFile(Address.parse(url).url, account.name, token, public, ends)
+    return ConnectionFile(Address.parse(url).url, name, token, public, None if ends is None else moment(ends))

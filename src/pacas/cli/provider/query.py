@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from pacas.cli.data_options import EngineOption, MasterOption, MemoryOption, opened_engine
+from pacas.cli.data_options import UNSAID, chooses_an_engine, opened_engine
 from pacas.cli.options import Json, out, print_json, printable, progress
 from pacas.cli.plain_table import plain_table
 from pacas.core.query import MAIN, GeneralizedQuery
@@ -17,6 +17,7 @@ from pacas.engine.questions import answer
 from pacas.formats.provider.provider_file import read_provider_file
 
 
+@chooses_an_engine
 def command(
     provider: Annotated[Path, typer.Argument(metavar="PROVIDER.toml", help="The provider's file.")],
     select: Annotated[str, typer.Option(metavar="'GEN:0, MED:1'", help="Output columns, each with its level.")],
@@ -24,9 +25,7 @@ def command(
     from_: Annotated[
         str, typer.Option("--from", metavar="'relation, doctors d'", help="Relations; also with 'join … on …'.")
     ] = MAIN,
-    engine: EngineOption = None,
-    master: MasterOption = None,
-    memory: MemoryOption = None,
+    engine: EngineChoice = UNSAID,
     json: Json = False,
 ) -> None:
     """Answer a generalized query over the provider's relations: the provider's own tool.
@@ -37,7 +36,7 @@ def command(
     """
     query = GeneralizedQuery.parse(select, where, from_)
     file = read_provider_file(provider)
-    choice = EngineChoice(engine, master, memory).over(file.engine_choice)
+    choice = engine.over(file.engine_choice)
     with opened_engine(choice) as asked, progress() as tell:
         tell(f"reading {provider.name}")
         relations = file.scan_relations(asked)

@@ -16,7 +16,7 @@ from pacas.core.money import credits_words, in_credits
 from pacas.core.words import counted
 from pacas.errors import StorageError
 from pacas.formats.provider.provider_file import ProviderFile
-from pacas.server.presence import GONE
+from pacas.server.monitoring.presence import GONE
 from pacas.storage.backup import forgotten, restore
 from pacas.storage.url import open_serving
 

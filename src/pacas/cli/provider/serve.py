@@ -16,7 +16,7 @@ from typing import Annotated, Any
 
 import typer
 
-from pacas.cli.data_options import EngineOption, MasterOption, MemoryOption
+from pacas.cli.data_options import UNSAID, chooses_an_engine
 from pacas.cli.demo.files import write_files
 from pacas.cli.opened_provider import opened_provider, opened_with_engine, read_provider
 from pacas.cli.options import Json, print_json, printable
@@ -31,10 +31,10 @@ from pacas.provider.ledger.accounts import Account, Accounts, Role, new_token, t
 from pacas.provider.provider import Provider
 from pacas.provider.quote_mode import PAPER_QUOTES, QuoteMode
 from pacas.server.app import Beside, create_app
-from pacas.server.connections import ConnectionLimits
+from pacas.server.http.connections import ConnectionLimits
 from pacas.server.limits import ServiceSettings
-from pacas.server.logs import make_log
-from pacas.server.presence import Presence
+from pacas.server.monitoring.logs import make_log
+from pacas.server.monitoring.presence import Presence
 from pacas.server.serving import ListeningAddress, Tls, most_connections, serve
 from pacas.server.signing_key import SigningKey
 from pacas.storage.url import open_accounts, open_kept_house, open_offers, open_serving, state_file
@@ -45,6 +45,7 @@ CREDIT = 10
 """What the account of the example may spend, in credits."""
 
 
+@chooses_an_engine
 def command(
     provider: Annotated[
         str | None, typer.Argument(metavar="PROVIDER", help="The provider's file, provider.toml.", show_default=False)
@@ -71,9 +72,7 @@ def command(
     console: Annotated[
         bool, typer.Option("--console", help="Pages for operators, at /console: sales, margins, accounts, the ledger.")
     ] = False,
-    engine: EngineOption = None,
-    master: MasterOption = None,
-    memory: MemoryOption = None,
+    engine: EngineChoice = UNSAID,
     json: Json = False,
 ) -> None:
     """Serve a provider over HTTP until it is stopped (Ctrl-C, SIGTERM); what was accepted by then is finished.
@@ -86,21 +85,20 @@ def command(
 
     Example: pacas serve provider.toml --check
     """
-    choice = EngineChoice(engine, master, memory)
     tls = _tls(tls_cert, tls_key, client_ca)
     context = None if tls is None else tls.context()
     address = ListeningAddress.of(host, port, tls=tls is not None, insecure=insecure)
     file = read_provider(str(write_example(provider)) if example else _named(provider))
     settings = _settings(file)
     if check:
-        with opened_provider(file, choice):
+        with opened_provider(file, engine):
             SigningKey.load_or_create(file.signing_key)
             _warn_of_readers(file, tls)
             _say(json, f"ready to serve at {address.url()}", address.url())
         return
     with (
         closing(address.bind()) as listener,
-        opened_with_engine(file, choice) as (opened, asked),
+        opened_with_engine(file, engine) as (opened, asked),
         closing(open_accounts(file.ledger_url, file.folder)) as accounts,
         closing(open_offers(file.ledger_url, file.folder)) as offers,
         ExitStack() as stack,
@@ -127,6 +125,8 @@ def command(
             ServedExample(file.path, here, tls_cert).invite(accounts)
         _warn_of_readers(file, tls)
         _warn_of_terms(file, accounts)
+        if client_ca is None and any(one.certificate and not one.revoked for one in accounts.list()):
+            _warn("some accounts are bound to a certificate, and nobody is asked for one: give --client-ca")
         warn_of_writers(file)
         if insecure and tls is None and file.service.reconcile is True:
             _warn(

@@ -25,6 +25,7 @@ from pacas.cli.options import (
     CaOption,
     CertKeyOption,
     CertOption,
+    HowToReach,
     InsecureOption,
     Json,
     TokenOption,
@@ -84,7 +85,7 @@ def command(
     Example: pacas init client mine.csv
     """
     check_new([output])
-    reach = None if provider is None else NamedProvider(provider, None, token, ca, cert, cert_key, insecure)
+    reach = None if provider is None else NamedProvider(provider, HowToReach(token, ca, cert, cert_key, insecure))
     choice = EngineChoice(engine, master, memory)
     asking = choices(ask)
     with opened_engine(choice) as asked, _consulted(reach) as found, asking.progress() as tell:
@@ -107,6 +108,7 @@ def command(
         draft.suggested.keys,
         draft.columns.lines(),
         draft.hierarchy_lines(),
+        draft.send_lines() if provider is not None and is_url(provider) and plan is not None else (),
         _notes(draft, table),
     )
     write_new({output: starter.text().encode()})

@@ -45,6 +45,12 @@ class ClientDraft:
             StarterLine.key(one.attribute, one.options, one.how, is_on=False) for one in built if one.options
         ]
 
+    def send_lines(self) -> list[StarterLine]:
+        """What is sent of a row to find what a dependency is about, as the provider calls it."""
+        rights = {fd.rhs for fd in self.dependencies.fds}
+        wanted = {name: one for name, one in self._catalogue().items() if self.columns.called(name) in rights}
+        return [StarterLine.key(name, list(offer.columns)) for name, offer in wanted.items()]
+
     def _catalogue(self) -> Mapping[str, Offer]:
         return {} if self._provider is None else self._provider.marketplace.catalogue()
 

@@ -12,7 +12,8 @@ from pacas.cli.suggest.evidence import evidence_words
 from pacas.core.dependency import FunctionalDependency
 from pacas.formats.starters.lines import StarterLine
 from pacas.suggest.coded_table import CodedTable
-from pacas.suggest.dependencies.evidence import PairCounts
+from pacas.suggest.dependencies.evidence import LARGE
+from pacas.suggest.dependencies.exceptions import Exceptions
 from pacas.suggest.dependencies.given import judge_dependency
 from pacas.suggest.dependencies.grading import FEWEST_GROUPS
 from pacas.suggest.dependencies.suggested import SuggestedDependencies, SuggestedDependency
@@ -30,6 +31,18 @@ TYPOS = 2
 """Misspelled right sides that speak for a dependency beside those that the provider tells."""
 TWICE, MORE = 2, 0.005
 """What is wrong with a right side one left side tells: another with so many more exceptions is wrong itself."""
+FEW, SLIPS = 10, 4
+"""Exceptions below which one in so many must be typo-like, and where they are so few themselves, one letter or two from
+what it should be: there is little to mend, and as much to spoil."""
+MOSTLY = 3
+"""Where one exception in so many is typo-like they are errors, whatever else they go with."""
+MANY = 0.15
+"""The share of rows that may be exceptions where groups are not large."""
+TWO, SPOKEN_FOR = 2, 0.1
+"""Exceptions that other columns speak for, and the share of them, from which on they may be right; in a dependency of
+which others are as good as sure an error of the left side looks like that."""
+UNEVEN = 6
+"""Errors strike every group alike. Exceptions that are this many deviations more uneven belong to their groups."""
 EMPTY = 0.1
 """The share of rows without a right side beyond which that is no error, and nobody wants it filled in."""
 
@@ -49,6 +62,7 @@ class DependenciesDraft:
         self._told: dict[FunctionalDependency, tuple[str, bool]] = {}
         """Why, and whether it counts."""
         self._choices = choices
+        self._told_by, self._tells = _sides(suggested)
         for fd in published:
             self._add(fd, "the provider says that it holds in its table", True)
         self._add_matches(found_by)
@@ -100,16 +114,39 @@ class DependenciesDraft:
             return "not as sure"
         if empty > EMPTY:
             return f"{empty:.0%} of the rows have none, and would get one"
-        if one.exceptions and _telling_groups(self._table, one.fd) < FEWEST_GROUPS:
+        if not one.exceptions:
+            return None
+        exceptions = Exceptions.of(self._table, one.fd)
+        if exceptions.telling_groups < FEWEST_GROUPS:
             return "hardly a group has another value than most rows"
         if 2 * one.blocks > one.exceptions:
             return "its exceptions come in blocks, and may be right"
-        if one.exceptions and not one.typo and misspelled & set(one.fd.lhs):
+        if not one.typo and misspelled & set(one.fd.lhs):
             return "its exceptions may be errors of its left side"
-        if one.exceptions and one.fd.rhs in exact and exact[one.fd.rhs].rows >= one.rows:
+        if one.fd.rhs in exact and exact[one.fd.rhs].rows >= one.rows:
             return f"{exact[one.fd.rhs].fd} has no exceptions"
+        if exceptions.unevenness > UNEVEN:
+            return "its exceptions stand in few groups, where they may be right"
         if best is not None and 1 - one.agreement > TWICE * (1 - best.agreement) + MORE:
             return f"{best.fd} has fewer exceptions"
+        return self._may_be_right(one, exceptions)
+
+    def _may_be_right(self, one: SuggestedDependency, exceptions: Exceptions) -> str | None:
+        """What the rest of their rows says for exceptions; nothing, where the left side itself determines it."""
+        if one.exceptions < FEW and (one.typo * SLIPS < one.exceptions or not _are_slips(one)):
+            return "its few exceptions hardly look like errors"
+        if one.exceptions > MANY * one.rows and one.rows < LARGE * one.groups:
+            return "its exceptions are many, for groups so small"
+        apart = [
+            name for name in self._table.columns if name not in self._told_by.get(one.fd.lhs[0], one.fd.attributes)
+        ]
+        column = exceptions.goes_with(apart) if one.typo * MOSTLY < one.exceptions else None
+        if column is not None:
+            return f"its exceptions go with {column}, and may be right"
+        others = [name for name in self._tells.get(one.fd.rhs, ()) if name in apart]
+        spoken_for = exceptions.spoken_for(others) if one.score < CLEAN else 0
+        if spoken_for >= max(TWO, SPOKEN_FOR * one.exceptions):
+            return "other columns speak for its exceptions"
         return None
 
     def _add(self, fd: FunctionalDependency, why: str, suggested: bool) -> bool:
@@ -138,14 +175,21 @@ def _empty_share(table: CodedTable, fd: FunctionalDependency) -> float:
     return float((table[fd.rhs].codes[there] < 0).mean()) if there.any() else 0.0
 
 
-def _telling_groups(table: CodedTable, fd: FunctionalDependency) -> int:
-    """Groups by a left side of one attribute whose most frequent value is not the column's.
+def _sides(suggested: SuggestedDependencies) -> tuple[dict[str, set[str]], dict[str, list[str]]]:
+    """Per column, itself and what it strongly determines; and the columns that tell it, strongly or not."""
+    told_by: dict[str, set[str]] = {}
+    tells: dict[str, list[str]] = {}
+    for one in (*suggested.strong, *suggested.redundant):
+        told_by.setdefault(one.fd.lhs[0], {one.fd.lhs[0]}).add(one.fd.rhs)
+    for one in (*suggested.strong, *suggested.redundant, *suggested.weak):
+        if len(one.fd.lhs) == 1:
+            tells.setdefault(one.fd.rhs, []).append(one.fd.lhs[0])
+    return told_by, tells
 
-    Where they are few, all that speaks for the dependency are these, and a cleaning takes them for overwritten ones.
-    """
-    column = table[fd.rhs]
-    counts = PairCounts.of(table[fd.lhs[0]].codes, column.codes, len(column.values))
-    order = np.lexsort((counts.n, counts.place))
-    place = counts.place[order]
-    most = counts.value[order][np.append(place[1:] != place[:-1], True)[: len(place)]]
-    return int((most != np.argmax(column.counts)).sum())
+
+def _are_slips(one: SuggestedDependency) -> bool:
+    """Whether a few exceptions are misspelled; more are not looked at letter by letter."""
+    from rapidfuzz.distance import OSA  # here: slow to import, rarely needed
+
+    apart = [OSA.distance(each.value, each.majority) for each in one.examples if each.kind == "typo"]
+    return one.exceptions > TWO or any(distance <= TWO for distance in apart)

@@ -16,14 +16,14 @@ from pacas.core.dependency import FunctionalDependency
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.words import counted
 from pacas.engine.contract import Engine
+from pacas.engine.hierarchy_files import write_hierarchy
 from pacas.errors import InputError
-from pacas.formats.hierarchies import write_hierarchy
 from pacas.formats.provider.make_provider import make_provider
 from pacas.formats.provider.provider_file import read_provider_file
 from pacas.formats.starters.file_names import file_names
 from pacas.formats.starters.lines import StarterLine
 from pacas.formats.starters.provider_starter import FOLDER, ProviderStarter, csv_text
-from pacas.provider.ledger.ledger import MemoryLedger
+from pacas.provider.ledger.memory_ledger import MemoryLedger
 from pacas.provider.lint.finding import ProviderFinding
 from pacas.provider.lint.lint import lint_provider
 from pacas.suggest.coded_table import CodedTable

@@ -16,8 +16,8 @@ from pacas.core.dependency import FunctionalDependency
 from pacas.core.toml import comment, toml_key, toml_value
 from pacas.core.words import counted
 from pacas.engine.choosing import EngineChoice
+from pacas.engine.hierarchy_files import arx
 from pacas.errors import InputError, SchemaError
-from pacas.formats.hierarchies import arx
 from pacas.formats.relations.relations import AS_IT_IS, Reading
 from pacas.formats.starters.file_names import file_names
 from pacas.formats.starters.new_files import check_new, write_new

@@ -220,10 +220,11 @@ def _print(table: CodedTable, found: Sequence[SuggestedPolicy]) -> None:
 def _counts(found: SuggestedPolicy) -> str:
     rows = found.found
     by, x = printable(", ".join(found.match)), printable(", ".join(found.x))
+    groups = f"by {x}" if found.x != found.match else "by the same"
     kept = "all of them" if found.scope == "row" else f"{rows.kept:,} of them{'' if rows.is_exact else ', about,'}"
     return (
-        f"{printable(found.attribute)}: {rows.alone:,} of {counted(rows.rows, 'row')} can be sold, found by {by}; "
-        f"{kept} kept back, for {counted(rows.groups, 'group')} by {x}"
+        f"{printable(found.attribute)}: {rows.alone:,} of {counted(rows.rows, 'row')} are told apart by {by}; "
+        f"{kept} are kept back, for {counted(rows.groups, 'group')} {groups}"
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from pacas.core.hierarchy import Hierarchy
@@ -10,12 +10,12 @@ from pacas.core.money import nanocredits
 from pacas.core.query import MAIN
 from pacas.engine.contract import Engine, Source
 from pacas.errors import ConfigError, LedgerChangedError, did_you_mean
-from pacas.formats.provider.changed_parts import named_in
 from pacas.formats.provider.provider_file import ProviderFile
 from pacas.formats.provider.sealing import sealing_of
 from pacas.formats.provider.support_file import read_support
 from pacas.formats.toml_sections import named
 from pacas.provider.circle import Circle
+from pacas.provider.ledger.checkpoint import Checkpoints
 from pacas.provider.ledger.ledger import Ledger
 from pacas.provider.provider import Provider
 from pacas.provider.quote_mode import QuoteMode
@@ -23,6 +23,46 @@ from pacas.provider.quoter.declared import EarlierSales
 from pacas.provider.shop.contract import Tell
 from pacas.provider.support.support_set import Generated, GivenSupport
 from pacas.provider.terms import HistoryScope, Terms
+
+_KEYS = {
+    "match": "[match]",
+    "policies": "[[policy]]",
+    "support set": "pricing.support",
+    "weights": "pricing.total, sensitivity or points",
+    "dependencies": "[[dependency]], pricing.prior or members",
+    "prices": "pricing.total, sensitivity or spread, or max_matches",
+    "schedule": "pricing.schedule",
+    "circle": "circle",
+    "draw": "this version of PACAS keeps others back of the rows that a [[dependency]] ties",
+    "registry": "pricing.members",
+    "reserve": "pricing.reserve, or keep or scope of a [[policy]]",
+    "sold before": "ledger.sold_before",
+    "seed": "pricing.seed",
+}
+"""The keys of the file that parts of a ledger's fingerprint follow from."""
+
+
+def named_in(file: ProviderFile, changed: LedgerChangedError) -> LedgerChangedError:
+    """The same error, with the file and the key of each part, and what to do."""
+    return LedgerChangedError(changed.parts, dict(_places(file)), _remedy(file))
+
+
+def _places(file: ProviderFile) -> Iterator[tuple[str, str]]:
+    name = file.path.name
+    yield "relation", f"{file.relation.data}, relation.data in {name}"
+    for other, section in file.relations.items():
+        yield f"relation {other}", f"{section.data}, relations.{other}.data in {name}"
+    for attribute, source in file.hierarchies.items():
+        key = f"hierarchies.{attribute} in {name}"
+        yield f"hierarchy of {attribute}", f"{source}, {key}" if isinstance(source, str) else key
+    for part, key in _KEYS.items():
+        given = file.pricing.support.file if part == "support set" else None
+        yield part, f"{key} in {name}" if given is None else f"{given}, {key}.file in {name}"
+
+
+def _remedy(file: ProviderFile) -> str:
+    counting = ", and this one in [ledger] sold_before" if file.quotes is QuoteMode.SEALED else ""
+    return f"values were sold by it: restore it, or name another ledger in [ledger] url of {file.path.name}{counting}"
 
 
 def make_provider(
@@ -32,6 +72,7 @@ def make_provider(
     sold_before: Sequence[EarlierSales],
     tell: Tell,
     circle: Circle | None = None,
+    checkpoints: Checkpoints | None = None,
 ) -> Provider:
     """The provider that a file describes. The ledger is asked for when everything that the file says has been checked.
 
@@ -43,7 +84,16 @@ def make_provider(
     terms = _terms(file, relations, engine, sold_before, circle)
     _check(file, terms, relations)
     try:
-        return Provider.on_terms(relations, terms, ledger(), seed=file.seed(), engine=engine, tell=tell, circle=circle)
+        return Provider.on_terms(
+            relations,
+            terms,
+            ledger(),
+            seed=file.seed(),
+            engine=engine,
+            tell=tell,
+            circle=circle,
+            checkpoints=checkpoints,
+        )
     except LedgerChangedError as error:
         raise named_in(file, error) from None
 

@@ -18,11 +18,11 @@ from pacas.core.dependency import FunctionalDependency, MatchingDependency
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.money import nanocredits
 from pacas.core.query import MAIN, GeneralizedQuery
-from pacas.core.schedule import Schedule
+from pacas.core.rates.schedule import Schedule
 from pacas.engine.choosing import EngineChoice
 from pacas.engine.contract import Engine, Source
 from pacas.errors import ConfigError, InputError, SchemaError, did_you_mean
-from pacas.formats.hierarchies.hierarchy_source import hierarchy_at
+from pacas.formats.hierarchy_source import hierarchy_at
 from pacas.formats.provider.sections import (
     PointSection,
     PolicySection,

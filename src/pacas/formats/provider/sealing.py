@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from pacas.core.coverage import NeighbourSpread
 from pacas.core.dependency import FunctionalDependency
 from pacas.core.relation import Relation
+from pacas.core.sealed.coverage import NeighbourSpread
 from pacas.engine.contract import Engine, Source
 from pacas.errors import ConfigError, InputError
 from pacas.formats.provider.provider_file import ProviderFile

@@ -15,7 +15,7 @@ from pydantic import Discriminator, Field, PlainValidator, Tag, ValidationError
 from pydantic_core import PydanticCustomError
 
 from pacas.errors import did_you_mean
-from pacas.formats.hierarchies.hierarchy_source import HIERARCHY
+from pacas.formats.hierarchy_source import HIERARCHY
 from pacas.formats.toml_sections import EngineName, Key, Memory, Section, unknown_key
 
 TOP_KEYS = ("engine", "master", "memory", "history", "reasons", "max_matches", "floor")
@@ -156,10 +156,19 @@ def _reconcile(value: Any) -> bool | str:
     )
 
 
+_DIGEST = re.compile("(sha256:)?[0-9a-f]{64}")
+
+
+def _digest(value: Any) -> str:
+    if isinstance(value, str) and _DIGEST.fullmatch(value):
+        return value
+    raise PydanticCustomError("digest", "give the 64 digits that pacas hierarchy check prints for the tree")
+
+
 class CircleSection(Section):
     """What a provider has in common with others, so that they are safe together: by attribute a hierarchy's digest."""
 
-    trees: dict[str, Annotated[str, Field(pattern="^(sha256:)?[0-9a-f]{64}$")]] = Field(default_factory=dict)
+    trees: dict[str, Annotated[str, PlainValidator(_digest)]] = Field(default_factory=dict)
     house: str | None = Field(default=None, min_length=1)
     """The clearing house: a PACAS service's URL, or postgresql://…"""
     secret: str | None = Field(default=None, min_length=1)

@@ -211,6 +211,8 @@ def _csv_header(file: Path, encoding: str) -> tuple[list[str], str, str | None]:
         raise FileError(f"{file.name} cannot be read ({_first_line(error)})") from None
     if not start.strip():
         raise FileError(f"{file.name} is empty; a relation needs a header and at least one row")
+    if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) and encoding == UTF_8:
+        raise FileError(f"{file.name} is UTF-16; say so (--encoding utf-16)")
     if b"\0" in start and encoding == UTF_8:
         raise FileError(f"{file.name} is neither text nor Parquet; give a CSV, TSV, Parquet or Excel file")
     text = _decode(file, start, encoding)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from pacas.core.money import nanocredits, rounded_text
-from pacas.core.schedule import Schedule
+from pacas.core.rates.schedule import Schedule
 from pacas.core.words import counted
 from pacas.formats.replacing import replacing
 from pacas.pages.environment import page_environment
@@ -87,7 +87,12 @@ def _sold(found: Document) -> Document:
     findings = [
         (f["rule"], f["severity"], f["attribute"], f["people"], f["says"], f["remedy"]) for f in found["findings"]
     ]
-    return {"sales": sales, "buyers": buyers, "findings": findings}
+    accounts = [
+        (a["account"], c["entry"], (c["time"] or "")[:16].replace("T", " "), _money(c["spent"]), c["says"])
+        for a in found["accounts"]
+        for c in a["changes"]
+    ]
+    return {"sales": sales, "buyers": buyers, "accounts": accounts, "findings": findings}
 
 
 def terms_words(told: Document | None) -> str:

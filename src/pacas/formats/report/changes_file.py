@@ -10,11 +10,25 @@ from pathlib import Path
 import numpy as np
 
 from pacas.client.outcome.cleaning import Cleaning
+from pacas.client.outcome.judgement import Judgement
 from pacas.client.outcome.to_look_at import CellToLookAt
 from pacas.core.money import credits_text
 from pacas.errors import SchemaError
 from pacas.formats import formulas
 from pacas.formats.replacing import check_writable, replacing
+
+DOUBTFUL = ("row", "attribute", "value", "guess", "sure", "written")
+
+
+def write_doubtful(path: Path, weighing: Judgement) -> None:
+    """A line a cell; `sure` is how likely the guess is right, and `written` says whether it stands there now."""
+    with replacing(path) as partial, partial.open("w", newline="", encoding="utf-8") as file:
+        lines = csv.writer(file, lineterminator="\n")
+        lines.writerow(DOUBTFUL)
+        for cell in weighing.doubtful:
+            written = "yes" if cell.written else "no"
+            lines.writerow((cell.row, cell.attribute, cell.value, cell.guess, f"{cell.sure:.4f}", written))
+
 
 HEADER = ("row", "key", "attribute", "old", "new", "why", "price", "receipt", "look", "guess", "sure")
 

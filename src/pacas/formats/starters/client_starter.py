@@ -20,6 +20,7 @@ class ClientStarter:
     keys: Sequence[str]
     columns: Sequence[StarterLine]
     hierarchies: Sequence[StarterLine]
+    send: Sequence[StarterLine] = ()
     notes: Sequence[str] = ()
 
     def text(self) -> str:
@@ -33,6 +34,7 @@ class ClientStarter:
                 lines_of(self.head),
                 self._fds(),
                 self._section("columns", "yours, and what the provider calls them", self.columns),
+                self._section("send", "what the provider is sent of a row to find a value; no other column", self.send),
                 self._section(
                     "hierarchies", "only where your table has general values, such as [30,40)", self.hierarchies
                 ),

@@ -41,7 +41,11 @@ def cell_part(session: ReviewSession, asked: Mapping[str, str]) -> dict[str, Any
         "errors": 0 if of_class is None else of_class.errors,
         "values": [] if of_class is None else class_values(session, attribute, of_class.rows),
         "planned": None if view is None or view.plan is None else _planned(view.plan, attribute, row, written),
-        "ladder": quotes_of(session, attribute, row),
+        "ladders": [
+            (provider, ladder)
+            for provider in session.job.sellers
+            if (ladder := quotes_of(session, attribute, row, provider))
+        ],
     }
 
 
@@ -62,15 +66,15 @@ def class_values(session: ReviewSession, attribute: str, rows: Ints) -> list[tup
     return Counter(texts).most_common(VALUES)
 
 
-def quotes_of(session: ReviewSession, attribute: str, row: int) -> list[dict[str, Any]]:
-    """Per level: its price, or why it is refused; nothing where nobody sells it, or nobody answers."""
+def quotes_of(session: ReviewSession, attribute: str, row: int, provider: str | None) -> list[dict[str, Any]]:
+    """Per level: its price, or why it is refused; nothing where the provider does not sell it, or does not answer."""
     try:
-        ladder = session.ladder(attribute, row)
+        ladder = session.ladder(attribute, row, provider)
     except PacasError:
         return []
     if ladder is None:
         return []
-    offered = session.job.offers[attribute]
+    offered = session.job.sellers[provider].offers[attribute]
     return [
         {
             "level": level,

@@ -25,6 +25,30 @@ def orders_page(session: ReviewSession, asked: Mapping[str, str]) -> dict[str, A
     return {**cards_part(session), **waiting_part(session), **plan_part(session)}
 
 
+def providers_part(session: ReviewSession) -> dict[str, Any]:
+    """What each of several providers has sold, would sell, and is known for."""
+    view = session.outlook.view
+    panel = None if view is None else view.now.panel
+    bought, plan = session.run.recalled.purchases, session.whole_plan()
+    sold = {one.provider for one in bought}
+    away, learnt = ({}, {}) if panel is None else (panel.away, panel.reliabilities)
+    names = [] if not session.job.is_panel else dict.fromkeys([*map(str, session.job.sellers), *away])
+    return {
+        "providers": [
+            {
+                "name": name,
+                "bought": sum(one.provider == name for one in bought),
+                "spent": sum(one.price for one in bought if one.provider == name),
+                "planned": sum(order.provider == name for order in plan),
+                "plan_cost": sum(order.ceiling for order in plan if order.provider == name),
+                "right": [(a, rates[name]) for a, rates in learnt.items() if name in rates and name in sold],
+                "away": away.get(name),
+            }
+            for name in names
+        ]
+    }
+
+
 def waiting_part(session: ReviewSession) -> dict[str, Any]:
     """The order that waits, with all that helps to decide."""
     waiting, run = session.waiting, session.run
@@ -46,7 +70,7 @@ def waiting_part(session: ReviewSession) -> dict[str, Any]:
             "cells": len(waiting.rows),
             "tuple": dict(order.request.tuple),
             "values": class_values(session, order.attribute, waiting.rows),
-            "ladder": quotes_of(session, order.attribute, order.row),
+            "ladder": quotes_of(session, order.attribute, order.row, order.provider),
             "worth": session.worth_of(order),
             "errors": _errors(session, order),
         }
@@ -77,6 +101,7 @@ def plan_part(session: ReviewSession) -> dict[str, Any]:
         "allowance": session.approvals.ahead.allowance,
         "approved_ahead": len(session.approvals.ahead),
         "decided": _decided(session),
+        **providers_part(session),
         "steps": session.version,
     }
 
@@ -87,6 +112,7 @@ def _line(session: ReviewSession, order: Order) -> dict[str, Any]:
         "row": order.row,
         "level": order.request.level,
         "price": order.ceiling,
+        "provider": order.provider,
     }
 
 
@@ -111,6 +137,7 @@ def _decided(session: ReviewSession) -> list[dict[str, Any]]:
                 "cells": len(outcome.rows),
                 "row": outcome.row if isinstance(outcome, BoughtValue) else _first(outcome.rows),
                 "bought": outcome.value if isinstance(outcome, BoughtValue) else None,
+                "provider": outcome.provider if isinstance(outcome, BoughtValue) else None,
                 "level": outcome.level if isinstance(outcome, BoughtValue) else None,
                 "reason": None if isinstance(outcome, BoughtValue) else outcome.reason.replace("_", " "),
                 "price": outcome.price,
@@ -137,12 +164,17 @@ def _cards(session: ReviewSession) -> list[Card]:
     cards = [
         Card("Budget", rounded_text(budget), "credits"),
         Card("Spent", rounded_text(session.spent), f"on {counted(bought, 'value')}; it cannot be undone"),
-        Card("Left", rounded_text(session.remaining), "credits"),
+        Card("Left", rounded_text(session.remaining), _left(session)),
     ]
     if run.state != DONE:
         told = " and ".join(for_what) or "nothing is approved ahead"
         cards.append(Card("Approved ahead", rounded_text(ahead.allowance), told))
     return cards
+
+
+def _left(session: ReviewSession) -> str:
+    aside = session.kept_aside
+    return f"credits; {rounded_text(aside)} kept aside, as an order was not answered" if aside else "credits"
 
 
 # ---- what somebody decides ----------------------------------------------------------------------------------------
@@ -169,18 +201,20 @@ def approve_plan(session: ReviewSession, form: Mapping[str, str]) -> str:
 
 
 def reject_planned(session: ReviewSession, form: Mapping[str, str]) -> str:
-    attribute, row = form.get("attribute", ""), form.get("row", "")
-    known = next((o for o in session.plan() if o.order.attribute == attribute and str(o.order.row) == row), None)
+    asked = form.get("attribute", ""), form.get("row", ""), form.get("provider") or None
+    orders = (one.order for one in session.plan())
+    known = next((o for o in orders if (o.attribute, str(o.row), o.provider) == asked), None)
     if known is None:
         raise InputError("that order is not in the plan any more")
-    return session.reject_ahead(attribute, known.order.row)
+    return session.reject_ahead(known.attribute, known.row, known.provider)
 
 
 def approve_planned(session: ReviewSession, form: Mapping[str, str]) -> str:
     row, level = _number(form, "row"), _number(form, "level")
     if row is None or level is None:
         raise InputError("say which order of the plan, by its row and level")
-    return session.approve_ahead(form.get("attribute", ""), row, level, _number(form, "most"))
+    provider = form.get("provider") or None
+    return session.approve_ahead(form.get("attribute", ""), row, level, _number(form, "most"), provider)
 
 
 def _number(form: Mapping[str, str], name: str) -> int | None:

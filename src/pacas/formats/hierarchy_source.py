@@ -9,9 +9,9 @@ from typing import Any
 
 from pacas.core.hierarchy import Hierarchy
 from pacas.engine.contract import Engine, Source
+from pacas.engine.hierarchy_files import read_hierarchy
 from pacas.engine.questions import hierarchy_from
 from pacas.errors import InputError
-from pacas.formats.hierarchies import read_hierarchy
 
 HIERARCHY = 'give a file, or { build = "intervals", widths = [10, 30] }'
 
