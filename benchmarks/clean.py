@@ -15,6 +15,7 @@ import measure
 import pacas
 from pacas.core.anonymity import Policy
 from pacas.core.hierarchy import Hierarchy
+from pacas.protocol.marketplace import Marketplace
 from pacas.provider.ledger.ledger import Ledger
 from pacas.provider.provider import Provider
 from pacas.storage.sqlite.ledger import SqliteLedger
@@ -71,7 +72,7 @@ def open_provider(path: Path, ledger: Ledger | None = None) -> Provider:
     )
 
 
-def clean(path: Path, provider: Provider, strategy: str = "paper") -> pacas.Relation:
+def clean(path: Path, provider: Marketplace, strategy: str = "paper") -> pacas.Relation:
     return pacas.SafeClean(data.FDS, TOTAL, strategy=strategy).clean(pacas.scan_relation(path), provider).relation
 
 

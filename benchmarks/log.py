@@ -17,7 +17,7 @@ from pacas.provider.ledger.entry import Purchase
 from pacas.server.signing_key import SigningKey
 from pacas.server.tree_log import TreeLog
 from pacas.storage.sqlite.ledger import SqliteLedger
-from pacas.wire.shapes import ReceiptDocument
+from pacas.wire.shapes.receipts import ReceiptDocument
 
 INTRODUCTION = """
 Entries are appended to a SQLite ledger in one commit, and then taken into the tree; seconds of this process's CPU, as

@@ -140,12 +140,11 @@ def _measured(
             key=(),
             engine=engine,
             digest="",
-            marketplace=NobodySells(),
+            markets=NobodySells(),
             buyer="bench",
-            credit=None,
-            receipts={},
+            receipts=dict,
             receipts_folder=None,
-            verify=None,
+            verify={},
             command="",
         )
     )

@@ -19,10 +19,13 @@ import commits
 import core
 import experiments
 import lint
+import load
 import log
 import measure
+import opening
 import provider
 import review
+import runs
 import scale
 import sealed
 import service
@@ -34,17 +37,21 @@ FOLDER = Path(__file__).parent
 CHAPTERS = {
     "core": core.chapter,
     "provider": provider.chapter,
+    "opening": opening.chapter,
     "sealed": sealed.chapter,
     "sealed-large": sealed.larger,
     "clean": clean.chapter,
     "budget": budget.chapter,
     "service": service.chapter,
+    "load": load.chapter,
+    "runs": runs.chapter,
     "commits": commits.chapter,
     "log": log.chapter,
     "circle": circle.chapter,
     "timing": timing.chapter,
     "experiments": experiments.chapter,
     "scale": scale.chapter,
+    "scale-fixed": scale.fixed_cost,
     "scale-weighed": scale.weighing,
     "review": review.chapter,
     "review-large": review.larger,

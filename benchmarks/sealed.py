@@ -20,7 +20,7 @@ from provider import HEIGHT, KEY, WIDE, hierarchy, requests, tuples
 
 import pacas
 from pacas.core.anonymity import Policy
-from pacas.core.bought_levels import BoughtLevels
+from pacas.core.sealed.bought_levels import BoughtLevels
 from pacas.protocol.messages import Answer
 from pacas.provider.provider import Provider
 from pacas.provider.sealed.shop import SealedShop

@@ -11,19 +11,21 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import provider
 
-from pacas.formats.hierarchies import arx
+from pacas.engine.hierarchy_files import arx
 from pacas.provider.ledger.accounts import Account, Role, new_token, token_hash
 from pacas.storage.url import open_accounts
-from pacas.wire.shapes import JSON
+from pacas.wire.shapes.base import JSON
 
 MAIN = "from pacas.cli.main import main; main()"
+CLIENT = {"client": Role.CLIENT}
+EXACT = ", ".join(f"{column} = {column}" for column in provider.KEY)
 
 
 class Connection:
@@ -65,15 +67,15 @@ class Connection:
 class Server:
     """A running `pacas serve`, and how to call it."""
 
-    def __init__(self, process: subprocess.Popen[str], port: int, token: str) -> None:
-        self._process, self._port, self._token = process, port, token
+    def __init__(self, process: subprocess.Popen[str], port: int, tokens: Mapping[str, str]) -> None:
+        self._process, self.port, self.tokens = process, port, tokens
 
     def connection(self) -> Connection:
-        return Connection(self._port)
+        return Connection(self.port)
 
-    def call(self, line: str, media_type: str = JSON, body: bytes = b"", key: str = "") -> bytes:
-        """The bytes of a call with our token."""
-        head = [f"{line} HTTP/1.1", "Host: localhost", f"Authorization: Bearer {self._token}"]
+    def call(self, line: str, media_type: str = JSON, body: bytes = b"", key: str = "", who: str = "client") -> bytes:
+        """The bytes of a call with an account's token."""
+        head = [f"{line} HTTP/1.1", "Host: localhost", f"Authorization: Bearer {self.tokens[who]}"]
         head += [f"Content-Type: {media_type}", f"Content-Length: {len(body)}"]
         head += [f"Idempotency-Key: {key}"] if key else []
         return "\r\n".join([*head, "", ""]).encode() + body
@@ -85,13 +87,33 @@ class Server:
 
 
 @contextmanager
-def serving(path: Path, folder: Path, ledger: str, *, sealed: bool = False) -> Iterator[Server]:
+def serving(
+    path: Path,
+    folder: Path,
+    ledger: str,
+    *,
+    sealed: bool = False,
+    match: str = "",
+    service: str = f"quotes_per_minute = {10**12}",
+    accounts: Mapping[str, Role] = CLIENT,
+) -> Iterator[Server]:
     """Serve the provider's relation with its ledger at a URL, at the paper's quotes or at sealed ones."""
-    token = new_token()
     (folder / "drug.csv").write_text(arx.write(provider.hierarchy()))
-    (folder / "provider.toml").write_text(_provider_file(path, ledger, sealed))
-    with closing(open_accounts(ledger, folder)) as accounts:
-        accounts.add(Account("client", Role.CLIENT, None, False, token_hash(token)))
+    with serving_file(
+        folder, _provider_file(path, ledger, sealed, match or EXACT, service), ledger, accounts
+    ) as server:
+        yield server
+
+
+@contextmanager
+def serving_file(folder: Path, text: str, ledger: str, accounts: Mapping[str, Role] = CLIENT) -> Iterator[Server]:
+    """Serve what a provider's file says."""
+    tokens = {name: new_token() for name in accounts}
+    (folder / "provider.toml").write_text(text)
+    with closing(open_accounts(ledger, folder)) as kept:
+        for name, role in accounts.items():
+            credit = provider.HIGH if role is Role.RECONCILE else None
+            kept.add(Account(name, role, credit, False, token_hash(tokens[name])))
     command = [sys.executable, "-c", MAIN, "serve", "provider.toml", "--port", "0"]
     with (folder / "server.log").open("wb") as log:
         process = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=log, text=True)
@@ -101,7 +123,7 @@ def serving(path: Path, folder: Path, ledger: str, *, sealed: bool = False) -> I
         assert said.startswith("listening on "), (folder / "server.log").read_text()
         port = urlsplit(said.split()[-1]).port
         assert port is not None
-        yield Server(process, port, token)
+        yield Server(process, port, tokens)
     finally:
         process.send_signal(signal.SIGTERM)
         try:
@@ -110,9 +132,8 @@ def serving(path: Path, folder: Path, ledger: str, *, sealed: bool = False) -> I
             process.kill()  # nothing, if it has ended
 
 
-def _provider_file(path: Path, ledger: str, sealed: bool) -> str:
+def _provider_file(path: Path, ledger: str, sealed: bool, match: str, service: str) -> str:
     """The file of the same provider as `provider.open_provider` makes, unless its quotes are sealed."""
-    match = ", ".join(f"{column} = {column}" for column in provider.KEY)
     return f"""
 [relation]
 data = {json.dumps(str(path.absolute()))}
@@ -130,5 +151,5 @@ k = 3
 [ledger]
 url = {json.dumps(ledger)}
 [service]
-quotes_per_minute = {10**12}
+{service}
 """

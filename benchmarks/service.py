@@ -25,7 +25,7 @@ import pyarrow as pa
 from served import Connection, Server, serving
 
 from pacas.protocol.messages import Request
-from pacas.wire.shapes import ARROW
+from pacas.wire.shapes.base import ARROW
 
 CONNECTIONS = 8
 DISTINCT, TURN = 10_000, 500
@@ -198,13 +198,13 @@ def _in_postgres(folder: Path, path: Path, most: int) -> str:
 
 @contextmanager
 def postgres_url() -> Iterator[str]:
-    """The PostgreSQL that PACAS_POSTGRES names, or a private cluster."""
+    """The PostgreSQL that PACAS_POSTGRES names, or a private cluster that syncs what it commits."""
     import postgres
 
     if given := os.environ.get("PACAS_POSTGRES"):
         yield given
     else:
-        with postgres.running_cluster() as cluster:
+        with postgres.running_cluster(fsync="on") as cluster:
             yield cluster.url
 
 

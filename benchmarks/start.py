@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pacas.protocol.receipt import Receipt
 from pacas.server.signing_key import SigningKey
-from pacas.wire.shapes import ReceiptDocument
+from pacas.wire.shapes.receipts import ReceiptDocument
 
 LIBRARIES = "import duckdb, numpy, pyarrow"
 MAIN = "from pacas.cli.main import main; main()"
