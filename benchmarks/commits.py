@@ -49,9 +49,11 @@ Clients that sell one value after the other, each in a thread that calls `Provid
 and each takes in what the others sell. The paper's quotes, in memory. Every sale is durable before it is answered.
 *Of one client* is against one process with one client on the same store and disk, *a process* against one process with
 as many clients. *As it is*: the disk of this machine. *{SLOW * 1000:.0f} ms*: every sync, of SQLite and of PostgreSQL,
-takes so much longer, as on disks that keep what they say they keep. A ledger is one chain, and a commit waits for the
-one before it to be durable: where syncing takes longest, processes share what one of them could sell alone; where it
-takes little, clients, processes and PostgreSQL share the machine's processors.
+takes so much longer, as on disks that keep what they say they keep. A ledger is one chain. On SQLite a commit waits for
+the one before it to be durable; on PostgreSQL processes wait for the disk beside each other, and what bounds them is
+PostgreSQL's own: a commit that comes while the log is written waits for that, and then for its own (*one row*: so many
+connections that insert one row after the other, and nothing else). Where a sync takes little, clients, processes and
+PostgreSQL share the machine's processors.
 """.strip()
 
 SHARES = """
@@ -74,6 +76,8 @@ def chapter(folder: Path, *, small: bool) -> str:
             try:
                 with _delayed_syncs(delay):
                     lines += _lines(f"{store} | {sync}", ledgers(), folder, rows, seconds)
+                    if ledgers is _schemas:
+                        lines += _plain_lines(f"{store}, one row | {sync}", seconds)
             except (ImportError, pytest.skip.Exception) as missing:
                 lines.append(f"| {store} | {sync} | not measured: {missing} | | | | | |")
     shares = [SHARES, "", "| a sale | CPU |", "| --- | ---: |", *_shares(folder, rows, 320 if small else 3_200)]
@@ -133,11 +137,7 @@ def _served_shares(folder: Path, sales: int) -> Iterator[str]:
                 for key, one in zip(islice(keys, sales), tuples, strict=False)
             ]
             before, begun = server.cpu(), time.monotonic()
-            threads = [Thread(target=_ask_all, args=(server, calls[which::clients])) for which in range(clients)]
-            for thread in threads:
-                thread.start()
-            for thread in threads:
-                thread.join()
+            _together(lambda which: _ask_all(server, calls[which::clients]), clients)  # noqa: B023
             rate = sales / (time.monotonic() - begun)
             cpu = (server.cpu() - before) / sales * 1e6
             yield f"| over HTTP from {clients} clients, {rate:,.0f} a second | {cpu:.0f} µs |"
@@ -185,6 +185,36 @@ def _lines(store: str, ledgers: Iterator[str], folder: Path, rows: int, seconds:
             cells = f"{processes} | {clients} | {now:,.0f} | {of_one:.2f} | {each:.2f}"
             yield f"| {store} | {cells} | {_target(store, processes, clients)} |"
             print(store, cells, file=sys.stderr)
+
+
+def _plain_lines(store: str, seconds: float) -> Iterator[str]:
+    """What PostgreSQL makes durable by itself."""
+    import psycopg
+
+    def insert(url: str, begun: float, which: int) -> None:
+        with closing(psycopg.connect(url, autocommit=True)) as connection:
+            while time.monotonic() - begun < seconds:
+                connection.execute("INSERT INTO plain VALUES (1)")
+                made[which] += 1
+
+    with postgres_url() as url, closing(psycopg.connect(url, autocommit=True)) as first:
+        first.execute("CREATE TABLE plain (one BIGINT)")
+        alone = 0.0
+        for connections in PROCESSES:
+            made, begun = [0] * connections, time.monotonic()
+            _together(lambda which: insert(url, begun, which), connections)  # noqa: B023
+            now = sum(made) / (time.monotonic() - begun)
+            alone = alone or now
+            yield f"| {store} | {connections} |  | {now:,.0f} |  | {now / connections / alone:.2f} |  |"
+        first.execute("DROP TABLE plain")
+
+
+def _together(work: Callable[[int], None], count: int) -> None:
+    threads = [Thread(target=work, args=(which,)) for which in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
 
 
 def _target(store: str, processes: int, clients: int) -> str:
@@ -251,11 +281,7 @@ def _sell(url: str, folder: Path, rows: int, seconds: float, number: int, proces
                 row += processes * clients
                 sold[which] += 1
 
-        threads = [Thread(target=client, args=(which,)) for which in range(clients)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        _together(client, clients)
         print(sum(sold) / (time.monotonic() - begun))
 
 

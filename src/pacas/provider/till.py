@@ -5,7 +5,8 @@ Sales of several threads and of one run share a commit. What others sell from th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from threading import Lock
 from typing import Any, NamedTuple
@@ -57,14 +58,15 @@ class Till:
         """Is told of every head that is known to be in the ledger to stay."""
         self._commits = SharedCommits(self._sell_together)
         self._overcounts = False
-        """Whether more is known here as sold than was sold: a commit that several sales shared has failed."""
+        """Whether more may be known here as sold than was sold: a commit that several sales shared has failed."""
         self._sales = shop.sales
         self._known = self._checkpoint() or ledger.opened_head
         self._catch_up()
-        with ledger.transaction():
-            self._catch_up()
+        with self._transaction():
+            self._look_up()
             if self._sales.totals() != ledger.totals():
                 raise LedgerBrokenError("the totals of some buyers are not the sums of their purchases")
+        self._catch_up()
         self._sales.make_ready()
         self.keep_checkpoint()
 
@@ -73,7 +75,7 @@ class Till:
 
     @property
     def known(self) -> Head:
-        """The ledger as far as it is known here: it must never hold less."""
+        """The ledger as far as it is known here to stay: it must never hold less."""
         with self._state:
             return self._known
 
@@ -120,15 +122,13 @@ class Till:
         sales: list[_Sold] = []
         if self._overcounts:
             self._recount()
-        try:
-            with self._ledger.transaction():
-                while runs := take():
-                    self._ledger.look_ahead((order.buyer, order.payment.key) for run in runs for order in run.orders)
-                    for run in runs:
-                        served.append((run, self._sell_run(run.orders, sales, is_first=not served)))
-        except BaseException:
-            self._overcounts = bool(sales) and self._sales.count >= sales[0].entry.sequence
-            raise
+        with self._transaction():
+            while runs := take():
+                self._ledger.look_ahead((order.buyer, order.payment.key) for run in runs for order in run.orders)
+                if not served:  # what it needs may have come with that
+                    self._look_up()
+                for run in runs:
+                    served.append((run, self._sell_run(run.orders, sales)))
         if sales:  # durable now; quotes may know, unless a refresh was faster
             self._take_in(sales[-1])
             with self._state:
@@ -136,15 +136,11 @@ class Till:
         for run, outcome in served:
             run.outcome = outcome
 
-    def _sell_run(
-        self, orders: Sequence[SaleOrder], sales: list[_Sold], *, is_first: bool
-    ) -> list[Entry | Refusal] | Exception:
+    def _sell_run(self, orders: Sequence[SaleOrder], sales: list[_Sold]) -> list[Entry | Refusal] | Exception:
         """Sell up to the first surprise, in a transaction that goes on."""
         told: list[Entry | Refusal] = []
         for order in orders:
             sold: Entry | Refusal | Exception | None = self._found(order)
-            if is_first and not told:  # what it needs may have come with what was found
-                self._catch_up()
             if sold is None:
                 sold = self._sell_one(order, sales)
             if isinstance(sold, Exception):
@@ -273,19 +269,20 @@ class Till:
         up first, as long as the terms that it belongs to last.
         """
         with self._commits.turn:
-            with self._ledger.transaction():
-                self._catch_up()
+            with self._transaction():
+                self._look_up()
                 most = credit() if callable(credit) else credit
                 found, now = self._ledger.find_terms(buyer, key), self._ledger.now()
                 if found is not None:
                     return found
                 tab = self.tab(buyer, now)
-                if tab.unused(self.schedule):
-                    raise InputError("there are terms with credits that are prepaid and not used; use them up first")
-                terms = AgreedTerms(schedule, prepaid, None if now is None else now + days * DAY)
-                if most is not None and self._is_beyond(most, buyer, tab, tab.agree(terms, None)):
-                    return Refusal(Reason.CREDIT)
-                entry = self._ledger.agree(AcceptedTerms(buyer, key, terms, now))
+                if not (has_unused := bool(tab.unused(self.schedule))):
+                    terms = AgreedTerms(schedule, prepaid, None if now is None else now + days * DAY)
+                    if most is not None and self._is_beyond(most, buyer, tab, tab.agree(terms, None)):
+                        return Refusal(Reason.CREDIT)
+                    entry = self._ledger.agree(AcceptedTerms(buyer, key, terms, now))
+            if has_unused:
+                raise InputError("there are terms with credits that are prepaid and not used; use them up first")
             self._catch_up()
         return entry
 
@@ -335,17 +332,39 @@ class Till:
             kept = Checkpoint(self._ledger.opened_head.hash, self._sales.kind, self._known, self._sales.kept())
         self._checkpoints.keep(kept)
 
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        """A transaction of the ledger; if it fails, what was taken in meanwhile is counted anew. The turn is held."""
+        before = self._sales.count
+        try:
+            with self._ledger.transaction():
+                yield
+        except BaseException:
+            self._overcounts = self._overcounts or self._sales.count != before
+            raise
+
     def _catch_up(self) -> None:
         """Take in the purchases that are in the ledger and not yet known here, whoever else does so by now.
 
         A LedgerWentBackError says that the ledger does not hold what is known here: nothing more is sold from it.
         """
-        known = self.known
-        if new := self._ledger.after(known):
+        if (head := self._look_up()) is not None:
             with self._state:
-                if left := new[self._sales.count - known.entries + 1 :]:
-                    self._sales.take_in([entry.about_buyer for entry in left])
-                self._move_on(Head(new[-1].sequence + 1, new[-1].hash))
+                self._move_on(head)
+
+    def _look_up(self) -> Head | None:
+        """Take in what is in the ledger and not yet known here: the head then, if that is another one.
+
+        What another process has sold may be read in a transaction before it is durable: it is known to stay when the
+        transaction has ended, and not before.
+        """
+        known = self.known
+        if not (new := self._ledger.after(known)):
+            return None
+        with self._state:
+            if left := new[self._sales.count - known.entries + 1 :]:
+                self._sales.take_in([entry.about_buyer for entry in left])
+        return Head(new[-1].sequence + 1, new[-1].hash)
 
     def _move_on(self, head: Head) -> None:
         """What is known to be in the ledger to stay; whoever calls holds the lock of what was sold."""

@@ -51,7 +51,10 @@ class DatabaseLedger(Ledger):
 
     @abstractmethod
     def _fault_of(self, error: BaseException | None, is_first: bool) -> Exception | None:
-        """Ours for an error of the database's, after undoing what was begun; None for any other."""
+        """Ours for an error of the database's, after undoing what was begun; None for any other.
+
+        Without an error, what was read may be told when this returns: it outlasts a crash.
+        """
 
     @abstractmethod
     def _begin(self) -> None:

@@ -1,7 +1,8 @@
 """Ledgers in PostgreSQL, for providers on several machines; each in a schema of its own.
 
-Every purchase is a transaction of its own, durable before it counts. Writers wait for each other by an advisory lock,
-readers for nobody. A connection that was lost is one error; the next use makes another.
+Every purchase is durable before it counts. Writers wait for each other by an advisory lock, until what one has written
+can be read; then each waits for the disk by itself. Readers wait for nobody, but that what they tell is durable. A
+connection that was lost is one error; the next use makes another.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from pacas.storage.database import PATIENCE, UNDONE, DatabaseLedger, utc_seconds
 from pacas.storage.postgres.address import PostgresAddress
 from pacas.storage.postgres.faults import LOST, fault, problem
 from pacas.storage.postgres.session import Session, close_soon, what_failed
-from pacas.storage.postgres.tables import PREPARE, PostgresTables
+from pacas.storage.postgres.tables import PREPARE, DurableEntries, PostgresTables
 
 
 class PostgresLedger(DatabaseLedger):
@@ -31,7 +32,9 @@ class PostgresLedger(DatabaseLedger):
         self._session = Session(self._address, patience, make=make)
         self._session.check_is_there()
         self._known_tables: PostgresTables | None = None
+        self._durable = DurableEntries()
         self._second = Session(self._address, patience, make=False)
+        self._read_past: PostgresTables | None = None
         self._is_undone = False
 
     def __repr__(self) -> str:
@@ -43,22 +46,35 @@ class PostgresLedger(DatabaseLedger):
 
     def _open_tables(self, is_first: bool) -> Store:
         if not is_first:  # this connection is made when it is first needed
-            return PostgresTables(self._second.connection, self._address.lock)
+            self._read_past = PostgresTables(self._second.connection, self._address.lock, self._durable)
+            return self._read_past
         if self._depth:
             self._check_not_undone()
         return self._tables()
 
     def _fault_of(self, error: BaseException | None, is_first: bool) -> Exception | None:
+        if error is None:
+            error = self._not_settled(is_first)
         if not isinstance(error, psycopg.Error):
             return None
         return self._failed(error) if is_first else what_failed(self._second, error)
+
+    def _not_settled(self, is_first: bool) -> psycopg.Error | None:
+        """Wait until what was read is durable; in a transaction its end does. What went wrong with that."""
+        tables = self._known_tables if is_first else self._read_past
+        try:
+            if tables is not None and not (is_first and self._depth):
+                tables.settle()
+        except psycopg.Error as error:
+            return error
+        return None
 
     @contextmanager
     def _snapshot(self) -> Iterator[Records]:
         with closing(self._session.another()) as connection:
             try:
                 connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-                tables = PostgresTables(connection, self._address.lock)
+                tables = PostgresTables(connection, self._address.lock, self._durable)
                 tables.head()  # the moment is that of the first read
                 yield tables
             except psycopg.Error as error:
@@ -74,7 +90,7 @@ class PostgresLedger(DatabaseLedger):
                 failed = what_failed(self._session, error)
                 self._session.drop()
                 raise failed from None
-            self._known_tables = PostgresTables(connection, self._address.lock)
+            self._known_tables = PostgresTables(connection, self._address.lock, self._durable)
         return self._known_tables
 
     def _begin(self) -> None:

@@ -1,14 +1,20 @@
 """A ledger's tables in PostgreSQL and the few statements that read and write them: those of SQLite, and `layout`.
 
 A round trip to the server takes longer than what is done there, so a purchase has two of them: one begins its
-transaction, holds off other writers and reads all that a sale needs; one writes and commits. For that, statements are
-sent together, with their values quoted by libpq. U+0000, which PostgreSQL does not store, is in none of them: names are
-printable, and JSON escapes it.
+transaction, holds off other writers and reads all that a sale needs; one writes, commits and syncs. For that,
+statements are sent together, with their values quoted by libpq. U+0000, which PostgreSQL does not store, is in none of
+them: names are printable, and JSON escapes it.
+
+A commit lets other writers go on before it is on disk, and then waits until it is: syncs of several processes overlap,
+where each would wait for the one before. Others may therefore read what a crash would take back. The log of PostgreSQL
+is written in order, so an entry that outlasts a crash has all before it; and who has read an entry that is not known to
+do so waits for that before anybody is told of it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import psycopg
@@ -72,6 +78,18 @@ PREPARE = f"""
 """The two statements of a purchase, planned once for a connection."""
 
 
+SYNC = "SELECT pg_logical_emit_message(true, 'pacas', '') WHERE NOT pg_is_in_recovery()"
+"""A transaction of nothing but a note in PostgreSQL's log: its commit returns when all commits before it are durable.
+What a replica shows is durable where it came from."""
+
+
+@dataclass(slots=True)
+class DurableEntries:
+    """How many entries are known to outlast a crash; for all connections of a ledger."""
+
+    count: int = 0
+
+
 class _TransactionState(NamedTuple):
     """What a transaction has read: it stays true to its end."""
 
@@ -84,11 +102,16 @@ class _TransactionState(NamedTuple):
 class PostgresTables:
     """The tables, over one connection. In a transaction, what can wait is sent with the next statement."""
 
-    def __init__(self, connection: psycopg.Connection[Any], lock: int) -> None:
+    def __init__(self, connection: psycopg.Connection[Any], lock: int, durable: DurableEntries) -> None:
         self.connection = connection
+        self._durable = durable
+        self._seen, self._has_written = 0, False
+        """Entries that there are at the least, by what was read here since it was last waited for."""
         self._cursor = psycopg.ClientCursor(connection)
-        self._begin = f"BEGIN; SELECT pg_advisory_xact_lock({lock}); "
+        self._begin = f"BEGIN; SET LOCAL synchronous_commit = off; SELECT pg_advisory_xact_lock({lock}); "
         self._waiting = ""
+        self._said: list[str | None] = []
+        """What the server said of each statement that was last sent."""
         self._is_open = False
         self._known: _TransactionState | None = None
         self._looked_up: dict[tuple[str, str], Record | None] = {}
@@ -102,16 +125,32 @@ class PostgresTables:
         self._looked_up.clear()
 
     def commit(self) -> None:
-        """Write what waits, and end the transaction, durably."""
+        """Write what waits, end the transaction, and wait until that and all that was read in it is durable."""
         if self._waiting != self._begin:
-            self._send(f"{self._waiting}COMMIT")
-            if self._cursor.statusmessage != "COMMIT":
+            ends = ["COMMIT", SYNC] if self._is_to_settle() else ["COMMIT"]
+            self._send(self._waiting + "; ".join(ends))
+            if self._said[-len(ends)] != "COMMIT":
                 raise psycopg.errors.InFailedSqlTransaction
+            self._settled()
         self._end()
+
+    def settle(self) -> None:
+        """Wait until all that was read here outlasts a crash."""
+        if self._is_to_settle():
+            self._send(SYNC)
+            self._settled()
+
+    def _is_to_settle(self) -> bool:
+        return self._has_written or self._seen > self._durable.count
+
+    def _settled(self) -> None:
+        self._durable.count = max(self._durable.count, self._seen)
+        self._seen, self._has_written = 0, False
 
     def roll_back(self) -> None:
         """Undo the transaction, if there is one."""
         was_begun = self._is_open and not self._waiting.startswith(self._begin)
+        self._seen, self._has_written = 0, False
         self._end()
         if was_begun:
             self._send("ROLLBACK")
@@ -143,17 +182,21 @@ class PostgresTables:
         if self._known is not None:
             return self._known.head
         rows = self._rows("SELECT entries, hash FROM head")
+        self._seen = max(self._seen, rows[0][0]) if rows else self._seen
         return Head._make(rows[0]) if rows else None
 
     def total(self, buyer: str) -> Total:
         if self._known is not None and buyer in self._known.totals:
             return self._known.totals[buyer]
-        rows = self._rows("SELECT purchases, spent FROM total WHERE buyer = %s", buyer)
-        return Total._make(rows[0]) if rows else Total()
+        return self._totals("WHERE buyer = %s", buyer).get(buyer, Total())
 
     def totals(self) -> dict[str, Total]:
-        rows = self._rows("SELECT buyer, purchases, spent FROM total")
-        return {buyer: Total(purchases, spent) for buyer, purchases, spent in rows}
+        return self._totals("")
+
+    def _totals(self, which: str, *values: object) -> dict[str, Total]:
+        rows = self._rows(f"SELECT buyer, purchases, spent, entries FROM total, head {which}", *values)
+        self._seen = max([self._seen, *(row[3] for row in rows)])
+        return {buyer: Total(purchases, spent) for buyer, purchases, spent, _ in rows}
 
     def damage(self) -> str | None:
         return None  # PostgreSQL checks its own pages, if it is told to
@@ -173,6 +216,7 @@ class PostgresTables:
     # ---- writing ---------------------------------------------------------------------------------------------------
 
     def put_account(self, account: Account) -> None:
+        self._has_written = True
         self._rows(PUT_ACCOUNT.replace("?", "%s"), *put_values(account))
 
     def write(self, record: Record, total: Total | None) -> None:
@@ -188,8 +232,10 @@ class PostgresTables:
             if record.buyer is not None and record.idempotency_key is not None:
                 self._looked_up[record.buyer, record.idempotency_key] = record
             self._known = _TransactionState(Head(record.sequence + 1, record.hash), [record], totals)
+        self._seen, self._has_written = max(self._seen, record.sequence + 1), True
 
     def remove_opening(self) -> None:
+        self._has_written = True
         self._wait_with("DELETE FROM entry WHERE sequence = 0")
 
     # ---- statements ------------------------------------------------------------------------------------------------
@@ -209,13 +255,16 @@ class PostgresTables:
         fields = len(Record._fields)
         last = [Record._make(row[4 : 4 + fields]) for row in rows if row[4] is not None]
         head, total, bought = Head._make(rows[0][:2]), rows[0][2:4], rows[0][4 + fields :]
+        self._seen = max(self._seen, head.entries)
         totals = {} if self._known is None else self._known.totals
         totals[buyer] = Total() if total[0] is None else Total._make(total)
         self._known = _TransactionState(head, last, totals)
         return None if bought[0] is None else Record._make(bought)
 
     def _records(self, statement: str, *values: object) -> list[Record]:
-        return list(map(Record._make, self._rows(statement, *values)))
+        found = list(map(Record._make, self._rows(statement, *values)))
+        self._seen = max([self._seen, *(record.sequence + 1 for record in found)])
+        return found
 
     def _rows(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
         """The rows of a statement, sent with what waits."""
@@ -225,9 +274,10 @@ class PostgresTables:
     def _send(self, text: str) -> list[list[tuple[Any, ...]]]:
         """Send statements together: the rows of each."""
         self._cursor.execute(text.encode())
-        found = [self._fetched()]
+        found, self._said = [self._fetched()], [self._cursor.statusmessage]
         while self._cursor.nextset():
             found.append(self._fetched())
+            self._said.append(self._cursor.statusmessage)
         return found
 
     def _fetched(self) -> list[tuple[Any, ...]]:
