@@ -16,6 +16,7 @@ import pytest
 from pacas.errors import StorageError
 from pacas.protocol.messages import Request
 from pacas.provider.ledger.entry import Entry, Purchase
+from pacas.storage.database import PATIENCE
 from pacas.storage.sqlite.ledger import SqliteLedger
 
 FINGERPRINT = {"relation": "ab"}
@@ -259,7 +260,7 @@ def test_a_writer_that_waits_looks_often_and_comes_into_a_short_gap(
         other.execute("BEGIN IMMEDIATE")
         ledger.append(purchase(1))
     assert looks == [0.0002] * 50
-    assert pragma(ledger, "busy_timeout") == 30_000, "readers wait as before"
+    assert pragma(ledger, "busy_timeout") == PATIENCE * 1000, "readers wait as before"
 
 
 def test_waiting_for_another_process_has_an_end(ledger: SqliteLedger, path: Path) -> None:

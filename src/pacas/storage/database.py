@@ -11,7 +11,7 @@ from time import time
 
 from pacas.provider.ledger.ledger import Ledger, Store
 
-PATIENCE = 30.0
+PATIENCE = 10.0
 """Seconds to wait for another process's transaction."""
 UNDONE = "could not be written, and the whole transaction was undone"
 FORKED = "was opened before this process was forked; open it again"
