@@ -16,6 +16,7 @@ PATIENCE = 10.0
 UNDONE = "could not be written, and the whole transaction was undone"
 FORKED = "was opened before this process was forked; open it again"
 
+LINKS = "SELECT sequence, previous, hash FROM entry WHERE sequence >= ? ORDER BY sequence LIMIT ?"
 OF_ONE_BUYER = {
     True: "buyer = ? AND sequence > ? ORDER BY sequence + 0 LIMIT ?",
     False: "buyer || '' = ? AND sequence > ? ORDER BY sequence LIMIT ?",

@@ -28,6 +28,8 @@ class Head(NamedTuple):
     hash: str
 
 
+Link = tuple[int, str, str]
+"""What chains a record: its sequence number, the hash of the one before it, and its own."""
 EMPTY = Head(0, GENESIS)
 _NOTED = re.compile(r"(\d{1,18}):([0-9a-f]{64})", re.ASCII)
 

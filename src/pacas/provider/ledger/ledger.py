@@ -33,6 +33,7 @@ from pacas.provider.ledger.chain import (
     EMPTY,
     PAGE,
     Head,
+    Link,
     Records,
     Total,
     Verification,
@@ -67,6 +68,9 @@ class Store(Records, Protocol):
 
     def record(self, sequence: int) -> Record | None:
         """The record with this sequence number."""
+
+    def links(self, start: int, limit: int) -> list[Link]:
+        """The links of the first `limit` records from sequence number `start` on, in order."""
 
     def bought(self, buyer: str, idempotency_key: str) -> Record | None:
         """The record of a buyer's purchase with this key."""
@@ -330,13 +334,13 @@ class Ledger(ABC):
         before = known
         while True:
             with self._store() as store:
-                page = store.page(before.entries, PAGE)
-            for record in page:
-                if (record.sequence, record.previous) != before:
+                links = store.links(before.entries, PAGE)
+            for sequence, previous, found in links:
+                if (sequence, previous) != before:
                     raise LedgerBrokenError(f"entry {before.entries} does not follow the one before it", before.entries)
-                yield record.hash
-                before = Head(record.sequence + 1, record.hash)
-            if len(page) < PAGE:
+                yield found
+                before = Head(sequence + 1, found)
+            if len(links) < PAGE:
                 return
 
     def look_ahead(self, purchases: Iterable[tuple[str, str]]) -> None:

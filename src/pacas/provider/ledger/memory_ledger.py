@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from pacas.core.words import counted
 from pacas.provider.ledger.accounts import Account
-from pacas.provider.ledger.chain import EMPTY, Head, Records, Total
+from pacas.provider.ledger.chain import EMPTY, Head, Link, Records, Total
 from pacas.provider.ledger.entry import Record
 from pacas.provider.ledger.ledger import Ledger, Store
 
@@ -110,6 +110,9 @@ class _MemoryStore:
         is_whole = 0 <= start < len(self.records) and self.records[start].sequence == start
         first = start if is_whole else bisect_left(self.records, start, key=attrgetter("sequence"))
         return self.records[first : first + limit]
+
+    def links(self, start: int, limit: int) -> list[Link]:
+        return [record[:3] for record in self.page(start, limit)]
 
     def head(self) -> Head | None:
         return self._head

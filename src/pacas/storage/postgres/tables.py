@@ -20,9 +20,9 @@ from typing import Any, NamedTuple
 import psycopg
 
 from pacas.provider.ledger.accounts import Account
-from pacas.provider.ledger.chain import EMPTY, Head, Total
+from pacas.provider.ledger.chain import EMPTY, Head, Link, Total
 from pacas.provider.ledger.entry import Record
-from pacas.storage.database import OF_ONE_BUYER
+from pacas.storage.database import LINKS, OF_ONE_BUYER
 from pacas.storage.side_tables import (
     ENTERED,
     EVERY_ACCOUNT,
@@ -177,6 +177,11 @@ class PostgresTables:
         if self._known is not None and start == self._known.head.entries - 1 and limit >= 2:
             return self._known.last
         return self._records(f"{_ENTRY} WHERE sequence >= %s ORDER BY sequence LIMIT %s", start, limit)
+
+    def links(self, start: int, limit: int) -> list[Link]:
+        links: list[Link] = self._rows(LINKS.replace("?", "%s"), start, limit)
+        self._seen = max([self._seen, *(link[0] + 1 for link in links[-1:])])
+        return links
 
     def head(self) -> Head | None:
         if self._known is not None:

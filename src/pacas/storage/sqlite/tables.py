@@ -15,9 +15,9 @@ from collections.abc import Sequence
 from functools import partial
 
 from pacas.provider.ledger.accounts import Account
-from pacas.provider.ledger.chain import EMPTY, Head, Total
+from pacas.provider.ledger.chain import EMPTY, Head, Link, Total
 from pacas.provider.ledger.entry import Record
-from pacas.storage.database import OF_ONE_BUYER
+from pacas.storage.database import LINKS, OF_ONE_BUYER
 from pacas.storage.side_tables import (
     ENTERED,
     EVERY_ACCOUNT,
@@ -93,6 +93,9 @@ class SqliteTables:
             return [self._last]
         rows = self._connection.execute(f"{_ENTRY} WHERE sequence >= ? ORDER BY sequence LIMIT ?", (start, limit))
         return list(map(Record._make, rows))
+
+    def links(self, start: int, limit: int) -> list[Link]:
+        return self._connection.execute(LINKS, (start, limit)).fetchall()
 
     def head(self) -> Head | None:
         if self._last is not None:
