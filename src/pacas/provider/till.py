@@ -106,7 +106,8 @@ class Till:
     def _order(self, payment: Payment, buyer: str, credit: Credit) -> SaleOrder:
         if self._circle is not None and buyer == ELSEWHERE:
             raise InputError(f"no buyer may be called {ELSEWHERE!r}; take another name")
-        return SaleOrder(replace(payment, request=self._needed(payment.request)), buyer, credit)
+        needed = self._needed(payment.request)
+        return SaleOrder(payment if needed is payment.request else replace(payment, request=needed), buyer, credit)
 
     def _needed(self, request: Request) -> Request:
         """A request without columns that the match does not need: they are not looked at, and so not kept."""
