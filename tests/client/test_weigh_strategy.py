@@ -339,13 +339,28 @@ def test_each_strategy_refuses_what_only_the_other_has() -> None:
 # ---- in hindsight ---------------------------------------------------------------------------------------------------
 
 
-def test_hindsight_is_what_the_money_has_truly_brought_from_nothing_to_all() -> None:
+def forty_groups() -> tuple[Table, Table, Shop]:
+    """A table, the same with one of two cells of every group wrong, and who sells what is right."""
     right = table(*[(f"g{n}", [VALUES[n % 8]] * 2) for n in range(40)])
     dirty = {**right, "B": list(right["B"])}
     for n in range(40):
         dirty["B"][2 * n + n // 8 % 2] = VALUES[(n % 8 + 1 + n // 8) % 8]
-    shop = Shop({"B": {str(key): str(value) for key, value in zip(right["K"], right["B"], strict=True)}})
-    cleaned = clean(dirty, shop, budget=10 * PRICE / 10**9 * 2)
+    return right, dirty, Shop({"B": {str(key): str(value) for key, value in zip(right["K"], right["B"], strict=True)}})
+
+
+@pytest.mark.parametrize(("groups_a_fit", "times"), [(500, 3), (1, 2)])
+def test_the_more_groups_contradict_themselves_the_more_answers_there_are_before_all_is_weighed_again(
+    groups_a_fit: int, times: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pacas.client.weighing.shopping.GROUPS_A_FIT", groups_a_fit)
+    _, dirty, shop = forty_groups()
+    found = judgement(clean(dirty, shop, budget=20 * PRICE / 10**9))
+    assert len(shop.asked) == 20 and len(found.expected) == times
+
+
+def test_hindsight_is_what_the_money_has_truly_brought_from_nothing_to_all() -> None:
+    right, dirty, shop = forty_groups()
+    cleaned = clean(dirty, shop, budget=20 * PRICE / 10**9)
     hindsight = cleaned.hindsight(right)
     assert hindsight is not None and len(cleaned.purchases) == 20
     points = [spent for spent, _ in hindsight.errors]
