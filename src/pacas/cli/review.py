@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 import sys
 import webbrowser
-from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from threading import Thread
@@ -14,8 +13,9 @@ from typing import Annotated, Any
 import typer
 
 from pacas.cli.clean.choices import ClientArgument, HowToClean, ProvidersOption, budget_of, says_how_to_clean
+from pacas.cli.clean.continued import of_that_run
 from pacas.cli.clean.job import Job, Options, make_job
-from pacas.cli.clean.run import credit_words, notes, of_that_run
+from pacas.cli.clean.run import credit_words, notes
 from pacas.cli.data_options import UNSAID, KeyOption, chooses_an_engine, opened_engine, reads_a_table
 from pacas.cli.market.named_panel import NamedPanel, OpenedMarkets, opened_markets, whom_to_ask
 from pacas.cli.market.named_provider import NamedProvider, receipts_beside
@@ -132,10 +132,7 @@ def _review_job(
     *,
     goes_on: bool,
 ) -> ReviewJob:
-    markets, buyer = market.markets, market.buyer
-    if isinstance(markets, Mapping):
-        markets = of_that_run(job.journal, markets) if goes_on else markets
-        buyer = buyer if isinstance(buyer, str) else {name: buyer[name] for name in markets}
+    market = of_that_run(job.journal, market) if goes_on else market
     return ReviewJob(
         source=job.source,
         cleaner=job.cleaner,
@@ -145,8 +142,9 @@ def _review_job(
         key=job.key,
         engine=opened_once(engine),
         digest=engine.digest(job.source),
-        markets=markets,
-        buyer=buyer,
+        markets=market.markets,
+        buyer=market.buyer,
+        published=market.published(),
         receipts=market.receipts,
         receipts_folder=folder,
         verify={name: _verifying(one) for name, one in _named(reach).items() if folder is not None and one.signs},

@@ -67,6 +67,7 @@ from pacas.formats.journal_lines import (
     read_lines,
     settled_line,
 )
+from pacas.formats.kept_catalogues import KeptCatalogues
 from pacas.formats.replacing import partial_name, sync_folder
 from pacas.protocol.messages import Offer
 
@@ -81,10 +82,18 @@ class Journal(Observer):
 
     `parts` is all that the outcome of a run follows from, by name; a journal with other parts is of another run.
     Without `resume`, a journal must not be there, unless it is of a run that was done: that one is replaced, with the
-    first order or at the end.
+    first order or at the end. `catalogues` are kept in the journal of a new run: what is public of providers that may
+    be away when it is continued.
     """
 
-    def __init__(self, path: Path, parts: Mapping[str, Any], *, resume: bool = False) -> None:
+    def __init__(
+        self,
+        path: Path,
+        parts: Mapping[str, Any],
+        *,
+        resume: bool = False,
+        catalogues: Mapping[str, Mapping[str, Offer]] | None = None,
+    ) -> None:
         self._path = path
         self._one_at_a_time = RLock()  # edits come from other threads than the run's
         self._file = _open_alone(path)
@@ -93,7 +102,7 @@ class Journal(Observer):
             replaces = recorded is not None and recorded.is_done and not resume
             self._held = bytearray() if replaces else None
             if recorded is None or replaces:
-                self._recorded = self._begun(parts)
+                self._recorded = self._begun(parts, catalogues)
             else:
                 self._check(recorded, parts, resume)
                 os.ftruncate(self._file, recorded.length)
@@ -302,8 +311,9 @@ class Journal(Observer):
 
     # ---- the file ---------------------------------------------------------------------------------------------
 
-    def _begun(self, parts: Mapping[str, Any]) -> Recorded:
-        header = Header(run=uuid4().hex, parts=parts, chained=True)
+    def _begun(self, parts: Mapping[str, Any], catalogues: Mapping[str, Mapping[str, Offer]] | None) -> Recorded:
+        kept = KeptCatalogues.of(catalogues) if catalogues else None
+        header = Header(run=uuid4().hex, parts=parts, chained=True, catalogues=kept)
         chain = Chain(header.encode().rstrip())
         if self._held is None:
             os.ftruncate(self._file, 0)
@@ -447,11 +457,12 @@ def run_parts(
 def offers_digests(cleaner: SafeClean, markets: Markets) -> str | dict[str, str]:
     """What a provider is known by, or each of several, by name."""
     if isinstance(markets, Mapping):
-        return {name: _offers_digest(market.catalogue()) for name, market in markets.items()}
-    return _offers_digest(cleaner.catalogue(markets))
+        return {name: offers_digest(market.catalogue()) for name, market in markets.items()}
+    return offers_digest(cleaner.catalogue(markets))
 
 
-def _offers_digest(catalogue: Mapping[str, Offer]) -> str:
+def offers_digest(catalogue: Mapping[str, Offer]) -> str:
+    """What one provider is known by: all that a run's outcome follows from of what it offers."""
     return _digest({a: [offer.columns, _hierarchy(offer.hierarchy)] for a, offer in catalogue.items()})
 
 

@@ -17,6 +17,7 @@ from pacas.client.outcome.approved_ahead import ApprovedAhead, PlannedOrder
 from pacas.client.outcome.steps import AWAY, BoughtValue, Edit, Order, PlannedStep, Unrepaired
 from pacas.core.histogram import Ints
 from pacas.errors import FileError
+from pacas.formats.kept_catalogues import KeptCatalogues
 from pacas.protocol.messages import QuotedLadder, Request
 
 LAYOUT = 1
@@ -41,9 +42,12 @@ class Header(JournalLine):
     parts: Mapping[str, Any]
     chained: bool = False
     """Whether each line after it tells the chain up to it; those of earlier releases do not."""
+    catalogues: KeptCatalogues | None = None
+    """What those of several providers offer that may be away when the run is continued."""
 
     def encode(self) -> bytes:
-        return self.model_dump_json(exclude=None if self.chained else {"chained"}).encode() + b"\n"
+        unsaid = {name for name, said in (("chained", self.chained), ("catalogues", self.catalogues)) if not said}
+        return self.model_dump_json(exclude=unsaid).encode() + b"\n"
 
     def other_than(self, parts: Mapping[str, Any]) -> list[str]:
         """The parts in which another run differs."""

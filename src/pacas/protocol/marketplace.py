@@ -80,6 +80,12 @@ def most_at_once(marketplace: Marketplace) -> int:
     return most
 
 
+def why_away(marketplace: Marketplace) -> str | None:
+    """Why nobody was there when a marketplace was last called; None where somebody may be."""
+    away: str | None = getattr(marketplace, "away", None)
+    return away
+
+
 def pay_in_order(marketplace: Marketplace, payments: Sequence[Payment]) -> list[Answer | Refusal]:
     """What `pay_many` does, one by one."""
     told: list[Answer | Refusal] = []
@@ -179,6 +185,10 @@ class Forwarding:
     @property
     def most_at_once(self) -> int:
         return most_at_once(self._marketplace)
+
+    @property
+    def away(self) -> str | None:
+        return why_away(self._marketplace)
 
     def pay_many(self, payments: Sequence[Payment]) -> list[Answer | Refusal]:
         return cast(SellingMany, self._marketplace).pay_many(payments)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from pacas.client.buying.sellers import FoundSellers, Markets
 from pacas.client.safe_clean import SafeClean
 from pacas.engine.contract import Engine, Source, Table
 from pacas.formats.journal import offers_digests, run_parts
+from pacas.protocol.messages import Offer
 from pacas.remote.verifying import CheckedReceipts
 
 
@@ -56,6 +57,8 @@ class ReviewJob:
     """The table's."""
     markets: Markets
     buyer: str | Mapping[str, str]
+    published: Mapping[str, Mapping[str, Offer]] = field(default_factory=dict)
+    """What those of several providers offer that may be away when the review is taken up again."""
     receipts: Callable[[], Mapping[str, str]]
     """The names of the receipts that are kept by now, by purchase; those of several providers in their folders."""
     receipts_folder: Path | None

@@ -237,7 +237,7 @@ def _journal(job: ReviewJob, anew: bool) -> Journal:
     parts = job.parts(job.cleaner)
     recorded = recorded_run(job.journal)
     if recorded is None:
-        return Journal(job.journal, parts)
+        return Journal(job.journal, parts, catalogues=job.published)
     if anew and not recorded.is_done:
         raise FileError(
             f"{job.journal} is of a run that is not done; end it first (review it, and buy no more), or remove it"
@@ -249,4 +249,4 @@ def _journal(job: ReviewJob, anew: bool) -> Journal:
             f"{job.journal} is of another run, which is done: {differ}; begin a new one with --new, in which what was "
             "bought costs nothing again, or look at that one with what it was begun with"
         )
-    return Journal(job.journal, parts, resume=not anew)
+    return Journal(job.journal, parts, resume=not anew, catalogues=job.published)

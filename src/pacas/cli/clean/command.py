@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from pacas.cli.clean.choices import ClientArgument, HowToClean, ProvidersOption, budget_of, says_how_to_clean
+from pacas.cli.clean.continued import of_that_run
 from pacas.cli.clean.job import Job, Options, make_job
 from pacas.cli.clean.lineage import check_sink, told_lineage
 from pacas.cli.clean.offers import compared_offers, offers_as_json, print_offers
@@ -122,19 +123,20 @@ def command(
         beside = receipts_beside(job.output)
         if resume and not dry_run and receipts is None and named is not None and named.signs and beside.is_dir():
             receipts = beside
-        with continuable(), opened_markets(named, receipts, asked) as market:
-            marketplace, name, credit, standing = market
+        with continuable(), opened_markets(named, receipts, asked) as opened:
+            market = of_that_run(job.journal, opened) if resume and not dry_run else opened
+            marketplace, credit, standing = market.markets, market.credit, market.standing
             for note in notes(job, client.name, marketplace, resume and not dry_run):
                 print(f"pacas: {note}", file=sys.stderr)
             if credit is not None and (not json or credit < job.cleaner.budget):
-                print(f"pacas: {credit_words(str(name), credit, job.cleaner.budget)}", file=sys.stderr)
+                print(f"pacas: {credit_words(str(market.buyer), credit, job.cleaner.budget)}", file=sys.stderr)
             with progress() as tell:
                 tell("checking the dependencies")
                 if dry_run:
                     cleaning, was_done = run_dry(job, marketplace, asked, tell), False
                 else:
                     with told_lineage(lineage, job, named, marketplace) as complete:
-                        cleaning, was_done = run_clean(job, marketplace, name, resume, asked, tell)
+                        cleaning, was_done = run_clean(job, market, resume, asked, tell)
                         complete(cleaning)
                 away = {} if cleaning.panel is None else cleaning.panel.away
                 others = unmatched(job, marketplace, cleaning, asked)

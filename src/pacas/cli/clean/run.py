@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from pacas.cli.clean.job import Job
+from pacas.cli.market.named_panel import OpenedMarkets
 from pacas.cli.market.would_match import Found
 from pacas.cli.options import printable
 from pacas.client.buying.offers import LacksColumn, find_offers, said_in_columns, unknown_labels
@@ -26,10 +27,10 @@ from pacas.client.outcome.steps import Observer, Progress, Relaying
 from pacas.core.money import credits_words
 from pacas.core.words import counted
 from pacas.engine.contract import Engine
-from pacas.errors import KeyReusedError, PacasError, RemoteError, ReplayError
-from pacas.formats.journal import Journal, offers_digests, recorded_run, run_parts
+from pacas.errors import KeyReusedError, PacasError, ReplayError
+from pacas.formats.journal import Journal, offers_digests, run_parts
 from pacas.formats.relations.cleaned import write_cleaned
-from pacas.protocol.marketplace import Marketplace
+from pacas.protocol.marketplace import Marketplace, why_away
 from pacas.protocol.messages import Offer, Reason, refused
 from pacas.suggest.mapping.column_mapping import map_names
 
@@ -104,6 +105,8 @@ def unmatched(job: Job, marketplace: Markets, cleaning: Cleaning, engine: Engine
     found: dict[tuple[str | None, str], Respelled] = {}
     markets = marketplace if isinstance(marketplace, Mapping) else {None: marketplace}
     for who, one in markets.items():
+        if why_away(one) is not None:
+            continue
         with suppress(*FAILURES):  # a hint; what was done is done
             columns = job.cleaner.columns if who is None else meant(job.cleaner.columns, one.catalogue())
             market = in_own_names(one, columns)
@@ -139,42 +142,20 @@ def run_dry(job: Job, marketplace: Markets, engine: Engine[Any], tell: Tell) -> 
     return job.cleaner.clean(job.source, marketplace, observer=watched, engine=engine, dry_run=True)
 
 
-def run_clean(
-    job: Job, marketplace: Markets, buyer: str | Mapping[str, str], resume: bool, engine: Engine[Any], tell: Tell
-) -> tuple[Cleaning, bool]:
+def run_clean(job: Job, market: OpenedMarkets, resume: bool, engine: Engine[Any], tell: Tell) -> tuple[Cleaning, bool]:
     """Clean, write the output, and close the journal; and whether an earlier run had done all that."""
-    if isinstance(marketplace, Mapping):
-        marketplace = of_that_run(job.journal, marketplace) if resume else marketplace
-        buyer = buyer if isinstance(buyer, str) else {name: buyer[name] for name in marketplace}
-    offers = offers_digests(job.cleaner, marketplace)
-    parts = run_parts(engine.digest(job.source), job.cleaner, job.choices, offers, buyer)
-    journal = Journal(job.journal, parts, resume=resume)
+    offers = offers_digests(job.cleaner, market.markets)
+    parts = run_parts(engine.digest(job.source), job.cleaner, job.choices, offers, market.buyer)
+    journal = Journal(job.journal, parts, resume=resume, catalogues=market.published())
     with _never_losing(journal):
         watched = Watched(journal, tell)
-        cleaning = job.cleaner.clean(job.source, marketplace, run=journal.run, observer=watched, engine=engine)
+        cleaning = job.cleaner.clean(job.source, market.markets, run=journal.run, observer=watched, engine=engine)
         cleaning = edited(cleaning, journal.edits).with_count()
         tell(f"writing {job.output.name}")
         if remark := write_cleaned(cleaning, job.output):
             print(f"pacas: {remark}", file=sys.stderr)
         journal.finish(len(cleaning.purchases), cleaning.spent_nanocredits)
     return cleaning, journal.is_done
-
-
-def of_that_run(path: Path, markets: Mapping[str, Marketplace]) -> Mapping[str, Marketplace]:
-    """Those that were there when a run was begun: it goes on with these."""
-    recorded = recorded_run(path)
-    known = markets if recorded is None else recorded.header.parts.get("provider")
-    if not isinstance(known, Mapping):
-        return markets
-    if gone := [name for name in known if name not in markets]:
-        raise RemoteError(
-            f"{', '.join(gone)}: not there now, and the run was begun with it; try again later, or remove "
-            f"{path.name} and begin anew with the others: what was bought costs the same buyer nothing again"
-        )
-    for name in markets:
-        if name not in known:
-            print(f"pacas: {printable(name)} is left out: it was away when this run was begun", file=sys.stderr)
-    return {name: market for name, market in markets.items() if name in known}
 
 
 @contextmanager

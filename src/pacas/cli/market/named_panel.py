@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from pacas.cli.market.named_provider import KeepingReceipts, NamedProvider, check_receipts, opened_market
+from pacas.cli.market.named_provider import KeepingReceipts, Market, NamedProvider, check_receipts, opened_market
 from pacas.cli.options import HowToBuy, is_url, printable
-from pacas.client.buying.panel import PATIENCE
+from pacas.client.buying.panel import PATIENCE, failure_line
 from pacas.client.buying.sellers import Markets
 from pacas.client.outcome.offered_terms import StandingOffers
 from pacas.core.money import credits_words
@@ -20,6 +22,7 @@ from pacas.engine.contract import Engine
 from pacas.errors import FileError, InputError, PacasError, RemoteError
 from pacas.formats.client_file import ClientFile
 from pacas.protocol.marketplace import Marketplace
+from pacas.protocol.messages import Offer
 from pacas.remote.address import Address
 from pacas.wire.connection_file import is_connection_file
 
@@ -42,6 +45,16 @@ class NamedPanel:
         return [path for member in self.members.values() for path in member.files()]
 
 
+class LeftOut(NamedTuple):
+    """One of several that could not be opened."""
+
+    why: str
+    receipts: Path | None
+    """The folder for its receipts."""
+    again: Callable[[], Market]
+    """Tries once more; what is opened is closed with all others."""
+
+
 class OpenedMarkets(NamedTuple):
     """Where a cleaning buys, who buys there, and what its account may spend, where there is one with a limit."""
 
@@ -50,6 +63,15 @@ class OpenedMarkets(NamedTuple):
     credit: int | None
     standing: Mapping[str | None, Callable[[], StandingOffers]]
     """By the provider's name, or None: how to ask for the offers that may be accepted there."""
+    at_urls: Collection[str] = ()
+    """Who of several may be away another time, and tells what is public alone."""
+    left_out: Mapping[str, LeftOut] = MappingProxyType({})
+
+    def published(self) -> dict[str, Mapping[str, Offer]]:
+        """What those of several offer that may be away another time."""
+        if not isinstance(self.markets, Mapping) or len(self.markets) < 2:
+            return {}
+        return {name: market.catalogue() for name, market in self.markets.items() if name in self.at_urls}
 
     def receipts(self) -> Mapping[str, str]:
         """The names of kept receipts, those of several providers in their folders, by the purchase's key."""
@@ -138,6 +160,7 @@ def _opened_panel(panel: NamedPanel, receipts: Path | None, beside: Engine[Any])
         markets: dict[str, Marketplace] = {}
         buyers: dict[str, str] = {}
         standing: dict[str | None, Callable[[], StandingOffers]] = {}
+        left_out: dict[str, LeftOut] = {}
         for name, member in panel.members.items():
             folder = _folder(receipts, name, member)
             if member.signs:
@@ -148,6 +171,7 @@ def _opened_panel(panel: NamedPanel, receipts: Path | None, beside: Engine[Any])
                 if isinstance(error, FileError) or (isinstance(error, InputError) and not member.signs):
                     raise  # a mistake in what is given here
                 print(f"pacas: {printable(name)} is left out: {error}", file=sys.stderr)
+                left_out[name] = LeftOut(failure_line(error), folder, partial(_again, stack, member))
                 continue
             markets[name] = market.marketplace
             buyers[name], standing[name] = market.buyer, market.standing
@@ -155,7 +179,12 @@ def _opened_panel(panel: NamedPanel, receipts: Path | None, beside: Engine[Any])
                 print(f"pacas: {printable(name)}: {credits_words(market.credit)} may be spent there", file=sys.stderr)
         if not markets:
             raise RemoteError("none of the providers is there; try again, and nothing is lost")
-        yield OpenedMarkets(markets, buyers, None, standing)
+        at_urls = [name for name, member in panel.members.items() if member.signs]
+        yield OpenedMarkets(markets, buyers, None, standing, at_urls, left_out)
+
+
+def _again(stack: ExitStack, member: NamedProvider) -> Market:
+    return stack.enter_context(opened_market(member, None, quietly=True))
 
 
 def _folder(receipts: Path | None, name: str, member: NamedProvider) -> Path | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import import_module
@@ -100,8 +100,11 @@ class NamedProvider:
 
 
 @contextmanager
-def opened_remote(reach: NamedProvider) -> Iterator[pacas.RemoteProvider]:
-    """A provider at a URL for one command; it has said what it sells, and is left at the end."""
+def opened_remote(reach: NamedProvider, *, quietly: bool = False) -> Iterator[pacas.RemoteProvider]:
+    """A provider at a URL for one command; it has said what it sells, and is left at the end.
+
+    `quietly` shows and asks nothing: somebody else has the terminal.
+    """
     how = reach.reach
     with pacas.RemoteProvider(
         reach.provider,
@@ -114,10 +117,10 @@ def opened_remote(reach: NamedProvider) -> Iterator[pacas.RemoteProvider]:
         send=None if reach.client is None else reach.client.may_send,
         **({} if reach.patience is None else pacas.RemoteProvider.waiting(reach.patience)),
     ) as remote:
-        with progress() as tell:
+        with nullcontext(lambda _: None) if quietly else progress() as tell:
             tell(f"asking {remote.url}")
             remote.catalogue()
-        if reach.client is not None and sys.stdin.isatty():
+        if reach.client is not None and not quietly and sys.stdin.isatty():
             _ask_to_send(remote, reach.client)
         yield remote
 
@@ -163,13 +166,13 @@ class Market(NamedTuple):
 
 @contextmanager
 def opened_market(
-    reach: NamedProvider | None, receipts: Path | None, beside: Engine[Any] | None = None
+    reach: NamedProvider | None, receipts: Path | None, beside: Engine[Any] | None = None, *, quietly: bool = False
 ) -> Iterator[Market]:
     """A provider, wherever it is, as its buyer sees it; None is a market without one."""
     if reach is None:
         yield Market(NobodySells(), LOCAL, None, lambda: StandingOffers(LIST, 0))
     elif is_url(reach.provider):
-        with opened_remote(reach) as remote:
+        with opened_remote(reach, quietly=quietly) as remote:
             account = remote.balance()
             name = f"{account.account} at {remote.url}"
             yield Market(keeping_receipts(remote, receipts), name, account.remaining, lambda: _standing(remote))

@@ -2,7 +2,7 @@
 
 A provider that is away, slow or does not keep to its own words costs a line, and not the run: it is asked no more until
 the strategy calls those back that were away. An order that may or may not have been paid stays open, its money kept
-aside, until it is asked about again under its own key.
+aside, until it is asked about again under its own key. One that is known to be away is sent no order at all.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ import numpy as np
 from pacas.client.buying.offers import Offered
 from pacas.client.buying.planned_run import PlannedRun
 from pacas.client.buying.purchaser import Purchaser
-from pacas.client.buying.question import Question
+from pacas.client.buying.question import AskedTuples, Question
 from pacas.client.outcome.panel_summary import PanelSummary
-from pacas.client.outcome.steps import AWAY, BROKE_ITS_WORD, BoughtValue, Observer, Order, Unrepaired
+from pacas.client.outcome.steps import AWAY, BROKE_ITS_WORD, BoughtValue, Observer, Order, PlannedStep, Unrepaired
 from pacas.core.histogram import Ints
 from pacas.errors import KeyReusedError, PacasError, ReplayError
-from pacas.protocol.marketplace import Columns, Marketplace
+from pacas.protocol.marketplace import Columns, Marketplace, why_away
 
 FAILURES = (PacasError, OSError)
 """What a provider's fault looks like from here."""
@@ -55,8 +55,13 @@ class PanelPurchaser(Purchaser):
         self.sellers = sellers
         self.away: dict[str, str] = {}
         """Who could not be reached since it was last called, and what it said."""
+        self._unheard: dict[str, str] = {}
+        """Who has been called since, and has not answered: nothing was asked of it."""
         self.struck_off: dict[str, str] = {}
         """Who is asked no more, and why."""
+        lines = {name: why_away(seller.marketplace) for name, seller in sellers.items()}
+        self._absent = {name: why for name, why in lines.items() if why is not None}
+        """Who was not there when the run was continued: what is recorded of it is recalled, and it is asked nothing."""
         self.open: list[OpenOrder] = []
 
     @property
@@ -81,11 +86,14 @@ class PanelPurchaser(Purchaser):
         if prices is None or not len(prices):
             self.away.setdefault(str(provider), NOT_THEN)
             return None
+        self._unheard.pop(str(provider), None)
         return prices
 
     def call_back(self) -> None:
         """Those that were away may be there again."""
+        self._unheard |= self.away
         self.away.clear()
+        self._absent.clear()
 
     def ask_again(self, order: OpenOrder) -> Question:
         """The question of an open order; its money may be spent on it."""
@@ -96,7 +104,8 @@ class PanelPurchaser(Purchaser):
     def summary(self, reliabilities: Mapping[str, Mapping[str | None, float]]) -> PanelSummary:
         """What came of them, with how often each is right about each attribute."""
         opened = sum(order.ceiling for order in self.open)
-        return PanelSummary(tuple(self.sellers), {**self.away, **self.struck_off}, reliabilities, opened)
+        away = {**self._unheard, **self.away, **self.struck_off}
+        return PanelSummary(tuple(self.sellers), away, reliabilities, opened)
 
     @property
     def most_ahead(self) -> int:
@@ -107,12 +116,28 @@ class PanelPurchaser(Purchaser):
         question = run.questions[0]
         key = question.key or f"{self._run}:{self._step}"
         super().settle(run, outcome)
-        if isinstance(outcome, Unrepaired) and outcome.reason == AWAY and outcome.cheapest is not None:
+        if isinstance(outcome, Unrepaired) and outcome.reason == AWAY:
             self.away.setdefault(str(question.provider), NOT_THEN)
-            self.remaining -= outcome.cheapest
-            self.open.append(OpenOrder(replace(question, key=key), outcome.cheapest))
-        elif isinstance(outcome, Unrepaired) and outcome.reason == BROKE_ITS_WORD:
+            if outcome.cheapest is not None:
+                self.remaining -= outcome.cheapest
+                self.open.append(OpenOrder(replace(question, key=key), outcome.cheapest))
+        elif isinstance(outcome, BoughtValue):
+            self._unheard.pop(str(question.provider), None)
+        elif outcome.reason == BROKE_ITS_WORD:
             self.struck_off.setdefault(str(question.provider), _BROKE)
+
+    def _planned(self, step: int, question: Question, remaining: int) -> tuple[PlannedStep, AskedTuples | None]:
+        if self._is_absent(question.provider):  # no order: nothing can have been paid, and no money is kept aside
+            return Unrepaired(question.attribute, question.rows, AWAY), None
+        return super()._planned(step, question, remaining)
+
+    def _is_absent(self, provider: str | None) -> bool:
+        """Whether it was away and is not back: an order that was on its way may have found it there."""
+        name = str(provider)
+        if name not in self._absent or why_away(self.sellers[name].marketplace) is None:
+            return False
+        self.away[name] = self._absent[name]
+        return True
 
     def _pay(self, order: Order, question: Question) -> BoughtValue | Unrepaired:
         try:
@@ -135,6 +160,8 @@ class PanelPurchaser(Purchaser):
         return bool((tree.ancestors[bought.level] == code).any())
 
     def _ladders(self, provider: str | None, attribute: str, tuples: Columns) -> Ints:
+        if self._is_absent(provider):
+            return _NOBODY
         offer = self.offered(provider, attribute).offer
         expected = (len(next(iter(tuples.values()))), offer.hierarchy.height + 1)
         try:

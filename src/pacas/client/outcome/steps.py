@@ -159,6 +159,11 @@ class Unrepaired:
     cheapest: int | None = None
     """What the cheapest answer would have cost, where each was too expensive."""
 
+    @property
+    def is_unsent(self) -> bool:
+        """Whether one of several providers was known to be away, so that nothing was ordered there."""
+        return self.reason == AWAY and self.cheapest is None
+
     def __repr__(self) -> str:
         price = "" if self.cheapest is None else f", the cheapest answer {credits_words(self.cheapest)}"
         return f"Unrepaired({self.attribute}, {counted(len(self.rows), 'row')}: {self.reason}{price})"

@@ -84,6 +84,12 @@ class AskedClass:
         by_column = dict(zip(names, map(list, zip(*tuples, strict=True)), strict=True))
         return by_column, [last[values] for values in tuples]
 
+    def miss(self, provider: str) -> None:
+        """Who was chosen is away, and was sent nothing: it may be asked when it is back, by the quotes of then."""
+        self.asked.discard(provider)
+        self.quoted.pop(provider, None)
+        self.missed.add(provider)
+
     def hear(self, bought: BoughtValue) -> None:
         """Take in what a provider has answered."""
         assert bought.provider is not None

@@ -142,7 +142,9 @@ class _PanelRound:
             self._known.heard(asked)
         else:
             asked.reason = outcome.reason
-            if outcome.reason == AWAY:
+            if outcome.is_unsent:
+                asked.miss(str(question.provider))
+            elif outcome.reason == AWAY:
                 self._open[self._buyer.open[-1].question.key] = asked
         return Progress(self._number, self._iteration, len(self._counts), self._buyer.spent, self._counts.violations)
 

@@ -179,7 +179,8 @@ class Shopping:
             if self._wishes is not None:
                 self._wishes.renew(name, place)
         elif question.provider is not None:
-            self._passed_over(question.provider, outcome)
+            if not (isinstance(outcome, Unrepaired) and outcome.is_unsent):
+                self._passed_over(question.provider, outcome)
             if isinstance(outcome, Unrepaired):
                 self.reasons |= {(name, row): outcome.reason for row in outcome.rows.tolist()}
             if self._wishes is not None:
