@@ -140,6 +140,20 @@ def test_a_rate_in_another_unit_is_told_its_unit(open_shop: Any, rate: float) ->
     assert "hundredths of a per cent" in told.json()["error"]["message"]
 
 
+@pytest.mark.parametrize("prepaid", [40, 0.5, 40.0, 999_999])
+def test_what_is_prepaid_in_another_unit_is_told_its_unit(open_shop: Any, ann: Any, prepaid: float) -> None:
+    told = open_shop().call("POST", "/v1/offers", json={"rate": 8000, "prepaid": prepaid, "days": 90})
+    assert told.status_code == 422
+    assert "it is in nanocredits, and at least 0.001 credits, or 0" in told.json()["error"]["message"]
+    with pytest.raises(InputError, match="prepaid: it is in nanocredits"):
+        ann.ask_offer(8000, prepaid, 90)
+
+
+@pytest.mark.parametrize("prepaid", [0, 1_000_000])
+def test_nothing_or_little_may_be_prepaid(ann: Any, prepaid: int) -> None:
+    assert ann.ask_offer(8000, prepaid, 90).prepaid == prepaid
+
+
 def test_operators_see_terms_and_list_credits(open_shop: Any) -> None:
     shop = open_shop()
     shop.provider.till.agree("offer/1", Schedule.parse("0:50"), 3, 5, buyer="ann")

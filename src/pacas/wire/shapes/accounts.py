@@ -13,6 +13,8 @@ from pacas.wire.shapes.purchases import PastPurchase
 
 LEAST_RATE = 100
 """The least that is asked for, in hundredths of a per cent."""
+LEAST_PREPAID = 1_000_000
+"""The least that is prepaid where anything is, in nanocredits: credits that are taken for them are fewer."""
 
 
 class OfferBody(ClientShape):
@@ -21,7 +23,7 @@ class OfferBody(ClientShape):
     rate: int = Field(
         ge=LEAST_RATE, le=10_000, description="In hundredths of a per cent: 8000 is 80 % of the list. At least 1 %."
     )
-    prepaid: Amount = Field(default=0, description="In nanocredits: 40000000000 is 40 credits.")
+    prepaid: Amount = Field(default=0, description="In nanocredits: 40000000000 is 40 credits. At least 1000000, or 0.")
     days: int = Field(ge=1, le=3660, description="How long they are to last.")
 
     @field_validator("rate", mode="before")
@@ -33,6 +35,16 @@ class OfferBody(ClientShape):
                 "unit", "it is in hundredths of a per cent, and at least 1 %; 8000 asks for 80 % of the list"
             )
         return rate
+
+    @field_validator("prepaid", mode="before")
+    @classmethod
+    def _in_nanocredits(cls, prepaid: object) -> object:
+        """40 and 0.5 are credits, and nothing worth prepaying in nanocredits."""
+        if isinstance(prepaid, float) or (isinstance(prepaid, int) and 0 < prepaid < LEAST_PREPAID):
+            raise PydanticCustomError(
+                "unit", "it is in nanocredits, and at least 0.001 credits, or 0; 40000000000 is 40 credits"
+            )
+        return prepaid
 
 
 class OfferDocument(ServerShape):
