@@ -19,7 +19,7 @@ from pacas.formats.provider.make_provider import make_provider
 from pacas.formats.provider.provider_file import ProviderFile, read_provider_file
 from pacas.provider.ledger.memory_ledger import MemoryLedger
 from pacas.provider.lint.dependencies import _Search
-from pacas.provider.lint.free_quotes import FreeQuotes
+from pacas.provider.lint.free_quotes import MANY, FreeQuotes
 from pacas.provider.lint.lint import lint_provider
 from pacas.provider.provider import Provider
 
@@ -29,9 +29,10 @@ INTRODUCTION = f"""
 A provider of {COLUMNS} columns, read from CSV: {SOLD} are sold at sealed quotes, each with a hierarchy and a policy
 that protects everybody (k = 3). One of them follows from another, and one from two others, which nobody has declared:
 the linter must say so. *Load* is from `provider.toml` to a provider that sells; *lint* is all that `pacas lint` does
-then. *Pairs* is the part of it in which every two of {SOLD + 1} columns are tried as a left side of {SOLD} others:
-samples bound it, and it grows far less than the rows do. *Quotes* is what 5,000 people are quoted for all {SOLD}. These
-two bound the ratio where tables are small: they take about as long, and loading takes less.
+then; both are processor time. *Pairs* is the part of it in which every two of {SOLD} columns are tried as a left side of
+{SOLD} others: a first look at a tenth of the rows rules nearly all of them out, and what is left is looked at more
+closely. *Quotes* is what {MANY:,} people are quoted for all {SOLD}, however many there are. Where tables are small these
+two are half of what it takes, and loading takes less.
 """.strip()
 SIZES = (10_000, 30_000, 299_000)
 PARTS = {"pairs": (_Search, "pairs"), "quotes": (FreeQuotes, "_ladders")}
@@ -68,11 +69,11 @@ class Measured(NamedTuple):
 def _measured(file: ProviderFile) -> Measured:
     made: list[Provider] = []
     with closing(DuckEngine()) as engine:
-        load = measure.seconds(lambda: made.append(make_provider(file, engine, MemoryLedger, [], lambda _: None)))
+        load = measure.processor_seconds(lambda: made.append(make_provider(file, engine, MemoryLedger, [], lambda _: None)))
         relation = file.scan_relations(engine)["relation"]
         found = []
         with _timed() as parts:
-            lint = measure.seconds(lambda: found.extend(lint_provider(made[0], engine, relation)))
+            lint = measure.processor_seconds(lambda: found.extend(lint_provider(made[0], engine, relation)))
     told = {finding.attribute for finding in found if finding.rule == "told-by"}
     return Measured(load, lint, parts["pairs"], parts["quotes"], len(told & {"c1", "c4"}))
 
@@ -85,7 +86,7 @@ def _timed() -> Iterator[dict[str, float]]:
     def timed(part: str, method: Any) -> Any:
         def call(*arguments: Any) -> Any:
             answers: list[Any] = []
-            taken[part] += measure.seconds(lambda: answers.append(method(*arguments)))
+            taken[part] += measure.processor_seconds(lambda: answers.append(method(*arguments)))
             return answers[0]
 
         return call

@@ -20,6 +20,13 @@ def seconds(run: Callable[[], object]) -> float:
     return time.perf_counter() - start
 
 
+def processor_seconds(run: Callable[[], object]) -> float:
+    """How much processor time one call takes, of all threads together: what else runs on the machine hardly shows."""
+    start = time.process_time()
+    run()
+    return time.process_time() - start
+
+
 def medians(candidates: Mapping[str, Callable[[], object]], repeats: int = 5) -> dict[str, float]:
     """Median seconds of each candidate, after one round to warm up."""
     seconds: dict[str, list[float]] = {name: [] for name in candidates}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -399,8 +400,21 @@ def test_of_many_rows_some_are_quoted_and_what_is_estimated_says_so(monkeypatch:
     assert rules(found) == rules(exact) and "not-looked-at" not in rules(found)
     sold = the("sells-nothing", found)
     assert (sold.people, sold.estimated) == (ROWS, True)
+    assert "of 100% of the people (± 0.0%, by 50 of them): " in sold.says
     assert not the("sells-nothing", exact).estimated and not the("told-by", found).estimated
     assert the("told-by", found).people == the("told-by", exact).people == ROWS
+
+
+def test_a_share_of_some_rows_says_how_far_it_may_be_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fifth of the people share what they are found by; 50 of 120 were asked."""
+    monkeypatch.setattr("pacas.provider.lint.free_quotes.MANY", 50)
+    people = table(ID=[f"id{max(i, 24)}" for i in range(ROWS)])
+    says = the("sells-little", lint(people, match={"MED": "ID = ID"})).says
+    found = re.search(r"of (\d+)% of the people \(± (\d+\.\d)%, by 50 of them\)", says)
+    assert found is not None
+    share, margin = int(found[1]) / 100, float(found[2]) / 100
+    assert abs(share - 25 / ROWS) <= margin
+    assert abs(margin - 1.96 * (share * (1 - share) / 50 * (1 - 50 / ROWS)) ** 0.5) <= 0.001
 
 
 @pytest.mark.parametrize("quotes", ["sealed", "paper"])

@@ -11,6 +11,7 @@ from numpy.random import Generator
 from pacas.engine.grouping import Ints, Keys, combine
 from pacas.provider.lint.dependencies import SHARE
 from pacas.provider.lint.determination import determination
+from pacas.provider.lint.first_look import FEWEST_ROWS, FirstLook
 from pacas.provider.lint.screening import FEW, Screening
 
 ROWS = 3 * FEW
@@ -106,3 +107,53 @@ def test_of_few_rows_nothing_is_missed_and_little_is_counted_again(seed: int) ->
     told = {i for i, right in enumerate(rights) if determination(keys(left), keys(right)).tells(share, rows)}
     assert told <= set(found)
     assert share < SHARE or rows < 100 or left.max() > rows / 2 or 2 not in found
+
+
+def noise_in_one_large_group(rng: Generator) -> tuple[list[Ints], Ints]:
+    """The worst case: who cannot be guessed is in one group, and all others are in groups of two."""
+    left = np.where(np.arange(ROWS) < 0.045 * ROWS, 0, np.arange(ROWS) // 2 + 1)
+    return [left], np.where(left == 0, rng.integers(0, 50, ROWS), rng.integers(0, 50, ROWS)[left])
+
+
+def noise_in_middling_groups(rng: Generator) -> tuple[list[Ints], Ints]:
+    """Who cannot be guessed is in groups of which the sample has two rows or three; all others are in four groups."""
+    left = np.where(np.arange(ROWS) < 0.045 * ROWS, np.arange(ROWS) // 18 + 4, rng.integers(0, 4, ROWS))
+    return [left], np.where(left >= 4, rng.integers(0, 50, ROWS), left)
+
+
+def looked(columns: list[Ints], rights: list[Ints], share: float = SHARE) -> list[bool]:
+    """What is not ruled out at a first look, by one column or by two together."""
+    look = FirstLook(np.stack(rights, axis=1), len(rights[0]), share)
+    one, *others = [look.sampled(keys(column)) for column in columns]
+    may = look.may_tell_together(one, others) if others else look.may_tell([one])
+    return [bool(each) for each in may[0]]
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("side", [*SIDES, noise_in_one_large_group, noise_in_middling_groups])
+def test_a_first_look_rules_nothing_out_that_all_rows_tell(side: Side, seed: int) -> None:
+    columns, right = side(np.random.default_rng(seed))
+    assert determination(combine([keys(column) for column in columns]), keys(right)).tells(SHARE, ROWS)
+    assert looked(columns, [right]) == [True]
+
+
+@pytest.mark.parametrize("side", [small_groups_of_two_columns, large_groups, with_nulls])
+def test_a_first_look_rules_out_nearly_all_that_is_not_told(side: Side) -> None:
+    rng = np.random.default_rng(9)
+    columns, _ = side(rng)
+    others = [rng.integers(0, 20, ROWS) for _ in range(20)]
+    others[0][rng.random(ROWS) < 0.2] = -1
+    assert sum(looked(columns, others)) <= 1
+
+
+def test_where_half_may_be_guessed_wrong_a_first_look_rules_nothing_out() -> None:
+    rng = np.random.default_rng(9)
+    assert looked([rng.integers(0, 100, ROWS)], [rng.integers(0, 9, ROWS)], share=0.5) == [True]
+
+
+@pytest.mark.parametrize("rows", [2, 30, FEWEST_ROWS, FEWEST_ROWS + 1])
+def test_a_first_look_at_few_rows(rows: int) -> None:
+    left, ids = np.arange(rows) // 2, np.arange(rows)
+    assert looked([left], [left % 7]) == [True]
+    assert looked([ids], [left % 7]) == [True]  # no two rows to compare
+    assert looked([left], [np.full(rows, -1)]) == [True]

@@ -9,16 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
-from itertools import combinations
 from math import comb
 
 import numpy as np
 
 from pacas.core.dependency import FunctionalDependency
-from pacas.engine.grouping import Keys, combine
+from pacas.engine.grouping import Ints, Keys, combine
 from pacas.provider.lint.determination import ERROR_LEFT, Determination, determination
+from pacas.provider.lint.first_look import FirstLook
 from pacas.provider.lint.own_rows import OwnRows
-from pacas.provider.lint.screening import Screening
+from pacas.provider.lint.screening import Screening, present
 from pacas.provider.terms import Terms
 
 SHARE = 0.95
@@ -66,6 +66,7 @@ class _Search:
         self._keys = {name: own.keys(name) for name in names}
         self._values = [own.keys(right, level) for right, level in rights]
         self._screening = Screening(self._values, own.rows, share)
+        self._first_look = FirstLook(self._screening.values, own.rows, share)
         tried = {right: comb(len([n for n in names if n != right]) + 1, 2) for right, _ in rights}
         self._tells = [partial(Determination.tells, share=share, rows=own.rows, tried=tried[a]) for a, _ in rights]
         self._ground = cache(self._counted)
@@ -79,23 +80,32 @@ class _Search:
 
     def singles(self) -> None:
         """The lowest level at which a column tells: of its ground values, or of labels above them."""
-        for name, ground in self._keys.items():
-            for level in range(self._own.height(name)):
-                keys = self._own.keys(name, level) if level else ground
-                for right in self._screening.told_by([keys], np.flatnonzero(self._open[name])):
-                    told = determination(keys, self._values[right]) if level else self._ground(name, right)
-                    if self._tells[right](told):
-                        self.told[right][(name,)] = level, told
-                        self._open[name][right] = False
+        sides = [(name, level) for name in self._keys for level in range(self._own.height(name))]
+        keys = [self._own.keys(name, level) if level else self._keys[name] for name, level in sides]
+        may_tell = self._first_look.may_tell([self._first_look.sampled(one) for one in keys])
+        for (name, level), left, may in zip(sides, keys, may_tell, strict=True):
+            for right in self._screening.told_by([left], np.flatnonzero(self._open[name] & may)):
+                told = determination(left, self._values[right]) if level else self._ground(name, right)
+                if self._tells[right](told):
+                    self.told[right][(name,)] = level, told
+                    self._open[name][right] = False
 
     def pairs(self) -> None:
         names = [name for name, keys in self._keys.items() if 2 * _sharing(keys) >= self._own.rows]
-        for pair in combinations(names, 2):
-            keys, both_open = [self._keys[name] for name in pair], self._open[pair[0]] & self._open[pair[1]]
-            for right in self._screening.told_by(keys, np.flatnonzero(both_open)):
-                told = determination(combine(keys), self._values[right])
-                if self._tells[right](told) and self._is_better(told, [self._ground(name, right) for name in pair]):
-                    self.told[right][pair] = 0, told
+        sampled = [self._first_look.sampled(self._keys[name]) for name in names]
+        for place, one in enumerate(names[:-1], start=1):
+            others = names[place:]
+            may_tell = self._first_look.may_tell_together(sampled[place - 1], sampled[place:])
+            may_tell &= self._open[one] & np.stack([self._open[other] for other in others])
+            for at in np.flatnonzero(may_tell.any(axis=1)).tolist():
+                self._pair((one, others[at]), np.flatnonzero(may_tell[at]))
+
+    def _pair(self, pair: tuple[str, str], rights: Ints) -> None:
+        keys = [self._keys[name] for name in pair]
+        for right in self._screening.told_by(keys, rights):
+            told = determination(combine(keys), self._values[right])
+            if self._tells[right](told) and self._is_better(told, [self._ground(name, right) for name in pair]):
+                self.told[right][pair] = 0, told
 
     def _is_better(self, told: Determination, alone: Sequence[Determination]) -> bool:
         left_open = ERROR_LEFT * (1 - max(one.share for one in alone))
@@ -104,7 +114,7 @@ class _Search:
 
 def _sharing(keys: Keys) -> int:
     """How many rows share their key with another."""
-    sizes = np.bincount(keys.key[keys.key >= 0])
+    sizes = np.bincount(present(keys))
     return int(sizes[sizes > 1].sum())
 
 

@@ -94,10 +94,8 @@ def _small(tree: Hierarchy, levels: range, level: int, k: int) -> Ints:
 def _values_below(tree: Hierarchy, level: int) -> Ints:
     """Per node how many values of a level lie below it, itself included if it is one."""
     values: Codes = np.unique(tree.ancestors[level, tree.is_ground])
-    above = np.unique(
-        np.stack([np.tile(values, tree.height + 1 - level), tree.ancestors[level:, values].reshape(-1)]), axis=1
-    )
-    return np.bincount(above[1], minlength=len(tree))
+    above = tree.ancestors[level:, values].astype(np.int64) * len(values) + np.arange(len(values))
+    return np.bincount(np.unique(above) // max(len(values), 1), minlength=len(tree))
 
 
 def _people(own: OwnRows, attribute: str, labels: Ints) -> int:

@@ -15,8 +15,9 @@ NOBODY = "pacas-nobody"
 """A buyer who has bought nothing."""
 FEW = 2_000
 """Rows that are asked about where a quote takes more than a look."""
-MANY = 5_000
-"""Rows that are asked about where it takes one; all of them, where these leave a doubt."""
+MANY = 1_000
+"""Rows that are asked about where it takes one; all of them, where these leave a doubt. Of 100 such samples 95 have a
+share that is within about 3 points of all rows'."""
 
 
 def takes_a_look(provider: Provider) -> bool:

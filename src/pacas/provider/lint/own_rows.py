@@ -34,6 +34,7 @@ class OwnRows:
     """Whether the relation is too large to be held."""
     _known: dict[str, tuple[Hierarchy, Codes]] = field(default_factory=dict)
     _texts: dict[str, list[str | None]] = field(default_factory=dict)
+    _keys: dict[tuple[str, int], Keys] = field(default_factory=dict)
 
     @classmethod
     def read(cls, engine: Engine[Any], source: Source, terms: Terms, most: int | None = None) -> OwnRows:
@@ -63,7 +64,7 @@ class OwnRows:
             return self
         drawn = _drawn(self.rows, most)
         columns = {name: CodedColumn(column.codes[drawn], column.values) for name, column in self.columns.items()}
-        return OwnRows(columns, self.hierarchies, most, self.of, self.stays_on_engine)
+        return OwnRows(columns, self.hierarchies, most, self.of, self.stays_on_engine, self._known)
 
     @property
     def is_sample(self) -> bool:
@@ -92,12 +93,18 @@ class OwnRows:
 
     def keys(self, attribute: str, level: int = 0) -> Keys:
         """The values at a level below the root, as numbers; a null has none."""
+        if (attribute, level) not in self._keys:
+            self._keys[attribute, level] = self._numbered(attribute, level)
+        return self._keys[attribute, level]
+
+    def _numbered(self, attribute: str, level: int) -> Keys:
         column = self.columns[attribute]
         if attribute not in self.hierarchies:
             return linked_keys(column, None)
         known, nodes = self._in_hierarchy(attribute)
         codes = known.generalize(nodes, level).astype(np.int64)
-        codes[[value is None for value in column.values]] = -1
+        if column.values[-1:] == [None]:
+            codes[-1] = -1
         return column.recoded(codes, len(known))
 
     def groups(self, attributes: Sequence[str]) -> Ints:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from math import sqrt
 
 import numpy as np
 
 from pacas.core.anonymity import Policy
 from pacas.core.toml import toml_list, toml_text
-from pacas.engine.grouping import Ints, combine
+from pacas.engine.grouping import Ints, Mask, combine
 from pacas.protocol.order_of_checks import AMBIGUOUS, UNSAFE
 from pacas.provider.lint.dependencies import linked_attributes
 from pacas.provider.lint.finding import ProviderFinding, who
@@ -19,6 +20,8 @@ from pacas.provider.terms import Terms
 
 LITTLE = 0.1
 """People whose value is never sold, from which on that is said."""
+NORMAL_95 = 1.96
+"""Standard deviations within which 95 of 100 samples are."""
 
 
 def refused_everything(
@@ -40,10 +43,19 @@ def refused_everything(
             attribute,
             quotes.own.in_all(int(never.sum())),
             f"{attribute} is sold at no level below the root, "
-            f"of {never.mean():.0%} of the {who(terms.about)[1]}: {why}",
+            f"of {never.mean():.0%} of the {who(terms.about)[1]}{_margin(never, quotes.own)}: {why}",
             remedy,
             quotes.own.is_sample,
         )
+
+
+def _margin(are: Mask, own: OwnRows) -> str:
+    """How far the share may be off that follows from some of the rows: within that it is in 95 samples of 100."""
+    if not own.is_sample:
+        return ""
+    share = are.mean()
+    deviation = sqrt(share * (1 - share) / own.rows * (1 - own.rows / own.of))
+    return f" (± {NORMAL_95 * deviation:.1%}, by {own.rows:,} of them)"
 
 
 def _too_many(own: OwnRows, attribute: str, terms: Terms) -> tuple[str, str]:

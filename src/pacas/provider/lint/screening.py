@@ -32,6 +32,8 @@ COMPARED = 500
 """Neighbours in groups that are compared before more is counted."""
 NEARLY_ALL = 1.15
 """How many more are compared at once than may disagree: nearly all do, where a left side tells nothing."""
+ONE_BY_ONE = 3
+"""Columns that are looked at each by itself, in all rows, since that is faster than all of them in some."""
 AT_ONCE = 500
 """Rows of a product that is not worth a second thread."""
 ROUNDING = 1e-6
@@ -61,7 +63,9 @@ class GroupedSample(NamedTuple):
     @property
     def in_groups(self) -> int:
         """How many rows have another one's left side."""
-        return int(self.beside.sum()) + int((self.beside & ~np.append(False, self.beside[:-1])).sum())
+        beside = self.beside
+        first = np.count_nonzero(beside[:1]) + np.count_nonzero(beside[1:] & ~beside[:-1])
+        return int(np.count_nonzero(beside) + first)
 
     @property
     def are_large(self) -> bool:
@@ -75,15 +79,17 @@ class Screening:
     def __init__(self, rights: Sequence[Keys], rows: int, share: float) -> None:
         self._rights, self._rows, self._share = rights, rows, share
         narrow = np.int16 if all(values.space < 1 << 15 for values in rights) else np.int32
-        self._values: Array = np.stack([values.key for values in rights], axis=1).astype(narrow)
+        self.values: Array = np.stack([values.key for values in rights], axis=1).astype(narrow)
         """A line for each row, as narrow as can be: the rows of a sample are taken from it again and again."""
         self._has_nulls = any(values.partial for values in rights)
-        counts = [np.bincount(values.key[values.key >= 0]) for values in rights]
+        counts = [np.bincount(present(values)) for values in rights]
         self._unusual = np.array([int(count.sum() - count.max(initial=0)) for count in counts])
         """Of each column, how many rows have another value than the most frequent one."""
-        self._by_themselves = np.sort(np.random.default_rng(SEED).choice(rows, min(SCREENED, rows), replace=False))
-        others = {} if rows <= FEW else {right: self._others(values.key) for right, values in enumerate(rights)}
-        self._rare = {right: rows for right, rows in others.items() if len(rows) < RARE * self._rows}
+        self._rare: dict[int, Ints] = {}
+        if rows > FEW:
+            self._by_themselves = np.sort(np.random.default_rng(SEED).choice(rows, SCREENED, replace=False))
+            others = {right: self._others(values.key) for right, values in enumerate(rights)}
+            self._rare = {right: rows for right, rows in others.items() if len(rows) < RARE * self._rows}
 
     def _others(self, values: Array) -> Ints:
         """The rows that have another value than most."""
@@ -92,6 +98,8 @@ class Screening:
 
     def told_by(self, left: Sequence[Keys], among: Ints) -> list[int]:
         """Of some columns, by their places, those that a left side may tell: all that it does, and a few others."""
+        if not len(among):
+            return []
         if self._rows <= FEW:
             return self._not_ruled_out(GroupedSample.of(left, None), among)
         seen = np.array([right for right in among.tolist() if right not in self._rare], dtype=np.int64)
@@ -112,10 +120,12 @@ class Screening:
         if in_groups < LEAST_OF_ALL * self._rows:
             return []
         most = 2 * np.minimum((1 - self._share) * in_groups, ERROR_LEFT * self._unusual) + ROUNDING
+        if len(rights) <= ONE_BY_ONE:
+            return [right for right in rights.tolist() if self._disagreeing_in(every, right) <= most[right]]
         left, disagree, places = rights, np.zeros(len(most)), np.flatnonzero(every.beside)
         step = max(COMPARED, int(NEARLY_ALL * most[rights].max(initial=0)))
-        for start in range(0, len(places), step):  # what disagrees too often is not looked at to the end
-            some = places[start : start + step]
+        while len(places):  # what disagrees too often is not looked at to the end
+            some, places, step = places[:step], places[step:], 2 * step
             disagree += self._disagreeing(every.rows[some], every.rows[some + 1])
             left = left[(disagree <= most)[left]]
             if not len(left):
@@ -124,11 +134,19 @@ class Screening:
 
     def _disagreeing(self, rows: Ints, others: Ints) -> Array:
         """Of each column, how many of some rows have another value than others, one by one."""
-        ours, theirs = self._values.take(rows, axis=0), self._values.take(others, axis=0)
+        ours, theirs = self.values.take(rows, axis=0), self.values.take(others, axis=0)
         differ = ours != theirs
         if self._has_nulls:
             differ &= (ours >= 0) & (theirs >= 0)
         return _summed(differ)
+
+    def _disagreeing_in(self, every: GroupedSample, right: int) -> int:
+        """How many neighbours in groups have different values of one column."""
+        values = self._rights[right].key.take(every.rows)
+        differ = (values[1:] != values[:-1]) & every.beside
+        if self._rights[right].partial:
+            differ &= (values[1:] >= 0) & (values[:-1] >= 0)
+        return int(np.count_nonzero(differ))
 
     def _seem(self, sample: GroupedSample, rights: Ints) -> Iterator[int]:
         """The columns of which neighbours in a group mostly agree, and then most rows with the others of it."""
@@ -170,6 +188,11 @@ class Screening:
             if SCREENED <= 2 * len(rows) <= 4 * SCREENED:
                 break
         return rows[: 2 * SCREENED]
+
+
+def present(keys: Keys) -> Array:
+    """The keys of the rows that have one."""
+    return keys.key[keys.key >= 0] if keys.partial else keys.key
 
 
 def _of(left: Sequence[Keys], rows: Ints) -> Keys:
