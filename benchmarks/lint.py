@@ -29,10 +29,10 @@ INTRODUCTION = f"""
 A provider of {COLUMNS} columns, read from CSV: {SOLD} are sold at sealed quotes, each with a hierarchy and a policy
 that protects everybody (k = 3). One of them follows from another, and one from two others, which nobody has declared:
 the linter must say so. *Load* is from `provider.toml` to a provider that sells; *lint* is all that `pacas lint` does
-then; both are processor time. *Pairs* is the part of it in which every two of {SOLD} columns are tried as a left side of
-{SOLD} others: a first look at a tenth of the rows rules nearly all of them out, and what is left is looked at more
-closely. *Quotes* is what {MANY:,} people are quoted for all {SOLD}, however many there are. Where tables are small these
-two are half of what it takes, and loading takes less.
+then; both are processor time. *Pairs* is the part of it in which every two of {SOLD} columns are tried as a left side
+of {SOLD} others: a first look at a tenth of the rows rules nearly all of them out, and what is left is looked at more
+closely. *Quotes* is what {MANY:,} people are quoted for all {SOLD}, however many there are. Where tables are small
+these two are half of what it takes, and loading takes less.
 """.strip()
 SIZES = (10_000, 30_000, 299_000)
 PARTS = {"pairs": (_Search, "pairs"), "quotes": (FreeQuotes, "_ladders")}
@@ -69,7 +69,9 @@ class Measured(NamedTuple):
 def _measured(file: ProviderFile) -> Measured:
     made: list[Provider] = []
     with closing(DuckEngine()) as engine:
-        load = measure.processor_seconds(lambda: made.append(make_provider(file, engine, MemoryLedger, [], lambda _: None)))
+        load = measure.processor_seconds(
+            lambda: made.append(make_provider(file, engine, MemoryLedger, [], lambda _: None))
+        )
         relation = file.scan_relations(engine)["relation"]
         found = []
         with _timed() as parts:

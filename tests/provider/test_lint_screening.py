@@ -123,7 +123,7 @@ def noise_in_middling_groups(rng: Generator) -> tuple[list[Ints], Ints]:
 
 def looked(columns: list[Ints], rights: list[Ints], share: float = SHARE) -> list[bool]:
     """What is not ruled out at a first look, by one column or by two together."""
-    look = FirstLook(np.stack(rights, axis=1), len(rights[0]), share)
+    look = FirstLook([keys(right) for right in rights], len(rights[0]), share)
     one, *others = [look.sampled(keys(column)) for column in columns]
     may = look.may_tell_together(one, others) if others else look.may_tell([one])
     return [bool(each) for each in may[0]]

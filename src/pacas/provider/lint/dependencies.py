@@ -66,7 +66,7 @@ class _Search:
         self._keys = {name: own.keys(name) for name in names}
         self._values = [own.keys(right, level) for right, level in rights]
         self._screening = Screening(self._values, own.rows, share)
-        self._first_look = FirstLook(self._screening.values, own.rows, share)
+        self._first_look = FirstLook(self._values, own.rows, share)
         tried = {right: comb(len([n for n in names if n != right]) + 1, 2) for right, _ in rights}
         self._tells = [partial(Determination.tells, share=share, rows=own.rows, tried=tried[a]) for a, _ in rights]
         self._ground = cache(self._counted)

@@ -26,13 +26,12 @@ DEVIATIONS = 3.0
 class FirstLook:
     """A sample of the rows, and what stands there in the columns that may be told."""
 
-    def __init__(self, values: Array, rows: int, share: float) -> None:
-        """`values` has a line for each row and a column for each that may be told, below 0 where there is none."""
+    def __init__(self, rights: Sequence[Keys], rows: int, share: float) -> None:
         some = min(rows, max(FEWEST_ROWS, rows // ONE_IN))
         drawn = np.random.default_rng(SEED).choice(rows, some, replace=False)
         self._rows = drawn if some < rows else np.arange(rows)
-        self._values = values.take(self._rows, axis=0)
-        self._has_nulls = bool((self._values < 0).any())
+        self._values = np.stack([right.key[self._rows] for right in rights], axis=1)
+        self._has_nulls = any(right.partial for right in rights)
         wrong = min(2 * (1 - share), 1.0)  # who is guessed wrong disagrees with two neighbours at most
         self._may_disagree = wrong / (wrong + (1 - wrong) * some / rows / 2) if wrong else 0.0
 
@@ -77,14 +76,13 @@ def _neighbours(keys: Array) -> tuple[Array, Array, Ints]:
     order = order.reshape(-1)
     key = keys.reshape(-1)[order]
     same = (key[1:] == key[:-1]) & (key[1:] >= 0)
-    same[places - 1 :: places] = False  # a line's last place, and the next line's first
-    at = np.flatnonzero(same)
-    line = at // places
-    pairs = np.bincount(line, minlength=lines)
-    if pairs.max(initial=0) > COMPARED:  # of more than these, so many, evenly over all groups
-        rank, of = np.arange(len(at)) - np.repeat(np.cumsum(pairs) - pairs, pairs), np.maximum(pairs, COMPARED)[line]
-        at = at[rank * COMPARED % of < COMPARED]
-        pairs = np.minimum(pairs, COMPARED)
+    same = np.append(same, False).reshape(lines, places)
+    same[:, -1] = False  # beside the next line's first
+    found, all_pairs = np.flatnonzero(same), np.count_nonzero(same, axis=1)
+    pairs = np.minimum(all_pairs, COMPARED)
+    rank = np.arange(pairs.sum()) - np.repeat(np.cumsum(pairs) - pairs, pairs)
+    evenly = rank * np.repeat(all_pairs, pairs) // np.repeat(pairs, pairs)  # over all groups
+    at = found[np.repeat(np.cumsum(all_pairs) - all_pairs, pairs) + evenly]
     return order[at] % places, order[at + 1] % places, pairs
 
 

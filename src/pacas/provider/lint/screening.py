@@ -8,6 +8,7 @@ of them, since a sample may hold none. Of few rows all are looked at, and nothin
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -78,18 +79,27 @@ class Screening:
 
     def __init__(self, rights: Sequence[Keys], rows: int, share: float) -> None:
         self._rights, self._rows, self._share = rights, rows, share
-        narrow = np.int16 if all(values.space < 1 << 15 for values in rights) else np.int32
-        self.values: Array = np.stack([values.key for values in rights], axis=1).astype(narrow)
-        """A line for each row, as narrow as can be: the rows of a sample are taken from it again and again."""
-        self._has_nulls = any(values.partial for values in rights)
-        counts = [np.bincount(present(values)) for values in rights]
-        self._unusual = np.array([int(count.sum() - count.max(initial=0)) for count in counts])
-        """Of each column, how many rows have another value than the most frequent one."""
         self._rare: dict[int, Ints] = {}
         if rows > FEW:
             self._by_themselves = np.sort(np.random.default_rng(SEED).choice(rows, SCREENED, replace=False))
             others = {right: self._others(values.key) for right, values in enumerate(rights)}
             self._rare = {right: rows for right, rows in others.items() if len(rows) < RARE * self._rows}
+
+    @cached_property
+    def _values(self) -> Array:
+        """A line for each row, as narrow as can be: the rows of a sample are taken from it again and again."""
+        narrow = np.int16 if all(values.space < 1 << 15 for values in self._rights) else np.int32
+        return np.stack([values.key for values in self._rights], axis=1).astype(narrow)
+
+    @cached_property
+    def _has_nulls(self) -> bool:
+        return any(values.partial for values in self._rights)
+
+    @cached_property
+    def _unusual(self) -> Ints:
+        """Of each column, how many rows have another value than the most frequent one."""
+        counts = [np.bincount(present(values)) for values in self._rights]
+        return np.array([int(count.sum() - count.max(initial=0)) for count in counts])
 
     def _others(self, values: Array) -> Ints:
         """The rows that have another value than most."""
@@ -134,7 +144,7 @@ class Screening:
 
     def _disagreeing(self, rows: Ints, others: Ints) -> Array:
         """Of each column, how many of some rows have another value than others, one by one."""
-        ours, theirs = self.values.take(rows, axis=0), self.values.take(others, axis=0)
+        ours, theirs = self._values.take(rows, axis=0), self._values.take(others, axis=0)
         differ = ours != theirs
         if self._has_nulls:
             differ &= (ours >= 0) & (theirs >= 0)
