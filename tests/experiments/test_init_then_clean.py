@@ -92,3 +92,27 @@ def test_of_a_table_as_it_was_published_no_cell_is_changed(
     write_relation(Relation(table.take(drawn)), tmp_path / "table.csv")
     told("init", "client", "table.csv")
     assert total(told("clean", "client.toml", "--truth", "table.csv", "--output", "clean.csv"))["wrong_after"] == 0
+
+
+OF_TRIALS = (
+    *("age -> age_group", "drug_name -> atc_drug", "drug_name -> intervention_type", "drug_name -> study_type"),
+    *(f"nct_id -> {name}" for name in ("age", "age_group", "atc_drug", "completion_date", "condition", "drug_name")),
+    *(f"nct_id -> {name}" for name in ("enrollment", "funded_by")),
+)
+"""What holds in a published table of trials."""
+
+
+@pytest.mark.parametrize("random_rate", [0.0, 0.025])
+def test_errors_of_a_small_table_make_no_errors_of_exceptions_that_are_right(
+    shared_data: Path, random_rate: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Most sponsors have one type of study; with errors elsewhere that looked like a dependency, and spoiled cells."""
+    monkeypatch.chdir(tmp_path)
+    table = read_relation(shared_data / "clinical/covid_trials_primary.csv.gz").table
+    truth = Relation(table.take(np.sort(np.random.default_rng(0).choice(len(table), 300, replace=False))))
+    how = ErrorGenerator(OF_TRIALS, rate=0.05, side="both", random_rate=random_rate, seed=1)
+    write_relation(truth, tmp_path / "truth.csv")
+    write_relation(how.dirty(truth).relation, tmp_path / "dirty.csv")
+    told("init", "client", "dirty.csv")
+    score = total(told("clean", "client.toml", "--truth", "truth.csv", "--output", "clean.csv"))
+    assert score["wrong_after"] <= score["wrong"]

@@ -26,7 +26,8 @@ SURE, CLEAN = 0.75, 0.9
 """The least score of a dependency that repairs cells without anybody having looked at it. In a table where none has a
 much better one, errors are so many that less will do."""
 HALF = 0.5
-"""The share of rows that must agree where a provider has said that a dependency holds."""
+"""The share of rows that must agree where a provider has said that a dependency holds; and that of exceptions that seem
+right beyond which a cleaning would spoil more cells than it mends."""
 TYPOS = 2
 """Misspelled right sides that speak for a dependency beside those that the provider tells."""
 TWICE, MORE = 2, 0.005
@@ -147,6 +148,9 @@ class DependenciesDraft:
         spoken_for = exceptions.spoken_for(others) if one.score < CLEAN else 0
         if spoken_for >= max(TWO, SPOKEN_FOR * one.exceptions):
             return "other columns speak for its exceptions"
+        beside = self._told_by.get(one.fd.lhs[0], set()).difference(one.fd.attributes)
+        if exceptions.seem_right(apart, beside) > HALF:
+            return "most of its exceptions go with the rest of their rows"
         return None
 
     def _add(self, fd: FunctionalDependency, why: str, suggested: bool) -> bool:
