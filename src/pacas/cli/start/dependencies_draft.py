@@ -148,7 +148,10 @@ class DependenciesDraft:
         spoken_for = exceptions.spoken_for(others) if one.score < CLEAN else 0
         if spoken_for >= max(TWO, SPOKEN_FOR * one.exceptions):
             return "other columns speak for its exceptions"
-        beside = self._told_by.get(one.fd.lhs[0], set()).difference(one.fd.attributes)
+        left, right = one.fd.lhs[0], one.fd.rhs
+        if left in self._told_by.get(right, ()):  # what seems right beside a wrong left side mends that
+            return None
+        beside = self._told_by.get(left, set()).difference(one.fd.attributes)
         if exceptions.seem_right(apart, beside) > HALF:
             return "most of its exceptions go with the rest of their rows"
         return None
