@@ -158,3 +158,23 @@ def test_a_row_that_is_alone_does_not_say_how_many_left_sides_are_wrong(monkeypa
     assert found.misplaced.fits[found.beliefs[0]][-1] < 0.6
     ((_, weight),) = scores_by_side(monkeypatch, data, "A, C -> B")
     assert np.flatnonzero(weight).tolist() == [*range(12)], "the errors weigh, and the last row does not"
+
+
+@pytest.mark.parametrize(
+    ("chain", "left", "right"),
+    [((0, 0), 10, 90), ((1, 0), 100, 90), ((0, 1), 10, 100), ((2, 0), 190, 90)],
+    ids=["alone", "told", "telling", "told twice"],
+)
+def test_an_error_on_which_two_dependencies_meet_is_a_left_one_and_a_right_one(
+    chain: tuple[int, int], left: int, right: int
+) -> None:
+    """Of a hundred errors of each dependency ten are on its left: what is seen of one side says so, and follows."""
+    scale, shares = calibration.ShareScale(*chain), calibration.SHARES
+    seen, of_all = -np.abs(shares - left / (left + right)), -np.abs(shares - 0.1)
+    assert shares[scale.to_table(seen).argmax()] == pytest.approx(0.1, abs=0.021)
+    assert shares[scale.of_table(of_all).argmax()] == pytest.approx(left / (left + right), abs=0.021)
+
+
+def test_a_code_and_its_name_that_contradict_each_other_do_not_say_how_many_left_sides_are_wrong() -> None:
+    scale, steep = calibration.ShareScale(1, 1), np.arange(len(calibration.SHARES), dtype=float)
+    assert not scale.to_table(steep).any() and not scale.of_table(steep).any()

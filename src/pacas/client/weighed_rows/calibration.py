@@ -67,6 +67,40 @@ class SideEvidence:
         return Calibration(share, np.clip(odds, -MOST_ODDS, MOST_ODDS), min(least, 0.0), max(most, 0.0), rates)
 
 
+@dataclass(frozen=True, slots=True)
+class ShareScale:
+    """How the share of left errors that is seen of one left side goes with that of all errors of the table.
+
+    Where dependencies make a chain, the right side of one is the left side of another, and an error there is seen by
+    both: as a right error, and as a left one. With s of each dependency's errors on its left, s + t (1 − s) are seen on
+    a left side that t others tell, and 1 − s + u s on the right side, which is on the left of u others.
+    """
+
+    told: int
+    telling: int
+
+    @property
+    def _seen(self) -> Floats:
+        left, right = SHARES + self.told * (1 - SHARES), 1 - SHARES + self.telling * SHARES
+        return np.asarray(left / (left + right))
+
+    @property
+    def _says_nothing(self) -> bool:
+        """A code that tells a name, and a name that tells the code: half of the errors are left ones, whatever s is."""
+        return self.told * self.telling == 1
+
+    def to_table(self, log_likelihood: Floats) -> Floats:
+        """Per share of all errors: the likelihood that is given per share that is seen of this side."""
+        return np.zeros(len(SHARES)) if self._says_nothing else np.interp(self._seen, SHARES, log_likelihood)
+
+    def of_table(self, log_likelihood: Floats) -> Floats:
+        """And the other way round."""
+        if self._says_nothing:
+            return np.zeros(len(SHARES))
+        order = np.argsort(self._seen)
+        return np.interp(SHARES, self._seen[order], log_likelihood[order])
+
+
 POOLED = 0.5
 
 UNSURE = 0.1

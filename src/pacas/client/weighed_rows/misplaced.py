@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from pacas.client.weighed_groups.belief import Belief
 from pacas.client.weighed_groups.left_side import LeftSide
-from pacas.client.weighed_rows.calibration import Calibration, SideEvidence, side_evidence, told_likelihood
+from pacas.client.weighed_rows.calibration import (
+    Calibration,
+    ShareScale,
+    SideEvidence,
+    side_evidence,
+    told_likelihood,
+)
 from pacas.client.weighed_rows.row_options import FITS, HOPELESS, NO_LEFT_OPTIONS, LeftOptions, OptionFinder, together
 from pacas.client.weighed_rows.side_by_side import side_by_side
 from pacas.client.weighed_rows.tried_errors import TriedErrors, try_errors
@@ -103,10 +109,12 @@ class Misplaced:
             return these, self._evidence(side, beliefs, these, scores[these], conflicts, before)
 
         evidence = side_by_side(weighed, finder.sides, self._rows)
-        together = np.sum([one.log_likelihood for _, one in evidence], axis=0)
+        scales = [_scale(side, finder.beliefs) for side in finder.sides]
+        seen = [scale.to_table(one.log_likelihood) for scale, (_, one) in zip(scales, evidence, strict=True)]
+        together = np.sum(seen, axis=0)
         found: list[Calibration] = []
         for number, (side, (these, one)) in enumerate(zip(finder.sides, evidence, strict=True)):
-            calibration = one.calibrated(together - one.log_likelihood)
+            calibration = one.calibrated(scales[number].of_table(together - seen[number]))
             found.append(calibration)
             self.share[side] = calibration.share
             likelier = calibration.log_odds > odds[these]
@@ -268,6 +276,13 @@ def _in_conflict(belief: Belief, pair_fits: Floats) -> Ints:
         conflicts |= belief.is_outvoted(belief.pair_group, belief.pair_value)
     conflicts &= belief.column.known[belief.pair_value]
     return belief.rows[np.flatnonzero(conflicts[belief.pair])]
+
+
+def _scale(side: LeftSide, beliefs: Sequence[Belief]) -> ShareScale:
+    rights = {belief.fd.rhs for belief in beliefs if belief.side is side}
+    told = len({belief.side for belief in beliefs if belief.fd.rhs in side.attributes})
+    telling = len({belief.side for belief in beliefs if not rights.isdisjoint(belief.side.attributes)})
+    return ShareScale(told, telling)
 
 
 def _as_right(left: Floats) -> Floats:

@@ -120,13 +120,16 @@ def _one_of_each(model: Model, decided: dict[str, Weighed], careful: float) -> d
     may_be = {name: _changes(model, name, weighed) for name, weighed in decided.items()}
     found = {}
     for name, weighed in decided.items():
-        at = np.flatnonzero(weighed.written & np.isin(weighed.rows, may_be[name].rows))
+        asked = weighed.written | weighed.firm if model.exchangeable(name) else weighed.written
+        at = np.flatnonzero(asked & np.isin(weighed.rows, may_be[name].rows))
         changes = RowChanges(weighed.rows[at], weighed.node[at], weighed.sure[at])
-        sure, first = shared(model, name, changes, may_be)
-        kept = first & ((sure >= careful) | (sure == weighed.sure[at]))
-        written, in_doubt = weighed.written.copy(), weighed.in_doubt.copy()
-        written[at], in_doubt[at] = kept, in_doubt[at] | (~kept & first)
-        found[name] = replace(weighed, written=written, in_doubt=in_doubt)
+        sure, first, either = shared(model, name, changes, may_be)
+        kept = first & ((sure >= careful) | ((sure == weighed.sure[at]) & (either <= 1 - careful)))
+        written, firm, in_doubt = weighed.written.copy(), weighed.firm.copy(), weighed.in_doubt.copy()
+        in_doubt[at] |= written[at] & ~kept & first
+        written[at] &= kept
+        firm[at] &= either <= 1 - careful
+        found[name] = replace(weighed, written=written, firm=firm, in_doubt=in_doubt)
     return found
 
 

@@ -151,6 +151,11 @@ class Model:
         about = [belief for belief in self.beliefs if belief.fd.rhs == attribute]
         return bool(about) and all(self.is_by_group(belief) for belief in about)
 
+    def exchangeable(self, attribute: str) -> set[str]:
+        """The attributes that it tells, and that tell it: of two that contradict each other either may be wrong."""
+        told = {belief.fd.rhs for belief in self.beliefs if attribute in belief.side.attributes}
+        return told & {a for belief in self.beliefs if belief.fd.rhs == attribute for a in belief.side.attributes}
+
     def supposed(self, attribute: str, row: int) -> str:
         """What may be the true value of a row: any of its group, as often as it is likely."""
         column = self.columns[attribute]
@@ -181,8 +186,9 @@ class Model:
                 shown = int(belief.column.codes[row])
                 self._tell_row(belief, row, group, shown, node)
                 belief.tell(group, GroupAnswer(node, shown, self.stray(belief, row), said))
-        trusted = said is None or self.trust.of(attribute)[said.source] >= TAKEN_AS_TOLD
-        if not self.is_about_groups(attribute) and trusted:
+        if self.is_about_groups(attribute):
+            return  # whoever has bought a diagnosis's code does not know whether the row's diagnosis is right
+        if said is None or self.trust.of(attribute)[said.source] >= TAKEN_AS_TOLD:
             before = self.answered.get((row, attribute))
             if before is None or self.columns[attribute].tree.precedes(node, before):
                 self.answered[row, attribute] = node

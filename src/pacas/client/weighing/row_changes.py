@@ -37,11 +37,13 @@ class SharedOdds(NamedTuple):
     """How likely each is right."""
     first: Mask
     """Is none of the others likelier?"""
+    either: Floats
+    """How likely one of those is right that the change itself would explain: a name and its code tell each other."""
 
 
 def shared(model: Model, name: str, changes: RowChanges, others: Mapping[str, RowChanges]) -> SharedOdds:
     """Changes of one attribute, beside those of all others."""
-    total, most, odds = changes.sure.copy(), np.zeros(len(changes.rows)), np.zeros(len(changes.rows))
+    total, (most, odds, either) = changes.sure.copy(), np.zeros((3, len(changes.rows)))
     for other, instead in others.items():
         if other == name or not any({name, other} <= set(belief.fd.attributes) for belief in model.beliefs):
             continue
@@ -51,8 +53,11 @@ def shared(model: Model, name: str, changes: RowChanges, others: Mapping[str, Ro
         total[at] += sure
         odds[at] += sure / np.maximum(1 - sure, 1e-9)
         most[at] = np.maximum(most[at], sure)
+        if other in model.exchangeable(name):
+            either[at] = np.maximum(either[at], sure)
     mine = changes.sure / np.maximum(1 - changes.sure, 1e-9)
-    return SharedOdds(np.where(total > 1, mine / (1 + mine + odds), changes.sure), np.asarray(changes.sure >= most))
+    sure = np.where(total > 1, mine / (1 + mine + odds), changes.sure)
+    return SharedOdds(sure, np.asarray(changes.sure >= most), either)
 
 
 def _gain(model: Model, name: str, rows: Ints, node: Ints, other: str, instead: Ints) -> Floats:

@@ -164,6 +164,7 @@ class Wishes:
                 column = model.columns[name]
                 apart = column.distance(cells.meant, column.codes[cells.rows])
                 unsure = np.where(cells.chance >= self._careful, 1 - cells.chance, cells.chance) * apart
+                unsure[self._goes_with_others(name, cells.rows)] = 0.0
                 ground = np.arange(column.height + 1) == 0
                 yield _Asked(name, np.arange(len(cells.rows)), cells.rows, unsure[:, None] * ground)
         rights = {belief.fd.rhs for belief in model.beliefs}
@@ -172,6 +173,15 @@ class Wishes:
                 found = worth_of_left_values(model, name, self._careful)
                 ground = np.arange(model.columns[name].height + 1) == 0
                 yield _Asked(name, np.arange(len(found.rows)), found.rows, found.worth[:, None] * ground)
+
+    def _goes_with_others(self, name: str, rows: Ints) -> Mask:
+        """Would an answer about each row be one about a group of several? That is asked if the group is worth it."""
+        found: Mask = np.zeros(len(rows), dtype=np.bool_)
+        for belief in self._model.beliefs:
+            if belief.fd.rhs == name and self._model.is_by_group(belief):
+                group = belief.side.group[rows]
+                found |= (group >= 0) & (belief.side.size[np.maximum(group, 0)] > 1)
+        return found
 
     def _askable(self, belief: Belief) -> Ints:
         """Groups of several rows, and those that were not asked about too often."""
