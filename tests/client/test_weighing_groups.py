@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from math import factorial
 from typing import Any
@@ -10,7 +11,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from pacas.client.weighed_groups.agreement import agreement_of_outvoted
 from pacas.client.weighed_groups.belief import Belief
 from pacas.client.weighed_groups.rates import chance_of_mixtures
 from pacas.client.weighed_rows import calibration, misplaced, row_options
@@ -67,6 +71,45 @@ def test_sources_that_contradict_each_other_about_nearly_everything_still_tell()
     (belief,) = model({"A": flights, "B": times}, "A -> B").beliefs
     assert belief.rates.overwritten > 0.5 and belief.agreement > 0.4
     assert belief.rates.holds and belief.one_value.min() == 1
+
+
+def test_most_patients_of_a_diagnosis_go_home_and_the_others_where_others_do() -> None:
+    """The left side tells much of the right one, but nothing of who is outvoted: they are no errors."""
+    places = ["home", "nursing", "hospital", "hospice"]
+    data: dict[str, list[str]] = {"A": [], "B": []}
+    for number in range(60):
+        home, second, *_ = places[number % 4 :] + places[: number % 4]
+        stay = 22 + number % 16
+        data["A"] += [f"d{number}"] * 40
+        data["B"] += [home] * stay + [second] * (40 - stay)
+    (belief,) = model(data, "A -> B").beliefs
+    assert belief.agreement > 0.25 and not belief.rates.holds
+    other = [place if n % 40 < 22 + n // 40 % 16 else f"{place} {n // 40}" for n, place in enumerate(data["B"])]
+    (belief,) = model(data | {"B": other}, "A -> B").beliefs
+    assert belief.rates.holds, "who is outvoted is outvoted by what is only here"
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 3)), min_size=2, max_size=14))
+def test_outvoted_cells_are_compared_pair_by_pair(cells: list[tuple[int, int]]) -> None:
+    """Cells by group and value; what has won in a group goes by its number here, 0 or 1."""
+    pairs = Counter(cells)
+    group, value = (np.array(column) for column in zip(*pairs, strict=True))
+    found = agreement_of_outvoted(group, value, np.array([*map(float, pairs.values())]), group % 2)
+
+    def share(found: Iterable[tuple[int, int]]) -> float:
+        same = [a == b for a, b in found]
+        return sum(same) / len(same) if same else 0.0
+
+    mates = {g: [v for h, v in cells if h == g] for g, _ in cells}
+    at = [(g, v) for g, v in cells if len(mates[g]) > 1]
+    if not at:
+        assert found == (1, 0)
+        return
+    alike = [share((v, w) for w in [*mates[g][: mates[g].index(v)], *mates[g][mates[g].index(v) + 1 :]]) for g, v in at]
+    among = [[(v, w) for g, v in cells for h, w in cells if g != h and g % 2 == h % 2 == odd] for odd in (0, 1)]
+    chance = sum(share(among[g % 2]) for g, _ in at) / len(at)
+    assert found.by_chance == pytest.approx(chance)
+    assert found.beyond_chance == pytest.approx((sum(alike) / len(at) - chance) / max(1 - chance, 1e-9), abs=1e-6)
 
 
 def arrivals(*, by_admission: bool) -> Belief:

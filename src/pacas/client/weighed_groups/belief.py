@@ -7,9 +7,11 @@ that is weighed for all such groups together.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 
 import numpy as np
 
+from pacas.client.weighed_groups.agreement import agreement, agreement_of_outvoted
 from pacas.client.weighed_groups.block_lean import Camps
 from pacas.client.weighed_groups.group_likelihood import NEVER, Cells, LogFactorials, Weights, weigh_groups
 from pacas.client.weighed_groups.group_prior import GroupPrior
@@ -36,7 +38,8 @@ TOLD_APART = 5
 """In groups of so many rows a mixture is told from single errors."""
 
 TELLS = 0.25
-"""A left side that makes rows agree by more than this tells their value, however mixed its groups are."""
+"""A left side that makes rows agree by more than this, and outvoted ones, too, tells their value, however mixed its
+groups are."""
 
 CONSTANT = 0.8
 """Where two rows of the table agree as often as this, a column nearly always holds the same."""
@@ -69,7 +72,10 @@ class Belief:
         self._pair_offsets = np.searchsorted(self.pair_group, np.arange(side.count + 1))
         self.violated = self._violated()
         """Per group: do some of its values exclude each other?"""
-        self.agreement, self.by_chance = self._agreement()
+        known = column.known[self.pair_value]
+        self.agreement, self.by_chance = agreement(
+            self.pair_group[known], self.pair_value[known], self.pair_count[known]
+        )
         """How much oftener two rows of a group agree than any two do: 0 if no more often, 1 if always; and these."""
         self.exceptions = 0.0
         """The log odds that cells which are unlike their groups are no errors: other columns tell which they are."""
@@ -99,17 +105,13 @@ class Belief:
         """
         return self.agreement > TELLS and self.by_chance < CONSTANT
 
-    def _agreement(self) -> tuple[float, float]:
-        of_known = self.column.known[self.pair_value]
-        group, count = self.pair_group[of_known], self.pair_count[of_known]
-        size = np.bincount(group, weights=count, minlength=self.side.count)[group]
-        several = size > 1
-        value, count, size = self.pair_value[of_known][several], count[several], size[several]
-        if not len(count):
-            return 1.0, 0.0
-        share = np.bincount(value, weights=count) / count.sum()
-        alike, by_chance = float((count * (count - 1) / (size - 1)).sum() / count.sum()), float(share @ share)
-        return (alike - by_chance) / max(1 - by_chance, 1e-9), by_chance
+    @cached_property
+    def _outvoted_tell(self) -> bool:
+        """And does it tell what outvoted cells hold? Else these are what is outvoted anywhere."""
+        lost = np.flatnonzero(self.is_outvoted(self.pair_group, self.pair_value) & self.column.known[self.pair_value])
+        group = self.pair_group[lost]
+        found = agreement_of_outvoted(group, self.pair_value[lost], self.pair_count[lost], self._most_frequent[group])
+        return found.beyond_chance > TELLS
 
     def _slots(self, groups: int) -> None:
         """Each group's candidates: its known values first, then by how often they stand there."""
@@ -358,8 +360,8 @@ class Belief:
             found = blocked[several & (self.sure > 0.5)]
             overwritten = float(np.clip((found.sum() + 0.2) / (len(found) + 20), 1e-4, 0.6))
             large = blocked[(self.side.size >= TOLD_APART) & (self.sure > 0.5)]
-            looks_mixed = 0.0 if self.agreement > TELLS else float(large.sum())
-            unasked = self.tells or not (len(large) or self.exceptions > 0)
+            looks_mixed = 0.0 if self.agreement > TELLS and self._outvoted_tell else float(large.sum())
+            unasked = (self.tells and self._outvoted_tell) or not (len(large) or self.exceptions > 0)
             mixed = 0.0 if unasked else chance_of_mixtures(looks_mixed, len(large), self.exceptions)
         unlike = (float(shown.sum()) + 1) / (float(self.pair_count[use].sum()) + 50)
         self.rates = Rates(
