@@ -257,6 +257,17 @@ def test_a_group_is_judged_by_what_others_are_sure_to_have(case: Case, data: st.
 
 @examples(60)
 @given(cases())
+def test_what_is_learnt_moves_as_far_as_what_was_bought_moves_it(case: Case) -> None:
+    """Rounds end before nothing moves any more. Who then weighs again and has bought nothing has learnt nothing."""
+    before = [belief.rates for belief in case.model.beliefs]
+    case.fit_again()
+    for belief, rates in zip(case.model.beliefs, before, strict=True):
+        for name in ("wrong", "unlike", "overwritten", "lean", "mixed", "confusion", "own_confusion"):
+            assert getattr(belief.rates, name) == pytest.approx(getattr(rates, name))
+
+
+@examples(60)
+@given(cases())
 def test_the_part_of_a_left_side_that_tells_most_is_found(case: Case) -> None:
     for belief, groups in zip(case.model.beliefs, case.groups, strict=True):
         tree = belief.column.tree

@@ -7,6 +7,7 @@ that is weighed for all such groups together.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -82,6 +83,8 @@ class Belief:
         self._factorials = LogFactorials(2 * int(side.size.max(initial=0)) + 2)
         self._slots(side.count)
         self.rates = Rates.at_first(self._outvoted_values())
+        self._settled: tuple[Rates, Rates] | None = None
+        """The rates before anything was bought, and what would have been learnt then."""
 
     # ---- candidates -------------------------------------------------------------------------------------------
 
@@ -342,12 +345,23 @@ class Belief:
     def learn(self, *, blocks: bool) -> None:
         """The prior, and rates, from what is believed now; how often there are blocks only if so asked."""
         sure = (self.sure > SURE) & self.column.known[np.maximum(self.likeliest, 0)]
+        learnt = self._learnt(blocks=blocks)
         if self.prior.take(np.where(sure, self.likeliest, self._most_frequent)):
             self._expect(np.arange(self.side.count))
+        if self._settled is not None:
+            rates, before = self._settled
+            learnt = replace(rates.moved(before, learnt), lean=self.rates.lean)
+        self.rates = learnt
+
+    def settle(self) -> None:
+        """From now on rates move as far as what is learnt does: rounds end before nothing moves any more."""
+        self._settled = self.rates, self._learnt(blocks=True)
+
+    def _learnt(self, *, blocks: bool) -> Rates:
         several = self.side.size >= 2
         use = (several & (self.sure > 0.5))[self.pair_group]
         if not use.any():
-            return
+            return self.rates
         wrong = self.pair_value != self.likeliest[self.pair_group]
         alone = 1 - self.pair_block()
         errors = float((self.pair_stays * wrong * alone)[use].sum())
@@ -364,7 +378,7 @@ class Belief:
             unasked = (self.tells and self._outvoted_tell) or not (len(large) or self.exceptions > 0)
             mixed = 0.0 if unasked else chance_of_mixtures(looks_mixed, len(large), self.exceptions)
         unlike = (float(shown.sum()) + 1) / (float(self.pair_count[use].sum()) + 50)
-        self.rates = Rates(
+        return Rates(
             float(np.clip(rate, 1e-4, 0.5)),
             float(np.clip(unlike, 1e-4, 0.5)),
             overwritten,

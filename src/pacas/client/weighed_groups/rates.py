@@ -42,6 +42,18 @@ class Rates:
         """Before anything is weighed: errors show what outvoted cells do."""
         return cls(0.05, 0.05, 0.0005, confusion, confusion)
 
+    def moved(self, before: Rates, after: Rates) -> Rates:
+        """These rates, moved as what is learnt has moved: what is learnt again from the same evidence moves nothing."""
+        return Rates(
+            _kept(self.wrong * after.wrong / before.wrong),
+            _kept(self.unlike * after.unlike / before.unlike),
+            _kept(self.overwritten * after.overwritten / before.overwritten),
+            _whole(self.confusion * after.confusion / before.confusion),
+            _whole(self.own_confusion * after.own_confusion / before.own_confusion),
+            self.lean,
+            float(np.clip(self.mixed + after.mixed - before.mixed, 0, 1)),
+        )
+
     @property
     def blocks_are_rare(self) -> bool:
         """Then a group's majority is believed, unless much speaks against it."""
@@ -55,6 +67,14 @@ class Rates:
     @property
     def log_confusion(self) -> Floats:
         return np.log(np.maximum(self.confusion, 1e-12))
+
+
+def _kept(rate: float) -> float:
+    return float(np.clip(rate, 1e-4, 0.6))
+
+
+def _whole(shares: Floats) -> Floats:
+    return np.asarray(shares / shares.sum())
 
 
 def chance_of_mixtures(mixed: float, groups: int, exceptions: float = 0.0) -> float:

@@ -56,6 +56,7 @@ class Misplaced:
         self._tried: dict[LeftSide, TriedErrors | None] = {}
         self._likelihood: dict[LeftSide, Floats] = {}
         self._trying = True
+        self._settled: tuple[Floats, Floats] | None = None
         self.told: dict[int, bool] = {}
         """Rows whose left side was found wrong, or right, by a purchase about their right side."""
         self.bought: dict[tuple[int, str], int] = {}
@@ -260,10 +261,21 @@ class Misplaced:
 
     def learn(self) -> None:
         """Which attribute is wrong, where a left side is."""
-        finder = self.finder
         if len(self.options):
-            seen = np.bincount(self.options.attribute, weights=self.chance, minlength=len(finder.attributes)) + 1
-            finder.share = dict(zip(finder.attributes, (seen / seen.sum()).tolist(), strict=True))
+            share = self._learnt()
+            if self._settled is not None:
+                was, before = self._settled
+                share = was * share / before
+                share /= share.sum()
+            self.finder.share = dict(zip(self.finder.attributes, share.tolist(), strict=True))
+
+    def settle(self) -> None:
+        """From now on only what is bought moves that."""
+        self._settled = np.array(list(self.finder.share.values())), self._learnt()
+
+    def _learnt(self) -> Floats:
+        seen = np.bincount(self.options.attribute, weights=self.chance, minlength=len(self.finder.attributes)) + 1
+        return np.asarray(seen / seen.sum())
 
 
 def _in_conflict(belief: Belief, pair_fits: Floats) -> Ints:

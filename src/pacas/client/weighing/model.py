@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from pacas.client.weighed_rows.row_options import OptionFinder
 from pacas.client.weighed_rows.side_by_side import side_by_side
 from pacas.client.weighed_rows.witnesses import Witnesses
 from pacas.core.dependency import FunctionalDependency
+from pacas.core.distance import Floats
 from pacas.core.histogram import Ints
 from pacas.engine.codes import CodedColumn
 from pacas.engine.contract import Hierarchies
@@ -38,6 +40,26 @@ SETTLED = 0.02
 """Rates that change by less than this share are settled."""
 LEAST_STRAY = 0.05
 """However rare they seem: that one row has its own value must not tell what all others of its group should have."""
+
+
+class _Settled(NamedTuple):
+    """What was believed before anything was bought, and what would follow from that if all were weighed once more."""
+
+    leans: list[float]
+    learnt_leans: list[float]
+    given: dict[LeftSide, Floats]
+    came: dict[Belief, Floats | None]
+    """What groups were weighed by."""
+    stays: dict[LeftSide, Floats]
+    elsewhere: dict[Belief, Floats | None]
+    """What they would be weighed by next."""
+
+
+def _moved(given: Floats | None, before: Floats | None, now: Floats | None) -> Floats | None:
+    """Log chances, moved as far as what they follow from has moved."""
+    if given is None or before is None or now is None:
+        return now
+    return np.asarray(np.minimum(given + now - before, 0.0))
 
 
 class Model:
@@ -80,6 +102,7 @@ class Model:
             belief.trust = self.trust.of(belief.fd.rhs)
         self.answered: dict[tuple[int, str], int] = {}
         """Per (row, attribute) that an answer is about, and not its group: the finest that was bought."""
+        self._settled: _Settled | None = None
         if self.beliefs:
             self._fit(ROUNDS, at_first=True)
 
@@ -90,6 +113,7 @@ class Model:
     def fit_again(self) -> None:
         """Weigh again, with what was bought since."""
         if self.beliefs:
+            self._settle()
             self._fit(1)
             self._learn_trust()
 
@@ -124,10 +148,30 @@ class Model:
         for belief in self.beliefs:
             belief.learn(blocks=blocks)
         if blocks:
-            leans = learnt_leans([lean_likelihood(belief.camps(), belief.rates.lean) for belief in self.beliefs])
-            for belief, lean in zip(self.beliefs, leans, strict=True):
-                belief.rates = replace(belief.rates, lean=lean)
+            at = self._settled
+            for number, (belief, lean) in enumerate(zip(self.beliefs, self._learnt_leans(), strict=True)):
+                moved = lean if at is None else float(np.clip(at.leans[number] + lean - at.learnt_leans[number], -1, 1))
+                belief.rates = replace(belief.rates, lean=moved)
         self.misplaced.learn()
+
+    def _learnt_leans(self) -> list[float]:
+        return learnt_leans([lean_likelihood(belief.camps(), belief.rates.lean) for belief in self.beliefs])
+
+    def _settle(self) -> None:
+        """Before the first answer: what is learnt after it moves as far as answers move it.
+
+        Rounds end before nothing moves any more: without this, answers that say what was believed would move much.
+        """
+        if self._settled is not None or not self.beliefs:
+            return
+        misplaced = self.misplaced
+        leans = [belief.rates.lean for belief in self.beliefs]
+        self._settled = _Settled(
+            leans, self._learnt_leans(), *self._given, dict(misplaced.stays), dict(misplaced.from_elsewhere)
+        )
+        for belief in self.beliefs:
+            belief.settle()
+        misplaced.settle()
 
     def _rates(self) -> list[float]:
         """What is learnt: if it stays, so do beliefs."""
@@ -135,7 +179,11 @@ class Model:
         return shares + [rate for b in self.beliefs for rate in (b.rates.wrong, b.rates.overwritten, b.rates.unlike)]
 
     def _weigh(self, *, trying: bool) -> None:
-        stays, came = self.misplaced.stays, self.misplaced.from_elsewhere
+        stays, came = dict(self.misplaced.stays), dict(self.misplaced.from_elsewhere)
+        if (at := self._settled) is not None:
+            stays = {side: np.clip(at.given[side] + now - at.stays[side], 0.001, 1) for side, now in stays.items()}
+            came = {belief: _moved(at.came[belief], at.elsewhere[belief], now) for belief, now in came.items()}
+        self._given = stays, came
         side_by_side(lambda belief: belief.weigh(stays[belief.side], came[belief]), self.beliefs, self.rows)
         self.misplaced.weigh(trying=trying)
 
@@ -180,6 +228,7 @@ class Model:
 
     def tell(self, attribute: str, row: int, node: int, said: Said | None = None) -> None:
         """Take in what was bought about a row; of several providers, by whom."""
+        self._settle()
         for belief in self.beliefs:
             group = int(belief.side.group[row])
             if belief.fd.rhs == attribute and group >= 0:
