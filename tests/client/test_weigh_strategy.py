@@ -313,7 +313,7 @@ def test_the_vote_is_what_each_violated_groups_most_frequent_value_would_change(
 def test_what_is_expected_falls_with_what_is_bought() -> None:
     groups = [(f"a{n}", ["x0"] * 3 + ["y0"] * 3) for n in range(4)]
     data = table(*[(name, [*shown]) for name, shown in groups], *tidy("z0", "x1", "y1"))
-    shop = Shop({"B": {f"k{n}": "y0" for n in range(24)}})
+    shop = Shop({"B": {f"k{n}": "y0" if n < 24 else str(shown) for n, shown in enumerate(data["B"])}})
     found = judgement(clean(data, shop))
     assert found.expected[0][0] == 0 and found.expected[-1][0] == PRICE * len(shop.asked)
     assert found.expected[-1][1] < found.expected[0][1] / 2

@@ -158,7 +158,9 @@ class OptionFinder:
                     score += fit_there(belief, rows.values[belief.fd.rhs][of], there) - stayed[belief][of]
                     score += self._testimony(belief, name, rows, of, old, new)
         told = {belief.fd.rhs for belief in self.beliefs if name in belief.side.attributes}
-        for belief in self.beliefs:
+        for (
+            belief
+        ) in self.beliefs:  # but not by what may be the wrong one of the two: a code that tells the name it has
             if belief.fd.rhs == name and told.isdisjoint(belief.side.attributes):
                 group = rows.group[belief.side][of]
                 odds = np.log(belief.chance(group, new) + 1e-6) - np.log(belief.chance(group, old) + 1e-6)

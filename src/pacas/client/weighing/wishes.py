@@ -20,8 +20,9 @@ from pacas.core.histogram import NO_ROWS, Ints
 
 NOBODY: set[tuple[str, str, int]] = set()
 
-LEAST = 0.05
-"""The δ, in bits, that a purchase must be expected to remove."""
+LEAST = 0.02
+"""The δ, in bits, that a purchase must be expected to remove: the budget says what the client would spend, and what is
+worth most a credit comes first; but of less than this beliefs say nothing."""
 
 NAMED = 0.5
 """How likely a cell is wrong that somebody else has named."""
