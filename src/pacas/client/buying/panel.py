@@ -91,7 +91,7 @@ class PanelPurchaser(Purchaser):
 
     def call_back(self) -> None:
         """Those that were away may be there again."""
-        self._unheard |= self.away
+        self._unheard |= {**self._absent, **self.away}
         self.away.clear()
         self._absent.clear()
 
@@ -104,7 +104,8 @@ class PanelPurchaser(Purchaser):
     def summary(self, reliabilities: Mapping[str, Mapping[str | None, float]]) -> PanelSummary:
         """What came of them, with how often each is right about each attribute."""
         opened = sum(order.ceiling for order in self.open)
-        away = {**self._unheard, **self.away, **self.struck_off}
+        absent = {n: why for n, why in self._absent.items() if why_away(self.sellers[n].marketplace) is not None}
+        away = {**absent, **self._unheard, **self.away, **self.struck_off}
         return PanelSummary(tuple(self.sellers), away, reliabilities, opened)
 
     @property
@@ -176,7 +177,7 @@ class PanelPurchaser(Purchaser):
 
 
 _NOBODY: Ints = np.empty((0, 0), dtype=np.int64)
-NOT_THEN = "it did not answer when this run was begun"
+NOT_THEN = "it did not answer when it was asked, as the journal says"
 _BROKE = "it charged another price than it had quoted, or answered with what it does not sell"
 
 
