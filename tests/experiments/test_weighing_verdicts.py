@@ -225,12 +225,7 @@ def test_what_must_hold_of_weighing_holds_of_the_committed_results() -> None:
 
 
 NOT_YET = {
-    "Weighing never leaves more error than there was: crossed": ("(adult lhs e = 0.2 B = 0.02)",),
     f"{VOTE}crossed": ("(clinical overwritten e = 0.05 B = 0)",),
-    f"{SAME_BUDGET}crossed": (
-        *(f"(clinical rhs e = 0.2 B = {budget})" for budget in ("0.6", "0.8", "1")),
-        *(f"(clinical overwritten e = 0.05 B = {budget})" for budget in ("0.8", "1")),
-    ),
 }
 """What does not hold, and where."""
 

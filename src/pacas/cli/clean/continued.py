@@ -15,7 +15,6 @@ from pacas.formats.journal import offers_digest, recorded_run
 from pacas.protocol.marketplace import Marketplace
 from pacas.protocol.messages import Offer
 
-
 CHANGED = "it does not offer what it did when this run was begun"
 
 
@@ -41,8 +40,8 @@ def of_that_run(path: Path, market: OpenedMarkets) -> OpenedMarkets:
     known = {name: market.left_out[name] for name in away if kept and name in kept.offers and name in market.left_out}
     if lost := away if len(away) == len(digests) else [name for name in away if name not in known]:
         raise RemoteError(
-            f"{', '.join(lost)}: not there now, or not named, and the run was begun with it; try again later, or remove "
-            f"{path.name} and begin anew with the others: what was bought costs the same buyer nothing again"
+            f"{', '.join(lost)}: not there now, or not named, and the run was begun with it; try again later, or "
+            f"remove {path.name} and begin anew with the others: what was bought costs the same buyer nothing again"
         )
     markets: dict[str, Marketplace] = {}
     buyer: dict[str, str] = {}
