@@ -72,7 +72,9 @@ def test_the_client_file_names_them(pacas: Any, two: Path) -> None:
 def test_one_that_is_away_costs_a_line(pacas: Any, two: Path) -> None:
     found = pacas(*CLEAN, *BOTH, "--provider", "C=http://127.0.0.1:9", "--token", "t", "--json")
     assert found.code == 0 and found.err.count("\n") == 1 and found.err.startswith("pacas: C is left out: ")
-    assert [one["name"] for one in json.loads(found.out)["providers"]] == ["A", "B"]
+    *there, left_out = json.loads(found.out)["providers"]
+    assert [(one["name"], one["away"]) for one in there] == [("A", None), ("B", None)]
+    assert (left_out["name"], left_out["purchases"]) == ("C", 0) and f"C is left out: {left_out['away']}" in found.err
 
 
 def test_one_whose_token_has_expired_costs_a_line_here_and_in_python(pacas: Any, two: Path) -> None:

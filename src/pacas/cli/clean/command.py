@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -17,10 +18,11 @@ from pacas.cli.clean.review import Review, make_review, print_review
 from pacas.cli.clean.run import continuable, credit_words, notes, run_clean, run_dry, unmatched
 from pacas.cli.clean.summary import as_json, print_plan, print_summary, print_unbought
 from pacas.cli.data_options import UNSAID, KeyOption, chooses_an_engine, opened_engine, reads_a_table
-from pacas.cli.market.named_panel import NamedPanel, opened_markets, whom_to_ask
+from pacas.cli.market.named_panel import NamedPanel, OpenedMarkets, opened_markets, whom_to_ask
 from pacas.cli.market.named_provider import NamedProvider, receipts_beside
 from pacas.cli.market.would_match import print_would_match, would_match
 from pacas.cli.options import AT_HAND, HowToBuy, Json, out, print_json, printable, progress, says_how_to_buy
+from pacas.client.outcome.cleaning import Cleaning
 from pacas.core.money import in_credits
 from pacas.engine.choosing import EngineChoice
 from pacas.errors import InputError
@@ -139,6 +141,7 @@ def command(
                         cleaning, was_done = run_clean(job, market, resume, asked, tell)
                         complete(cleaning)
                 away = {} if cleaning.panel is None else cleaning.panel.away
+                cleaning = _with_left_out(cleaning, market)
                 others = unmatched(job, marketplace, cleaning, asked)
                 offers = compared_offers(
                     cleaning,
@@ -166,6 +169,14 @@ def command(
         print_would_match(others)
     if not dry_run and cleaning.weighing is not None and cleaning.weighing.is_doubtful:
         raise typer.Exit(DOUBTFUL)
+
+
+def _with_left_out(cleaning: Cleaning, market: OpenedMarkets) -> Cleaning:
+    """Those of several that took no part from the start are told of, too; a line was printed for each."""
+    if (panel := cleaning.panel) is None:
+        return cleaning
+    left_out = {name: one.why for name, one in market.left_out.items() if name not in panel.providers}
+    return replace(cleaning, panel=replace(panel, away={**left_out, **panel.away}))
 
 
 DOUBTFUL = 3
