@@ -369,7 +369,7 @@ def test_closing_ends_the_wait_for_a_server_that_does_not_answer(
 
 
 def test_the_server_gives_up_a_statement_that_takes_too_long(ledger: PostgresLedger) -> None:
-    assert setting(ledger, "statement_timeout") == "40s" and setting(ledger, "lock_timeout") == "30s"
+    assert setting(ledger, "statement_timeout") == "20s" and setting(ledger, "lock_timeout") == "10s"
     connection(ledger).execute("SET statement_timeout = 100")
     with pytest.raises(StorageError, match="did not answer in time; nothing was recorded"), ledger._store() as store:
         store._rows("SELECT pg_sleep(30)")  # type: ignore[attr-defined]
