@@ -16,13 +16,13 @@ from running_service import served, with_account
 from pacas import example
 from pacas.cli.clean.choices import HowToClean
 from pacas.cli.clean.job import Options, make_job
+from pacas.cli.data_options import AS_NAMED
 from pacas.cli.market.named_panel import opened_markets, whom_to_ask
 from pacas.cli.options import HowToBuy
 from pacas.cli.review import _receipts, _review_job
 from pacas.engine.duck.engine import DuckEngine
 from pacas.errors import InputError
 from pacas.formats.client_file import read_client_file
-from pacas.formats.relations.relations import AS_IT_IS
 from pacas.provider.ledger.accounts import MemoryAccounts
 from pacas.review.views.receipts import receipt_file, receipts_page
 from pacas.server.app import create_app
@@ -50,7 +50,7 @@ def test_each_receipt_is_in_its_providers_folder_and_verified_with_its_key(tmp_p
     engine, client = DuckEngine(threads=1), read_client_file(tmp_path / "client.toml")
     named = whom_to_ask(names, client, HowToBuy())
     how = HowToClean(budget="4", strategy="paper")
-    job = make_job(Options(client=client, key=(), reading=AS_IT_IS, provider=named, budget="4", how=how), engine)
+    job = make_job(Options(client=client, read=AS_NAMED, provider=named, budget="4", how=how), engine)
     folder = _receipts(job, named, None)
     assert folder is not None and named is not None
     with opened_markets(named, folder, engine) as market:

@@ -4,37 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import inf
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.text import Text
 
-from pacas.cli.data_options import (
-    UNSAID,
-    AnyData,
-    HierarchyOption,
-    KeyOption,
-    chooses_an_engine,
-    opened_engine,
-    read_hierarchies,
-    reads_a_table,
-)
-from pacas.cli.options import Json, names, out, print_json, printable, progress
+from pacas.cli.data_options import AS_NAMED, AnyData, HierarchyOption, HowToRead, read_hierarchies, says_how_to_read
+from pacas.cli.options import Json, names, out, print_json, printable
 from pacas.core.anonymity import Anonymity, Policy, check_anonymity
 from pacas.core.criteria.closeness import Closeness
 from pacas.core.criteria.criterion import Number
 from pacas.core.criteria.distinct import DistinctValues
 from pacas.core.criteria.entropy import EntropyDiversity
 from pacas.core.criteria.named import CRITERIA, criterion_named
-from pacas.engine.choosing import EngineChoice
 from pacas.engine.questions import group_histogram
 from pacas.errors import InputError
-from pacas.formats.relations.relations import AS_IT_IS, Reading, locate
 
 
-@reads_a_table
-@chooses_an_engine
+@says_how_to_read
 def command(
     data: AnyData,
     x: Annotated[str, typer.Option(metavar="A,B", help="X: the attributes that identify a group of people.")],
@@ -62,9 +49,7 @@ def command(
     ] = None,
     hierarchy: HierarchyOption = None,
     measures: Annotated[bool, typer.Option("--measures", help="Also measure l-diversity and t-closeness.")] = False,
-    key: KeyOption = None,
-    reading: Reading = AS_IT_IS,
-    engine: EngineChoice = UNSAID,
+    read: HowToRead = AS_NAMED,
     json: Json = False,
 ) -> None:
     """Check k-, (X,Y)- and (X,Y,L)-anonymity, or another criterion, and say the strictest that holds.
@@ -80,8 +65,7 @@ def command(
     if criterion == DistinctValues.name and k is None:
         given["k"] = 1
     policy = Policy(names(x), names(y), _levels(level or ()), criterion=criterion_named(criterion, given))
-    with opened_engine(engine) as asked, progress() as tell:
-        source = locate(data, Path(), key or (), asked, reading)
+    with read.opened(data) as (asked, source, tell):
         tell(f"grouping by {', '.join(policy.x)}")
         histogram = group_histogram(source, policy, read_hierarchies(hierarchy), engine=asked)
     found = check_anonymity(histogram, policy)

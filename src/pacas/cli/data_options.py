@@ -5,19 +5,20 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import pyarrow as pa
 import typer
 
-from pacas.cli.options import takes
+from pacas.cli.options import Tell, progress, takes
 from pacas.core.hierarchy import Hierarchy
 from pacas.engine.choosing import EngineChoice
-from pacas.engine.contract import Engine
+from pacas.engine.contract import Engine, Source
 from pacas.engine.hierarchy_files import read_hierarchy
 from pacas.errors import InputError
-from pacas.formats.relations.relations import Reading
+from pacas.formats.relations.relations import AS_IT_IS, Reading, locate
 
 AnyData = Annotated[
     str,
@@ -88,6 +89,33 @@ chooses_an_engine = takes("engine", _engine)
 """A command with --engine, --master and --memory where it takes an `engine`."""
 reads_a_table = takes("reading", _reading)
 """A command with --encoding, --null and --sheet where it takes a `reading`: what a file does not say of itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class HowToRead:
+    """How a table is read: what numbers its rows, what its file does not say of itself, and by which engine."""
+
+    key: Sequence[str] = ()
+    reading: Reading = AS_IT_IS
+    engine: EngineChoice = UNSAID
+
+    @contextmanager
+    def opened(self, data: str) -> Iterator[tuple[Engine[Any], Source, Tell]]:
+        """The engine, the table that a command line names, and whom to tell what is going on."""
+        with opened_engine(self.engine) as engine, progress() as tell:
+            tell(f"reading {data}")
+            yield engine, locate(data, Path(), self.key, engine, self.reading), tell
+
+
+@reads_a_table
+@chooses_an_engine
+def _how_to_read(key: KeyOption = None, reading: Reading = AS_IT_IS, engine: EngineChoice = UNSAID) -> HowToRead:
+    return HowToRead(key or (), reading, engine)
+
+
+AS_NAMED = HowToRead()
+says_how_to_read = takes("read", _how_to_read)
+"""A command with --key and all the options above where it takes a `read`."""
 
 
 def read_hierarchies(options: Sequence[str] | None) -> dict[str, Hierarchy]:

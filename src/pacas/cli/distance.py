@@ -2,39 +2,24 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from pacas.cli.data_options import (
-    UNSAID,
-    AnyData,
-    HierarchyOption,
-    KeyOption,
-    chooses_an_engine,
-    opened_engine,
-    read_hierarchies,
-    reads_a_table,
-)
-from pacas.cli.options import Json, out, print_json, printable, progress
-from pacas.engine.choosing import EngineChoice
+from pacas.cli.data_options import AS_NAMED, AnyData, HierarchyOption, HowToRead, read_hierarchies, says_how_to_read
+from pacas.cli.options import Json, out, print_json, printable
 from pacas.engine.questions import semantic_distance
 from pacas.errors import SchemaError
-from pacas.formats.relations.relations import AS_IT_IS, Reading, locate
 
 
-@reads_a_table
-@chooses_an_engine
+@says_how_to_read
 def command(
     data: AnyData,
     attribute: Annotated[str, typer.Argument(metavar="ATTR", help="The attribute that the values belong to.")],
     v: Annotated[str, typer.Argument(metavar="V", help="A value, ground or general (a negative one goes after '--').")],
     w: Annotated[str, typer.Argument(metavar="W", help="Another one.")],
     hierarchy: HierarchyOption = None,
-    key: KeyOption = None,
-    reading: Reading = AS_IT_IS,
-    engine: EngineChoice = UNSAID,
+    read: HowToRead = AS_NAMED,
     json: Json = False,
 ) -> None:
     """Measure the semantic distance of two values: the information lost on the way from one to the other.
@@ -44,8 +29,7 @@ def command(
     Example: pacas distance sp.csv AGE 45 51 --hierarchy AGE=age.csv
     """
     hierarchies = read_hierarchies(hierarchy)
-    with opened_engine(engine) as asked, progress() as tell:
-        source = locate(data, Path(), key or (), asked, reading)
+    with read.opened(data) as (asked, source, tell):
         for named in hierarchies:
             if named not in source.columns:
                 raise SchemaError.missing(named, source.columns, source.name)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.text import Text
 
-from pacas.cli.data_options import UNSAID, AnyData, KeyOption, chooses_an_engine, opened_engine, reads_a_table
-from pacas.cli.options import Json, out, print_json, printable, progress, show_help
+from pacas.cli.data_options import AS_NAMED, AnyData, HowToRead, says_how_to_read
+from pacas.cli.options import Json, out, print_json, printable, show_help
 from pacas.cli.tree import draw
 from pacas.core.builders import BUILDERS, BY, COLUMNS, Needs
 from pacas.core.hierarchies.balance import balance
@@ -19,11 +18,9 @@ from pacas.core.hierarchies.composition import Composition, compose
 from pacas.core.hierarchies.lint import lint
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.histogram import Histogram
-from pacas.engine.choosing import EngineChoice
 from pacas.engine.hierarchy_files import arx, read_hierarchy, read_raw_hierarchy, write_hierarchy
 from pacas.engine.questions import hierarchy_from, open_data
 from pacas.errors import InputError
-from pacas.formats.relations.relations import AS_IT_IS, Reading, locate
 
 app = typer.Typer()
 
@@ -42,8 +39,7 @@ def start(context: typer.Context) -> None:
 
 
 @app.command("build")
-@reads_a_table
-@chooses_an_engine
+@says_how_to_read
 def build(
     data: AnyData,
     attribute: Annotated[str, typer.Argument(metavar="ATTR", help="The column to build a hierarchy for.")],
@@ -55,9 +51,7 @@ def build(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Where to write it: .csv (ARX) or .json.")
     ] = None,
-    key: KeyOption = None,
-    reading: Reading = AS_IT_IS,
-    engine: EngineChoice = UNSAID,
+    read: HowToRead = AS_NAMED,
     json: Json = False,
 ) -> None:
     """Build a hierarchy from a column's own values, or from columns that stand above it.
@@ -69,9 +63,8 @@ def build(
     if method.startswith(f"{COLUMNS}="):  # the columns say all there is to say
         method, option = COLUMNS, [method, *(option or ())]
     options = dict(_option(text, method) for text in option or ())
-    with opened_engine(engine) as asked, progress() as tell:
+    with read.opened(data) as (asked, source, tell):
         tell(f"building {method} for {attribute}")
-        source = locate(data, Path(), key or (), asked, reading)
         made = hierarchy_from(source, attribute, method, options, engine=asked)
     _show_made(made, output, json)
 
@@ -96,8 +89,7 @@ def balance_(
 
 
 @app.command("check")
-@reads_a_table
-@chooses_an_engine
+@says_how_to_read
 def check(
     file: File,
     data: AgainstData = None,
@@ -108,9 +100,7 @@ def check(
         typer.Option("--with", metavar="FILE", help="Another provider's hierarchy: what do the two tell together?"),
     ] = None,
     values: Annotated[bool, typer.Option("--values", help="Show some of the values that are not covered.")] = False,
-    key: KeyOption = None,
-    reading: Reading = AS_IT_IS,
-    engine: EngineChoice = UNSAID,
+    read: HowToRead = AS_NAMED,
     json: Json = False,
 ) -> None:
     """Check a hierarchy: is it a tree, does it cover the data, has each level enough values.
@@ -126,7 +116,7 @@ def check(
     Example: pacas hierarchy check age.csv --data sp.csv --attribute AGE --k 3
     """
     raw = read_raw_hierarchy(file)
-    column = _column(data, attribute, key, reading, engine)
+    column = _column(data, attribute, read)
     cells = None if column is None else column.column(column.attributes[0])
     findings = lint(raw.rows, cells, k, numeric=raw.numeric, quote_values=values)
     problems = [f for f in findings if f.severity == "problem"]
@@ -160,17 +150,14 @@ def check(
 
 
 @app.command("show")
-@reads_a_table
-@chooses_an_engine
+@says_how_to_read
 def show(
     file: File,
     data: AgainstData = None,
     attribute: Attribute = None,
     depth: Annotated[int | None, typer.Option(min=1, metavar="N", help="How many levels below the root.")] = None,
     children: Annotated[int, typer.Option(min=1, metavar="N", help="How many children to show of each value.")] = 12,
-    key: KeyOption = None,
-    reading: Reading = AS_IT_IS,
-    engine: EngineChoice = UNSAID,
+    read: HowToRead = AS_NAMED,
     json: Json = False,
 ) -> None:
     """Draw a hierarchy as a tree; with --data and --attribute, how many rows lie below each value.
@@ -180,7 +167,7 @@ def show(
     Example: pacas hierarchy show med.csv --depth 2
     """
     shown = read_hierarchy(file)
-    column = _column(data, attribute, key, reading, engine)
+    column = _column(data, attribute, read)
     if json:
         print_json(_levels(shown))
         return
@@ -240,16 +227,13 @@ def _option(text: str, method: str) -> tuple[str, Any]:
     return name.strip(), [part.strip() for part in value.split(",")] if "," in value else value.strip()
 
 
-def _column(
-    data: str | None, attribute: str | None, key: Sequence[str] | None, reading: Reading, choice: EngineChoice
-) -> Histogram | None:
+def _column(data: str | None, attribute: str | None, read: HowToRead) -> Histogram | None:
     if data is None and attribute is None:
         return None
     if data is None or attribute is None:
         raise InputError("--data and --attribute go together")
-    with opened_engine(choice) as engine:
-        table = open_data(engine, locate(data, Path(), key or (), engine, reading), [attribute])
-        return engine.histogram(table, [attribute], {})
+    with read.opened(data) as (engine, source, _):
+        return engine.histogram(open_data(engine, source, [attribute]), [attribute], {})
 
 
 def _levels(hierarchy: Hierarchy) -> dict[str, object]:

@@ -65,15 +65,15 @@ ReceiptsOption = Annotated[
 ]
 
 
-def takes(parameter: str, make: Callable[..., Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def takes(parameter: str, make: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """A command with all the options that `make` takes, in the place of a parameter, which is made of them."""
     options = signature(make, eval_str=True).parameters
 
-    def decorated(command: Callable[..., None]) -> Callable[..., None]:
+    def decorated(command: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(command)
-        def with_options(**given: Any) -> None:
+        def with_options(**given: Any) -> Any:
             own = {name: given.pop(name) for name in options if name in given}
-            command(**given, **{parameter: make(**own)})
+            return command(**given, **{parameter: make(**own)})
 
         before = signature(command, eval_str=True)
         taken: list[Parameter] = []

@@ -12,20 +12,18 @@ from typing import Annotated, Any
 
 import typer
 
-from pacas.cli.clean.choices import ClientArgument, HowToClean, ProvidersOption, budget_of, says_how_to_clean
+from pacas.cli.clean.choices import AS_USUAL, ClientArgument, HowToClean, ProvidersOption, budget_of, says_how_to_clean
 from pacas.cli.clean.continued import of_that_run
 from pacas.cli.clean.job import Job, Options, make_job
 from pacas.cli.clean.run import credit_words, notes
-from pacas.cli.data_options import UNSAID, KeyOption, chooses_an_engine, opened_engine, reads_a_table
+from pacas.cli.data_options import AS_NAMED, HowToRead, opened_engine, says_how_to_read
 from pacas.cli.market.named_panel import NamedPanel, OpenedMarkets, opened_markets, whom_to_ask
 from pacas.cli.market.named_provider import NamedProvider, receipts_beside
 from pacas.cli.options import AT_HAND, HowToBuy, Json, out, print_json, progress, says_how_to_buy
 from pacas.core.words import counted
-from pacas.engine.choosing import EngineChoice
 from pacas.engine.contract import Engine
 from pacas.formats.client_file import read_client_file
 from pacas.formats.journal import recorded_run
-from pacas.formats.relations.relations import AS_IT_IS, Reading
 from pacas.remote.verifying import CheckedReceipts, verify
 from pacas.review.app import ReviewConsole
 from pacas.review.doorkeeper import entrance
@@ -37,13 +35,9 @@ GRACE = 3
 """Seconds for pages that are being sent when the review ends."""
 
 
-AS_USUAL = HowToClean()
-
-
 @says_how_to_clean
 @says_how_to_buy
-@reads_a_table
-@chooses_an_engine
+@says_how_to_read
 def command(
     client: ClientArgument,
     provider: ProvidersOption = None,
@@ -60,9 +54,7 @@ def command(
         bool, typer.Option("--browser/--no-browser", help="Open a browser, or only print the address.")
     ] = True,
     reach: HowToBuy = AT_HAND,
-    key: KeyOption = None,
-    reading: Reading = AS_IT_IS,
-    engine: EngineChoice = UNSAID,
+    read: HowToRead = AS_NAMED,
     json: Json = False,
 ) -> None:
     """Clean under your own eyes, in a browser: approve what is bought before it is paid, keep or undo each repair.
@@ -82,12 +74,11 @@ def command(
     Example: pacas review client.toml --provider provider.toml --budget 2
     """
     file = read_client_file(client)
-    with opened_engine(engine.over(file.engine_choice)) as asked:
+    with opened_engine(read.engine.over(file.engine_choice)) as asked:
         named = whom_to_ask(provider, file, reach)
         options = Options(
             client=file,
-            key=key or (),
-            reading=reading,
+            read=read,
             provider=named,
             budget=budget_of(how.budget, file, named) or "0",
             how=how,

@@ -27,85 +27,76 @@ ProvidersOption = Annotated[
         help="The provider's file or URL; repeat for several, NAME=PROVIDER names one. Without, nothing is bought.",
     ),
 ]
-BudgetOption = Annotated[
-    str | None, typer.Option("--budget", metavar="CREDITS", help="The most that all values together may cost.")
-]
-MaxLevelOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--max-level", metavar="LEVEL", help="The coarsest level to buy: 2 for all, or MED=2 for one; repeat."
-    ),
-]
-StrategyOption = Annotated[
-    str | None,
-    typer.Option(
-        "--strategy", metavar="weigh|paper", help="Own evidence first, or most errors first. (default: weigh)"
-    ),
-]
-CarefulOption = Annotated[
-    float | None,
-    typer.Option(
-        "--careful", metavar="P", help="Weigh: the least probability of a repair without a purchase. (default: 0.9)"
-    ),
-]
-LookFurtherOption = Annotated[
-    bool, typer.Option("--look-further", help="Weigh: also rare values that no dependency contradicts.")
-]
-RepairOption = Annotated[
-    str | None,
-    typer.Option(
-        "--repair",
-        metavar="refine|replace|ground",
-        help="Paper: own evidence, or what was bought. (default: refine)",
-    ),
-]
-AllocationOption = Annotated[
-    str | None,
-    typer.Option(
-        "--allocation",
-        metavar="errors|harmonic|uniform",
-        help="Paper: how the budget is spread. (default: errors)",
-    ),
-]
-PreferOption = Annotated[
-    str | None,
-    typer.Option(
-        "--prefer", metavar="finest|coarsest", help="Paper: which affordable level is bought. (default: finest)"
-    ),
-]
-RoundsOption = Annotated[
-    int | None,
-    typer.Option("--rounds", min=1, metavar="N", help="Paper: repeat for what repairs have brought up. (default: 1)"),
-]
-CellsOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--cells",
-        metavar="FILE",
-        help="Cells that another tool found, too; ATTR=FILE: failed rows of a column; repeat.",
-    ),
-]
-OutputOption = Annotated[
-    Path | None,
-    typer.Option("--output", "-o", metavar="FILE", help="Where the table goes; else NAME.clean.csv beside it."),
-]
 
 
 @dataclass(frozen=True, slots=True)
 class HowToClean:
     """How to clean, as the command line says it."""
 
-    budget: BudgetOption = None
-    max_level: MaxLevelOption = None
-    strategy: StrategyOption = None
-    careful: CarefulOption = None
-    look_further: LookFurtherOption = False
-    repair: RepairOption = None
-    allocation: AllocationOption = None
-    prefer: PreferOption = None
-    rounds: RoundsOption = None
-    cells: CellsOption = None
-    output: OutputOption = None
+    budget: Annotated[
+        str | None, typer.Option("--budget", metavar="CREDITS", help="The most that all values together may cost.")
+    ] = None
+    max_level: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--max-level", metavar="LEVEL", help="The coarsest level to buy: 2 for all, or MED=2 for one; repeat."
+        ),
+    ] = None
+    strategy: Annotated[
+        str | None,
+        typer.Option(
+            "--strategy", metavar="weigh|paper", help="Own evidence first, or most errors first. (default: weigh)"
+        ),
+    ] = None
+    careful: Annotated[
+        float | None,
+        typer.Option(
+            "--careful", metavar="P", help="Weigh: the least probability of a repair without a purchase. (default: 0.9)"
+        ),
+    ] = None
+    look_further: Annotated[
+        bool, typer.Option("--look-further", help="Weigh: also rare values that no dependency contradicts.")
+    ] = False
+    repair: Annotated[
+        str | None,
+        typer.Option(
+            "--repair",
+            metavar="refine|replace|ground",
+            help="Paper: own evidence, or what was bought. (default: refine)",
+        ),
+    ] = None
+    allocation: Annotated[
+        str | None,
+        typer.Option(
+            "--allocation",
+            metavar="errors|harmonic|uniform",
+            help="Paper: how the budget is spread. (default: errors)",
+        ),
+    ] = None
+    prefer: Annotated[
+        str | None,
+        typer.Option(
+            "--prefer", metavar="finest|coarsest", help="Paper: which affordable level is bought. (default: finest)"
+        ),
+    ] = None
+    rounds: Annotated[
+        int | None,
+        typer.Option(
+            "--rounds", min=1, metavar="N", help="Paper: repeat for what repairs have brought up. (default: 1)"
+        ),
+    ] = None
+    cells: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--cells",
+            metavar="FILE",
+            help="Cells that another tool found, too; ATTR=FILE: failed rows of a column; repeat.",
+        ),
+    ] = None
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Where the table goes; else NAME.clean.csv beside it."),
+    ] = None
 
     @property
     def found(self) -> list[CellsFile]:
@@ -113,6 +104,7 @@ class HowToClean:
         return [CellsFile.parse(text) for text in self.cells or ()]
 
 
+AS_USUAL = HowToClean()
 says_how_to_clean = takes("how", HowToClean)
 """A command with all these options, where it takes a `how`."""
 

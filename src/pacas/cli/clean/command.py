@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from pacas.cli.clean.choices import ClientArgument, HowToClean, ProvidersOption, budget_of, says_how_to_clean
+from pacas.cli.clean.choices import AS_USUAL, ClientArgument, HowToClean, ProvidersOption, budget_of, says_how_to_clean
 from pacas.cli.clean.continued import of_that_run
 from pacas.cli.clean.job import Job, Options, make_job
 from pacas.cli.clean.lineage import check_sink, told_lineage
@@ -17,25 +17,20 @@ from pacas.cli.clean.offers import compared_offers, offers_as_json, print_offers
 from pacas.cli.clean.review import Review, make_review, print_review
 from pacas.cli.clean.run import continuable, credit_words, notes, run_clean, run_dry, unmatched
 from pacas.cli.clean.summary import as_json, print_plan, print_summary, print_unbought
-from pacas.cli.data_options import UNSAID, KeyOption, chooses_an_engine, opened_engine, reads_a_table
+from pacas.cli.data_options import AS_NAMED, HowToRead, opened_engine, says_how_to_read
 from pacas.cli.market.named_panel import NamedPanel, OpenedMarkets, opened_markets, whom_to_ask
 from pacas.cli.market.named_provider import NamedProvider, receipts_beside
 from pacas.cli.market.would_match import print_would_match, would_match
 from pacas.cli.options import AT_HAND, HowToBuy, Json, out, print_json, printable, progress, says_how_to_buy
 from pacas.client.outcome.cleaning import Cleaning
 from pacas.core.money import in_credits
-from pacas.engine.choosing import EngineChoice
 from pacas.errors import InputError
 from pacas.formats.client_file import ClientFile, read_client_file
-from pacas.formats.relations.relations import AS_IT_IS, Reading
-
-AS_USUAL = HowToClean()
 
 
 @says_how_to_clean
 @says_how_to_buy
-@reads_a_table
-@chooses_an_engine
+@says_how_to_read
 def command(
     client: ClientArgument,
     provider: ProvidersOption = None,
@@ -63,9 +58,7 @@ def command(
         tuple[str, str] | None,
         typer.Option(metavar="ROW ATTR", help="Say why a cell, its row counted from 0, has the value it has then."),
     ] = None,
-    key: KeyOption = None,
-    reading: Reading = AS_IT_IS,
-    engine: EngineChoice = UNSAID,
+    read: HowToRead = AS_NAMED,
     json: Json = False,
 ) -> None:
     """Repair a table by its own evidence where that suffices, and with values that are bought where they help most.
@@ -100,13 +93,12 @@ def command(
     Example: pacas clean client.toml --provider provider.toml --budget 2 --output clean.csv
     """
     file = read_client_file(client)
-    with opened_engine(engine.over(file.engine_choice)) as asked:
+    with opened_engine(read.engine.over(file.engine_choice)) as asked:
         named = whom_to_ask(provider, file, reach)
         check_sink(lineage)
         options = Options(
             client=file,
-            key=key or (),
-            reading=reading,
+            read=read,
             provider=named,
             budget=_budget(how.budget, file, named),
             how=how,

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pacas.cli.clean.choices import HowToClean, check_budget
+from pacas.cli.data_options import HowToRead
 from pacas.cli.market.named_panel import NamedPanel
 from pacas.cli.market.named_provider import NamedProvider
 from pacas.client.buying.offers import MaxLevel
@@ -22,7 +23,7 @@ from pacas.errors import FileError, InputError, SchemaError, did_you_mean
 from pacas.formats.cells_file import CellsFile
 from pacas.formats.client_file import ClientFile
 from pacas.formats.relations.cleaned import check_output, default_output
-from pacas.formats.relations.relations import EXCEL, Reading, kind_to_write, scan_relation
+from pacas.formats.relations.relations import EXCEL, kind_to_write, scan_relation
 from pacas.formats.replacing import check_writable
 from pacas.formats.report.report import check_report
 
@@ -32,10 +33,8 @@ class Options:
     """What the command line asks of a cleaning, the two parties' files read."""
 
     client: ClientFile
-    key: Sequence[str]
-    """What numbers the table's rows, in place of what the client's file says."""
-    reading: Reading
-    """How its file is read, in place of what the client's file says."""
+    read: HowToRead
+    """How the table is read, in place of what the client's file says."""
     provider: NamedProvider | NamedPanel | None
     """None where nothing is to be bought."""
     budget: str
@@ -79,8 +78,8 @@ def make_job(options: Options, engine: Engine[Any]) -> Job:
     check_budget(options.budget)
     client, how = options.client, options.how
     found = how.found
-    source = client.scan(engine, options.key, options.reading)
-    key = options.key or client.key
+    source = client.scan(engine, options.read.key, options.read.reading)
+    key = options.read.key or client.key
     cells, remarks = _found(found, key, source, engine)
     max_level = parse_max_level(how.max_level or (), _repairable(client, cells))
     cleaner = SafeClean(

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
-from pacas.cli.data_options import opened_engine
-from pacas.cli.options import Tell, progress
-from pacas.engine.choosing import EngineChoice
-from pacas.formats.relations.relations import Reading, locate
+from pacas.cli.data_options import HowToRead
+from pacas.cli.options import Tell
 from pacas.suggest.coded_table import CodedTable
 
 
 @contextmanager
-def coded_table(
-    data: str, key: Sequence[str] | None, reading: Reading, choice: EngineChoice
-) -> Iterator[tuple[CodedTable, Tell]]:
+def coded_table(data: str, read: HowToRead) -> Iterator[tuple[CodedTable, Tell]]:
     """The table as codes, and whom to tell what is going on."""
-    with opened_engine(choice) as engine, progress() as tell:
-        tell(f"reading {data}")
-        yield CodedTable.read(engine, locate(data, Path(), key or (), engine, reading)), tell
+    with read.opened(data) as (engine, source, tell):
+        yield CodedTable.read(engine, source), tell
 
 
 def sample_of(table: CodedTable) -> str | None:

@@ -8,12 +8,10 @@ from typing import Any
 
 from rich.text import Text
 
-from pacas.cli.data_options import AnyData, EngineOption, KeyOption, MasterOption, MemoryOption, reads_a_table
+from pacas.cli.data_options import AS_NAMED, AnyData, HowToRead, says_how_to_read
 from pacas.cli.options import Json, out, print_json, printable
 from pacas.cli.plain_table import plain_table
 from pacas.cli.suggest.coded import coded_table, sample_of
-from pacas.engine.choosing import EngineChoice
-from pacas.formats.relations.relations import AS_IT_IS, Reading
 from pacas.suggest.coded_table import CodedTable
 from pacas.suggest.roles.suggested import ColumnRole, SuggestedRole
 from pacas.suggest.roles.suggesting import suggest_roles
@@ -28,14 +26,10 @@ COLOURS = {
 }
 
 
-@reads_a_table
+@says_how_to_read
 def command(
     data: AnyData,
-    key: KeyOption = None,
-    reading: Reading = AS_IT_IS,
-    engine: EngineOption = None,
-    master: MasterOption = None,
-    memory: MemoryOption = None,
+    read: HowToRead = AS_NAMED,
     json: Json = False,
 ) -> None:
     """Suggest what each column is to the people in a table: an identifier, a quasi-identifier, or sensitive.
@@ -48,7 +42,7 @@ def command(
 
     Example: pacas suggest columns sp.csv
     """
-    with coded_table(data, key, reading, EngineChoice(engine, master, memory)) as (table, tell):
+    with coded_table(data, read) as (table, tell):
         tell("singling rows out")
         found = suggest_roles(table)
     if json:

@@ -9,15 +9,13 @@ import typer
 from rich.padding import Padding
 from rich.text import Text
 
-from pacas.cli.data_options import AnyData, EngineOption, KeyOption, MasterOption, MemoryOption, reads_a_table
+from pacas.cli.data_options import AS_NAMED, AnyData, HowToRead, says_how_to_read
 from pacas.cli.options import Json, out, print_json, printable
 from pacas.cli.suggest.coded import coded_table, sample_of
 from pacas.cli.suggest.evidence import agreement_words, evidence_words, exception_words
 from pacas.core.toml import comment, toml_text
 from pacas.core.words import counted
-from pacas.engine.choosing import EngineChoice
 from pacas.errors import InputError
-from pacas.formats.relations.relations import AS_IT_IS, Reading
 from pacas.suggest.coded_table import CodedTable
 from pacas.suggest.dependencies.search import suggest_dependencies
 from pacas.suggest.dependencies.suggested import SuggestedDependencies, SuggestedDependency
@@ -28,7 +26,7 @@ WIDEST = 44
 """Characters that a dependency may take and still have its evidence beside it."""
 
 
-@reads_a_table
+@says_how_to_read
 def command(
     data: AnyData,
     toml: Annotated[bool, typer.Option("--toml", help="Lines for client.toml; weak ones are comments.")] = False,
@@ -36,11 +34,7 @@ def command(
         bool, typer.Option(help="Look at left sides of two attributes, too; they are always weak.")
     ] = True,
     most: Annotated[int, typer.Option(min=0, metavar="N", help="Show so many of a kind. JSON has them all.")] = SHOWN,
-    key: KeyOption = None,
-    reading: Reading = AS_IT_IS,
-    engine: EngineOption = None,
-    master: MasterOption = None,
-    memory: MemoryOption = None,
+    read: HowToRead = AS_NAMED,
     json: Json = False,
 ) -> None:
     """Suggest the functional dependencies that a dirty table almost satisfies, best first.
@@ -58,7 +52,7 @@ def command(
     """
     if toml and json:
         raise InputError("--toml and --json are two ways to print; choose one")
-    with coded_table(data, key, reading, EngineChoice(engine, master, memory)) as (table, tell):
+    with coded_table(data, read) as (table, tell):
         found = suggest_dependencies(table, pairs=pairs, progress=tell)
     if json:
         print_json(found.as_json())

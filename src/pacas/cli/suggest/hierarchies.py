@@ -9,16 +9,14 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from pacas.cli.data_options import AnyData, EngineOption, KeyOption, MasterOption, MemoryOption, reads_a_table
+from pacas.cli.data_options import AS_NAMED, AnyData, HowToRead, says_how_to_read
 from pacas.cli.options import Json, out, print_json, printable
 from pacas.cli.suggest.coded import coded_table, sample_of
 from pacas.core.dependency import FunctionalDependency
 from pacas.core.toml import comment, toml_key, toml_value
 from pacas.core.words import counted
-from pacas.engine.choosing import EngineChoice
 from pacas.engine.hierarchy_files import arx
 from pacas.errors import InputError, SchemaError
-from pacas.formats.relations.relations import AS_IT_IS, Reading
 from pacas.formats.starters.file_names import file_names
 from pacas.formats.starters.new_files import check_new, write_new
 from pacas.suggest.coded_table import CodedTable
@@ -35,7 +33,7 @@ AttributeOption = Annotated[
 ]
 
 
-@reads_a_table
+@says_how_to_read
 def command(
     data: AnyData,
     attribute: AttributeOption = None,
@@ -48,11 +46,7 @@ def command(
         int, typer.Option(min=1, metavar="K", help="In files: put families together until each has K values.")
     ] = 2,
     toml: Annotated[bool, typer.Option("--toml", help="Lines for client.toml or provider.toml.")] = False,
-    key: KeyOption = None,
-    reading: Reading = AS_IT_IS,
-    engine: EngineOption = None,
-    master: MasterOption = None,
-    memory: MemoryOption = None,
+    read: HowToRead = AS_NAMED,
     json: Json = False,
 ) -> None:
     """Suggest a hierarchy for each column: by other columns, public lists, dates, numbers, codes, or the alphabet.
@@ -67,7 +61,7 @@ def command(
     """
     if toml and json:
         raise InputError("--toml and --json are two ways to print; choose one")
-    with coded_table(data, key, reading, EngineChoice(engine, master, memory)) as (table, tell):
+    with coded_table(data, read) as (table, tell):
         SchemaError.check_there(attribute or (), list(table.columns), table.name)
         for one in FunctionalDependency.parse_all(fd or ()):
             one.check(list(table.columns), table.name)

@@ -9,22 +9,13 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from pacas.cli.data_options import (
-    AnyData,
-    EngineOption,
-    KeyOption,
-    MasterOption,
-    MemoryOption,
-    opened_engine,
-    reads_a_table,
-)
-from pacas.cli.options import Json, out, print_json, printable, progress
+from pacas.cli.data_options import AS_NAMED, AnyData, HowToRead, says_how_to_read
+from pacas.cli.options import Json, out, print_json, printable
 from pacas.cli.plain_table import plain_table
 from pacas.core.dependency import MatchClause, MatchingDependency
 from pacas.core.toml import toml_key, toml_text
-from pacas.engine.choosing import EngineChoice
 from pacas.errors import SchemaError
-from pacas.formats.relations.relations import AS_IT_IS, Reading, locate
+from pacas.formats.relations.relations import locate
 from pacas.suggest.coded_table import CodedTable
 from pacas.suggest.kind import Kind
 from pacas.suggest.mapping.column_mapping import MappedColumn, map_columns
@@ -34,7 +25,7 @@ from pacas.suggest.matches.match_columns import UNFIT, suggest_matches
 Found = Mapping[str, Sequence[SuggestedMatch]]
 
 
-@reads_a_table
+@says_how_to_read
 def command(
     data: AnyData,
     provider_table: Annotated[
@@ -45,11 +36,7 @@ def command(
         list[str] | None, typer.Option("--attribute", "-a", metavar="ATTR", help="What is sold; repeat. (default: all)")
     ] = None,
     toml: Annotated[bool, typer.Option("--toml", help="Print the lines of a section for provider.toml.")] = False,
-    key: KeyOption = None,
-    reading: Reading = AS_IT_IS,
-    engine: EngineOption = None,
-    master: MasterOption = None,
-    memory: MemoryOption = None,
+    read: HowToRead = AS_NAMED,
     json: Json = False,
 ) -> None:
     """Suggest by which columns clients find an attribute: at most three, that tell it in 95 % of their groups.
@@ -62,9 +49,8 @@ def command(
 
     Example: pacas suggest match client.csv --provider-table sp.csv
     """
-    with opened_engine(EngineChoice(engine, master, memory)) as asked, progress() as tell:
-        tell(f"reading {data}")
-        mine = CodedTable.read(asked, locate(data, Path(), key or (), asked, reading))
+    with read.opened(data) as (asked, source, tell):
+        mine = CodedTable.read(asked, source)
         if provider_table is None:
             mapped, rows = None, AskingRows.own(mine)
         else:

@@ -9,27 +9,16 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from pacas.cli.data_options import (
-    AnyData,
-    EngineOption,
-    HierarchyOption,
-    KeyOption,
-    MasterOption,
-    MemoryOption,
-    read_hierarchies,
-    reads_a_table,
-)
+from pacas.cli.data_options import AS_NAMED, AnyData, HierarchyOption, HowToRead, read_hierarchies, says_how_to_read
 from pacas.cli.options import Json, Tell, names, out, print_json, printable
 from pacas.cli.plain_table import plain_table
 from pacas.cli.suggest.coded import coded_table, sample_of
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.toml import toml_key, toml_value
 from pacas.core.words import counted
-from pacas.engine.choosing import EngineChoice
 from pacas.errors import InputError, SchemaError
 from pacas.experiments.plots.picture import check_picture
 from pacas.experiments.plots.policies import picture_policies
-from pacas.formats.relations.relations import AS_IT_IS, Reading
 from pacas.suggest.coded_table import CodedTable
 from pacas.suggest.hierarchies.suggesting import suggest_hierarchies
 from pacas.suggest.policies.suggested import PolicyPoint, SuggestedPolicy
@@ -38,7 +27,7 @@ from pacas.suggest.roles.suggested import ColumnRole
 from pacas.suggest.roles.suggesting import suggest_roles
 
 
-@reads_a_table
+@says_how_to_read
 def command(
     data: AnyData,
     y: Annotated[
@@ -71,11 +60,7 @@ def command(
         Path | None, typer.Option("--picture", metavar="FILE", help="Draw it: policy.svg, policy.png or policy.html.")
     ] = None,
     toml: Annotated[bool, typer.Option("--toml", help="Lines for provider.toml.")] = False,
-    key: KeyOption = None,
-    reading: Reading = AS_IT_IS,
-    engine: EngineOption = None,
-    master: MasterOption = None,
-    memory: MemoryOption = None,
+    read: HowToRead = AS_NAMED,
     json: Json = False,
 ) -> None:
     """Suggest a policy: the largest k, and its level, that keep most rows for sale before anything is sold.
@@ -99,7 +84,7 @@ def command(
     if picture is not None:
         check_picture(picture)
     given = read_hierarchies(hierarchy)
-    with coded_table(data, key, reading, EngineChoice(engine, master, memory)) as (table, tell):
+    with coded_table(data, read) as (table, tell):
         sold = _named(table, y, "--y", ColumnRole.SENSITIVE)
         known = [name for name in _named(table, x, "--x", ColumnRole.QUASI_IDENTIFIER) if x or name not in sold]
         trees = _trees(table, sold, given, tell)
