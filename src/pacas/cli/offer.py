@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from pacas.cli.market.named_provider import NamedProvider, opened_remote
-from pacas.cli.opened_provider import offered_terms, offers_to, opened_provider
+from pacas.cli.opened_provider import kept_provider, offered_terms, offers_to, opened_provider
 from pacas.cli.options import (
     AT_HAND,
     AnyProvider,
@@ -25,7 +25,6 @@ from pacas.cli.options import (
     show_help,
 )
 from pacas.cli.plain_table import plain_table
-from pacas.cli.provider.account import kept_provider
 from pacas.core.money import in_credits, nanocredits, rounded_text
 from pacas.core.rates.schedule import Schedule
 from pacas.core.words import counted

@@ -13,7 +13,7 @@ from pacas.cli.data_options import opened_engine
 from pacas.cli.options import is_url, progress
 from pacas.engine.choosing import EngineChoice
 from pacas.engine.contract import Engine
-from pacas.errors import InputError
+from pacas.errors import ConfigError, InputError
 from pacas.formats.provider.make_provider import make_provider
 from pacas.formats.provider.provider_file import ProviderFile, read_provider_file
 from pacas.opening.described_provider import open_described
@@ -31,6 +31,14 @@ def read_provider(named: str) -> ProviderFile:
     if is_url(named):
         raise InputError("this is for the provider's owner, where its data is; give its provider.toml, not a URL")
     return read_provider_file(Path(named))
+
+
+def kept_provider(provider: str, lacks: str = "keeps no accounts") -> ProviderFile:
+    """The provider's file, if it names a ledger that lasts; one in memory lacks what it is asked for."""
+    file = read_provider(provider)
+    if ledger_kind(file.ledger_url) == "memory":
+        raise ConfigError(f"ledger.url: a ledger in memory {lacks}; name a file or a database")
+    return file
 
 
 @contextmanager

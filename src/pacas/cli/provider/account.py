@@ -12,19 +12,19 @@ from typing import Annotated, Any
 
 import typer
 
-from pacas.cli.opened_provider import read_provider
+from pacas.cli.opened_provider import kept_provider
 from pacas.cli.options import Json, ProviderArgument, out, print_json, printable, show_help
 from pacas.cli.plain_table import plain_table
 from pacas.cli.provider.profile import seconds, written_profile
 from pacas.core.money import in_credits, nanocredits, rounded_text
 from pacas.core.rates.schedule import Schedule
 from pacas.core.rates.tab import Tab
-from pacas.errors import ConfigError, FileError, InputError, StorageError
+from pacas.errors import FileError, InputError, StorageError
 from pacas.formats.provider.provider_file import ProviderFile
 from pacas.provider.ledger.accounts import Account, Accounts, Role, check_credit, check_rate, new_token, token_hash
 from pacas.provider.ledger.chain import Total
 from pacas.provider.ledger.entry import NOTHING_BOUGHT
-from pacas.storage.url import ledger_kind, open_accounts, open_ledger, state_file
+from pacas.storage.url import open_accounts, open_ledger, state_file
 from pacas.wire.connection_file import moment
 
 app = typer.Typer()
@@ -203,10 +203,7 @@ def revoke(name: Name, provider: ProviderArgument, json: Json = False) -> None:
     """
     with _changing(kept_provider(provider)) as accounts:
         accounts.revoke(name)
-    if json:
-        print_json({"account": name, "revoked": True})
-    else:
-        out.print(f"{printable(name)}: revoked; pacas account add gives it a new token")
+    _say(json, name, "revoked", True, "revoked; pacas account add gives it a new token")
 
 
 @app.command("credit")
@@ -227,10 +224,7 @@ def credit(
     limit = None if amount.lower() == NO_LIMIT else _amount(amount, "CREDITS")
     with _changing(kept_provider(provider)) as accounts:
         accounts.set_credit(name, limit)
-    if json:
-        print_json({"account": name, "credit": _credit(limit)})
-    else:
-        out.print(f"{printable(name)}: {_in_words(limit)}")
+    _say(json, name, "credit", _credit(limit), _in_words(limit))
 
 
 @app.command("certificate")
@@ -251,10 +245,13 @@ def certificate(
     bound = None if file.lower() == NO_LIMIT else _fingerprint(Path(file))
     with _changing(kept_provider(provider)) as accounts:
         accounts.set_certificate(name, bound)
-    if json:
-        print_json({"account": name, "certificate": bound})
-    else:
-        out.print(f"{printable(name)}: bound to {'no certificate' if bound is None else f'the certificate {bound}'}")
+    _say(
+        json,
+        name,
+        "certificate",
+        bound,
+        f"bound to {'no certificate' if bound is None else f'the certificate {bound}'}",
+    )
 
 
 @app.command("rate")
@@ -275,18 +272,15 @@ def rate(
     limit = None if tuples.lower() == NO_LIMIT else _tuples(tuples)
     with _changing(kept_provider(provider)) as accounts:
         accounts.set_rate(name, limit)
+    _say(json, name, "quotes_per_minute", limit, _rate_words(limit))
+
+
+def _say(json: bool, name: str, member: str, value: object, words: str) -> None:
+    """What has become of an account."""
     if json:
-        print_json({"account": name, "quotes_per_minute": limit})
+        print_json({"account": name, member: value})
     else:
-        out.print(f"{printable(name)}: {_rate_words(limit)}")
-
-
-def kept_provider(provider: str) -> ProviderFile:
-    """The provider's file, if it names a ledger that accounts can be kept with."""
-    file = read_provider(provider)
-    if ledger_kind(file.ledger_url) == "memory":
-        raise ConfigError("ledger.url: a ledger in memory keeps no accounts; name a file or a database")
-    return file
+        out.print(f"{printable(name)}: {words}")
 
 
 @contextmanager

@@ -7,13 +7,10 @@ from typing import Annotated
 
 import typer
 
-from pacas.cli.opened_provider import read_provider
+from pacas.cli.opened_provider import kept_provider
 from pacas.cli.options import Json, ProviderArgument, out, print_json
 from pacas.core.words import counted
-from pacas.errors import ConfigError
-from pacas.formats.provider.provider_file import ProviderFile
 from pacas.storage.backup import backup
-from pacas.storage.url import ledger_kind
 
 
 def command(
@@ -30,18 +27,10 @@ def command(
 
     Example: pacas backup provider.toml backup.db
     """
-    file = kept_file(provider)
+    file = kept_provider(provider, "has no copies")
     head = backup(file.ledger_url, file.folder, target)
     if json:
         print_json({"file": str(target), "entries": head.entries, "head": head.hash})
     else:
         out.print(f"{target} written and verified: {counted(head.entries, 'entry', 'entries')}")
         out.print(f"its head: {head.entries}:{head.hash}")
-
-
-def kept_file(provider: str) -> ProviderFile:
-    """The provider's file, if it names a ledger that lasts."""
-    file = read_provider(provider)
-    if ledger_kind(file.ledger_url) == "memory":
-        raise ConfigError("ledger.url: a ledger in memory has no copies; name a file or a database")
-    return file

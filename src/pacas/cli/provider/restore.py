@@ -10,8 +10,8 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
+from pacas.cli.opened_provider import kept_provider
 from pacas.cli.options import Json, ProviderArgument, out, print_json
-from pacas.cli.provider.backup import kept_file
 from pacas.core.money import credits_words, in_credits
 from pacas.core.words import counted
 from pacas.errors import StorageError
@@ -42,7 +42,7 @@ def command(
 
     Example: pacas restore provider.toml backup.db
     """
-    file = kept_file(provider)
+    file = kept_provider(provider, "has no copies")
     lost = forgotten(file.ledger_url, file.folder, source)
     is_done = lost is None or forget
     stopped = _serving(file)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 from starlette.responses import Response
@@ -66,28 +68,27 @@ def routes(board: Board, visits: Visits) -> list[Route]:
         board.note(visit, "add account", about=account.name, role=role.value)
         return await _page(board, visit, NewToken(account.name, role.value, token))
 
-    async def credit(visit: Visit) -> Response:
-        name, amount = visit.form.get("name", ""), _amount(visit.form.get("credit", ""))
-        await board.ask(lambda: accounts.set_credit(name, amount))
-        board.note(visit, "set credit", about=name)
-        said = "without a limit" if amount is None else f"{credits_words(amount)} in all"
-        visit.session.say(f"{name} may now spend {said}.")
+    async def changed(visit: Visit, done: str, change: Callable[[str], None], said: str) -> Response:
+        name = visit.form.get("name", "")
+        await board.ask(lambda: change(name))
+        board.note(visit, done, about=name)
+        visit.session.say(f"{name} {said}.")
         return redirect("/accounts")
+
+    async def credit(visit: Visit) -> Response:
+        amount = _amount(visit.form.get("credit", ""))
+        said = "without a limit" if amount is None else f"{credits_words(amount)} in all"
+        change = partial(accounts.set_credit, credit=amount)
+        return await changed(visit, "set credit", change, f"may now spend {said}")
 
     async def rate(visit: Visit) -> Response:
-        name, tuples = visit.form.get("name", ""), _rate(visit.form.get("rate", ""))
-        await board.ask(lambda: accounts.set_rate(name, tuples))
-        board.note(visit, "set rate", about=name)
+        tuples = _rate(visit.form.get("rate", ""))
         said = "as many tuples as everybody" if tuples is None else f"{tuples:,} tuples a minute"
-        visit.session.say(f"{name} may now ask about {said}.")
-        return redirect("/accounts")
+        change = partial(accounts.set_rate, quotes_per_minute=tuples)
+        return await changed(visit, "set rate", change, f"may now ask about {said}")
 
     async def revoke(visit: Visit) -> Response:
-        name = visit.form.get("name", "")
-        await board.ask(lambda: accounts.revoke(name))
-        board.note(visit, "revoke", about=name)
-        visit.session.say(f"{name} is revoked: its token counts no longer.")
-        return redirect("/accounts")
+        return await changed(visit, "revoke", accounts.revoke, "is revoked: its token counts no longer")
 
     return [
         visits.get("/accounts", listed),

@@ -30,7 +30,6 @@ from numpy.typing import NDArray
 from pacas.core.consistency import GroupedRows
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.histogram import GroupHistogram, Histogram, Values
-from pacas.core.query import MAIN, GeneralizedQuery
 from pacas.core.relation import Relation
 from pacas.engine.codes import (
     CodedColumn,
@@ -58,21 +57,16 @@ from pacas.engine.files.digest import source_digest
 from pacas.engine.files.folder import scan_folder
 from pacas.engine.files.watched_files import WatchedFiles, stamp
 from pacas.engine.grouping import Keys, combine, connect, count_pairs, gather, mixed
-from pacas.engine.kept_rows import Agreement, Choose, KeptRows, size_of
 from pacas.engine.new_cells import NewCells
-from pacas.engine.sql.answer_statement import Outline, Recode, answer_sql, recoding
-from pacas.engine.sql.change_statement import change_sql, changing_columns
-from pacas.engine.sql.group_statements import mixed_groups
-from pacas.engine.sql.histogram_statements import as_group_histogram, as_histogram, histogram_sql, pairs_sql
+from pacas.engine.sql.histogram_statements import as_histogram
+from pacas.engine.sql.sql_engine import SqlEngine
 from pacas.engine.sql.statements import (
     OpenedRelation,
     changed_sql,
     coded_columns,
     new_values,
     rows_sql,
-    search_rows,
 )
-from pacas.engine.sql.unit_statements import first_row_sql, kept_sql, kept_units, lacking_sql, numbered_sql, numbers_sql
 from pacas.errors import InputError
 
 DUCKDB = 0.6
@@ -102,7 +96,7 @@ class DuckTable(OpenedRelation):
         return self.row_count
 
 
-class DuckEngine:
+class DuckEngine(SqlEngine[DuckTable]):
     """DuckDB in this process. `memory`, such as "2GB", is what all of it may take; what is more goes to disk."""
 
     def __init__(self, *, memory: str | None = None, threads: int | None = None) -> None:
@@ -202,31 +196,6 @@ class DuckEngine:
                 self._connection.register(new[attribute], new_values(values))
             return self._view(table, changed_sql(table, columns, new), columns[len(table.columns) :])
 
-    def first_row(self, table: DuckTable, columns: Sequence[str]) -> int:
-        table.check_columns(columns)
-        with self._asking(table):
-            return int(self._sql.arrow(first_row_sql(table, columns)).column(0)[0].as_py())
-
-    def lacking(self, table: DuckTable, other: DuckTable, columns: Sequence[str]) -> int:
-        for one in (table, other):
-            one.check_columns(columns)
-        with self._asking(table, other):
-            return int(self._sql.arrow(lacking_sql(table, other, columns)).column(0)[0].as_py())
-
-    def numbered(self, table: DuckTable, groups: Mapping[str, Agreement]) -> DuckTable:
-        for name, together in groups.items():
-            table.check_columns(together.columns)
-            with self._asking(table):
-                numbers = self._table(numbers_sql(table, together))
-                table = self._view(table, numbered_sql(table, together, numbers), [name, size_of(name)])
-        return table
-
-    def kept_back(self, table: DuckTable, kept: Mapping[str, KeptRows], choose: Choose) -> DuckTable:
-        for name, of_groups in kept.items():
-            with self._asking(table), kept_units(self._sql, table, of_groups, choose) as units:
-                table = self._view(table, kept_sql(table, of_groups, self._table(units)), [name])
-        return table
-
     def _table(self, sql: str) -> str:
         """A table that stays, on disk where there is no room for it."""
         name = f"pacas_{next(self._names)}"
@@ -243,8 +212,7 @@ class DuckEngine:
         self, table: DuckTable, lhss: Sequence[Sequence[str]], rhs: str, hierarchies: Hierarchies
     ) -> GroupedRows:
         if self._is_large(table, [*dict.fromkeys(a for lhs in lhss for a in lhs), rhs]):
-            with self._asking(table):
-                return mixed_groups(self._sql, table, lhss, rhs, hierarchies)
+            return super().mixed_groups(table, lhss, rhs, hierarchies)
         self._encode(table, [*dict.fromkeys(a for lhs in lhss for a in lhs), rhs])
         hierarchy = hierarchies.get(rhs) or Hierarchy.flat(())
         groupings = [combine([ground_keys(table.coded[a], hierarchies.get(a)) for a in lhs]) for lhs in lhss]
@@ -261,16 +229,13 @@ class DuckEngine:
             texts = pa.table({f"v{i}": table.texts[a] for i, a in enumerate(attributes)})
             counted = texts.group_by(texts.column_names, use_threads=False).aggregate([([], "count_all")])
             return as_histogram(counted.select([*texts.column_names, "count_all"]), attributes, hierarchies)
-        with self._asking(table):
-            counted = self._sql.arrow(histogram_sql(table, attributes))
-        return as_histogram(counted, attributes, hierarchies)
+        return super().histogram(table, attributes, hierarchies)
 
     def group_histogram(
         self, table: DuckTable, x: Sequence[str], y: Mapping[str, int], hierarchies: Hierarchies
     ) -> GroupHistogram:
         if self._is_large(table, [*x, *y]):
-            with self._labelling({MAIN: table}) as recode:
-                return as_group_histogram(self._sql.stream(pairs_sql(table, x, y, hierarchies, recode), len(table)))
+            return super().group_histogram(table, x, y, hierarchies)
         self._encode(table, [*x, *y])
         groups = combine([linked_keys(table.coded[a], hierarchies.get(a)) for a in x])
         levels = [level_keys(table.coded[a], hierarchies.get(a), a, level) for a, level in y.items()]
@@ -287,18 +252,11 @@ class DuckEngine:
         unlinked = len(table) - int(n.sum())
         return GroupHistogram(group, np.searchsorted(used, code), n, len(used_groups), values, overall[used], unlinked)
 
-    def answer(self, query: GeneralizedQuery, tables: Mapping[str, DuckTable], hierarchies: Hierarchies) -> pa.Table:
-        with self._labelling(tables) as recode:
-            return self._sql.arrow(answer_sql(query, tables, hierarchies, recode))
-
-    def changed_answers(
-        self, query: GeneralizedQuery, tables: Mapping[str, DuckTable], deltas: NeighbourDiffs, hierarchies: Hierarchies
-    ) -> NDArray[np.int64]:
-        columns = changing_columns(query, tables, deltas)
+    @contextmanager
+    def _given(self, deltas: NeighbourDiffs, columns: dict[str, str]) -> Iterator[str]:
         name = f"pacas_{next(self._names)}"
-        with self._labelling(tables, name) as recode, given_deltas(self._connection, name, deltas, columns):
-            sql = change_sql(Outline(query, tables, hierarchies, recode), name, deltas)
-            return np.empty(0, dtype=np.int64) if sql is None else self._sql.arrow(sql).column(0).to_numpy()
+        with given_deltas(self._connection, name, deltas, columns):
+            yield name
 
     def columns(self, table: DuckTable, attributes: Sequence[str]) -> dict[str, CodedColumn]:
         self._encode(table, attributes)
@@ -328,11 +286,6 @@ class DuckEngine:
         table.files.check()
         return texts.take(pa.array(rows, pa.int64()))
 
-    def search(self, table: DuckTable, text: str, columns: Sequence[str], first: int, last: int) -> NDArray[np.int64]:
-        table.check_columns(columns)
-        with self._asking(table):
-            return search_rows(self._sql, table, text, columns, first, last)
-
     def _is_large(self, table: DuckTable, attributes: Sequence[str]) -> bool:
         """Whether the arrays that a question would need are too large; then SQL answers it, which may spill."""
         table.check_columns(attributes)
@@ -353,11 +306,6 @@ class DuckEngine:
         table.coded |= coded_together({a: table.texts[a] for a in wanted if a in table.texts}, self._threads)
         if missing := [a for a in wanted if a not in table.coded]:
             table.coded |= coded_columns(self._sql, table, missing)
-
-    @contextmanager
-    def _labelling(self, tables: Mapping[str, DuckTable], deltas: str | None = None) -> Iterator[Recode]:
-        with self._asking(*tables.values()), recoding(self._sql, tables, deltas) as recode:
-            yield recode
 
     @contextmanager
     def _asking(self, *tables: DuckTable) -> Iterator[None]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -18,14 +18,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pyspark.sql import SparkSession
 
-from pacas.core.consistency import GroupedRows
-from pacas.core.histogram import GroupHistogram, Histogram
-from pacas.core.query import MAIN, GeneralizedQuery
 from pacas.engine.codes import CodedColumn
 from pacas.engine.contract import Hierarchies, KeyedFrame, NeighbourDiffs, Source
 from pacas.engine.files.digest import source_digest
 from pacas.engine.files.folder import whole_folder
-from pacas.engine.kept_rows import Agreement, Choose, KeptRows, size_of
 from pacas.engine.new_cells import NewCells
 from pacas.engine.spark.errors import reading
 from pacas.engine.spark.index import SparkIndex
@@ -36,10 +32,7 @@ from pacas.engine.spark.scan import has_delta
 from pacas.engine.spark.session import LOCAL, check_session, start_session
 from pacas.engine.spark.sources import SparkSources, private_folder
 from pacas.engine.spark.spark_sql import SparkSql, release
-from pacas.engine.sql.answer_statement import Outline, Recode, answer_sql, recoding
-from pacas.engine.sql.change_statement import change_sql, changing_columns
-from pacas.engine.sql.group_statements import mixed_groups
-from pacas.engine.sql.histogram_statements import as_group_histogram, as_histogram, histogram_sql, pairs_sql
+from pacas.engine.sql.sql_engine import SqlEngine
 from pacas.engine.sql.statements import (
     ROW,
     OpenedRelation,
@@ -48,9 +41,7 @@ from pacas.engine.sql.statements import (
     column_name,
     new_values,
     rows_sql,
-    search_rows,
 )
-from pacas.engine.sql.unit_statements import first_row_sql, kept_sql, kept_units, lacking_sql, numbered_sql, numbers_sql
 from pacas.errors import InputError
 
 
@@ -66,11 +57,13 @@ class SparkTable(OpenedRelation):
         return self.placed.rows
 
 
-class SparkEngine:
+class SparkEngine(SqlEngine[SparkTable]):
     """Spark, on a session of the caller's own or on one that is started for a master.
 
     `settings` are Spark's, for a session that is started; `bucket` is how many rows get their numbers together.
     """
+
+    _by_hierarchy = True
 
     def __init__(
         self,
@@ -85,9 +78,13 @@ class SparkEngine:
         self._end = weakref.finalize(self, remove)
         self._owned = session is None
         self.session = start_session(folder, master, settings) if session is None else session
-        self._sql = SparkSql(self.session)
+        self._spark = SparkSql(self.session)
         self._sources = SparkSources(self.session, folder, bucket)
         self._releases: list[Callable[[], object]] = []
+
+    @property
+    def _sql(self) -> SparkSql:
+        return self._spark
 
     def close(self) -> None:
         for end in self._releases:
@@ -163,31 +160,6 @@ class SparkEngine:
             new = {a: stack.enter_context(self._sql.given(new_values(values))) for a, values in cells.items()}
             return self._view(table, changed_sql(table, columns, new), columns[len(table.columns) :])
 
-    def first_row(self, table: SparkTable, columns: Sequence[str]) -> int:
-        table.check_columns(columns)
-        with self._asking(table):
-            return int(self._sql.arrow(first_row_sql(table, columns)).column(0)[0].as_py())
-
-    def lacking(self, table: SparkTable, other: SparkTable, columns: Sequence[str]) -> int:
-        for one in (table, other):
-            one.check_columns(columns)
-        with self._asking(table, other):
-            return int(self._sql.arrow(lacking_sql(table, other, columns)).column(0)[0].as_py())
-
-    def numbered(self, table: SparkTable, groups: Mapping[str, Agreement]) -> SparkTable:
-        for name, together in groups.items():
-            table.check_columns(together.columns)
-            more = [name, size_of(name)]
-            with self._asking(table):
-                table = self._view(table, numbered_sql(table, together, f"({numbers_sql(table, together)})"), more)
-        return table
-
-    def kept_back(self, table: SparkTable, kept: Mapping[str, KeptRows], choose: Choose) -> SparkTable:
-        for name, of_groups in kept.items():
-            with self._asking(table), kept_units(self._sql, table, of_groups, choose) as units:
-                table = self._view(table, kept_sql(table, of_groups, f"({units})"), [name])
-        return table
-
     def _view(self, table: SparkTable, sql: str, more: Sequence[str]) -> SparkTable:
         """A relation with more columns than one that is opened; what it is made of is worked out when it is needed."""
         frame = self._sql.frame(sql)
@@ -202,41 +174,12 @@ class SparkEngine:
         self._releases.append(end)
         return table
 
-    def mixed_groups(
-        self, table: SparkTable, lhss: Sequence[Sequence[str]], rhs: str, hierarchies: Hierarchies
-    ) -> GroupedRows:
-        table.check_columns([*(a for lhs in lhss for a in lhs), rhs])
-        with self._asking(table):
-            return mixed_groups(self._sql, table, lhss, rhs, hierarchies)
+    def _given(self, deltas: NeighbourDiffs, columns: dict[str, str]) -> AbstractContextManager[str]:
+        return self._sql.named(self._sql.from_arrow(self._sources.delta_texts(deltas, columns)))
 
-    def histogram(self, table: SparkTable, attributes: Sequence[str], hierarchies: Hierarchies) -> Histogram:
-        table.check_columns(attributes)
-        with self._asking(table):
-            return as_histogram(self._sql.arrow(histogram_sql(table, attributes)), attributes, hierarchies)
-
-    def group_histogram(
-        self, table: SparkTable, x: Sequence[str], y: Mapping[str, int], hierarchies: Hierarchies
-    ) -> GroupHistogram:
-        table.check_columns([*x, *y])
-        with self._labelling({MAIN: table}) as recode:
-            pairs = pairs_sql(table, x, y, hierarchies, recode)
-            return as_group_histogram(self._sql.stream(pairs, len(table)))
-
-    def answer(self, query: GeneralizedQuery, tables: Mapping[str, SparkTable], hierarchies: Hierarchies) -> pa.Table:
-        with self._labelling(tables) as recode:
-            return self._sql.arrow(answer_sql(query, tables, hierarchies, recode))
-
-    def changed_answers(
-        self,
-        query: GeneralizedQuery,
-        tables: Mapping[str, SparkTable],
-        deltas: NeighbourDiffs,
-        hierarchies: Hierarchies,
-    ) -> NDArray[np.int64]:
-        texts = self._sources.delta_texts(deltas, changing_columns(query, tables, deltas))
-        with self._sql.named(self._sql.from_arrow(texts)) as name, self._labelling(tables, name) as recode:
-            sql = change_sql(Outline(query, tables, hierarchies, recode), name, deltas)
-            return np.empty(0, dtype=np.int64) if sql is None else self._sql.arrow(sql).column(0).to_numpy()
+    def _table(self, sql: str) -> str:
+        """The statement itself: nothing is worked out before it is needed."""
+        return f"({sql})"
 
     def columns(self, table: SparkTable, attributes: Sequence[str]) -> dict[str, CodedColumn]:
         table.check_columns(attributes)
@@ -254,11 +197,6 @@ class SparkEngine:
                     list(columns)
                 )
             return self._chosen(table, rows, columns)
-
-    def search(self, table: SparkTable, text: str, columns: Sequence[str], first: int, last: int) -> NDArray[np.int64]:
-        table.check_columns(columns)
-        with self._asking(table):
-            return search_rows(self._sql, table, text, columns, first, last)
 
     def _chosen(self, table: SparkTable, rows: NDArray[np.int64], columns: Sequence[str]) -> pa.Table:
         """Some rows, put in the order asked for here, which takes Spark two passes less."""
@@ -285,11 +223,6 @@ class SparkEngine:
         new = self.repaired(table, cells).frame
         with self._asking(table), whole_folder(path, replace=replace) as partial:
             new.write.mode("append").parquet(str(partial))
-
-    @contextmanager
-    def _labelling(self, tables: Mapping[str, SparkTable], deltas: str | None = None) -> Iterator[Recode]:
-        with self._asking(*tables.values()), recoding(self._sql, tables, deltas, by_hierarchy=True) as recode:
-            yield recode
 
     @contextmanager
     def _asking(self, *tables: SparkTable) -> Iterator[None]:
