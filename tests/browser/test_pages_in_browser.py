@@ -13,9 +13,8 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 
-from pacas.pages.answers import assets_route
+from pacas.pages.answers import PAGE_HEADERS, assets_route
 from pacas.pages.environment import page_environment
-from pacas.pages.headers import PAGE_HEADERS
 from pacas.pages.pieces import Bar, Card
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from served_console import FAMILIES, HOSTILE, ID, MED, NOW, WARD, ServedConsole,
 from pacas.console.sessions import IDLE
 from pacas.core.money import rounded_text
 from pacas.core.rates.schedule import Schedule
-from pacas.pages.headers import POLICY
+from pacas.pages.answers import POLICY
 from pacas.provider.ledger.accounts import token_hash
 from pacas.provider.ledger.refusals import HOUR
 

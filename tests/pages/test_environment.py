@@ -13,12 +13,10 @@ import pytest
 from jinja2 import UndefinedError
 from starlette.applications import Starlette
 
-from pacas.pages.answers import assets_route, page_answer
+from pacas.pages.answers import POLICY, assets_route, page_answer
 from pacas.pages.assets import assets
-from pacas.pages.environment import page_environment
-from pacas.pages.headers import POLICY
+from pacas.pages.environment import page_environment, standalone_page
 from pacas.pages.pieces import Bar, Card
-from pacas.pages.standalone import standalone_page
 
 ENVIRONMENT = page_environment("pacas.pages")
 HOSTILE = [

@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pacas.engine.codes import coded_texts
-from pacas.provider.quoter.public_draw import public_draw
 from pacas.provider.quoter.public_index import PublicIndex
-from pacas.provider.quoter.units import Units
+from pacas.provider.quoter.units import Units, public_draw
 
 VALUES = st.none() | st.sampled_from(["", "a", "1:a", "-", "é", "e\u0301", "👩\u200d👧"]).map(lambda text: text or None)
 ROWS = st.lists(st.tuples(VALUES, VALUES), min_size=1, max_size=8)

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pacas.provider.quoter.public_draw import Draw
 from pacas.provider.quoter.reserving import reserved_units
+from pacas.provider.quoter.units import Draw
 
 ROWS = st.lists(st.tuples(st.integers(-1, 3), st.integers(0, 6), st.booleans()), max_size=14)
 

@@ -20,8 +20,7 @@ from pacas.console.sessions import Sessions
 from pacas.console.tabs import accounts, ladder, ledger, overview, policies, sales, stock
 from pacas.console.visits import PATH, Visit, Visits, is_from_here, redirect, set_cookie
 from pacas.errors import StorageError
-from pacas.pages.answers import assets_route, page_answer
-from pacas.pages.headers import PAGE_HEADERS
+from pacas.pages.answers import PAGE_HEADERS, assets_route, page_answer
 from pacas.provider.ledger.refusals import Refusals
 from pacas.server.service import Service
 from pacas.server.thread_pools import ThreadPool
@@ -131,16 +130,7 @@ class _Doors:
         return response
 
     def _login_page(self, request: Request, where: str, problem: str = "", status: int = 200) -> Response:
-        return page_answer(
-            self._board.environment,
-            "login.html",
-            status=status,
-            party=self._board.party,
-            nav=[],
-            at=PATH,
-            where=where,
-            problem=problem,
-        )
+        return self._bare_page("login.html", status, where=where, problem=problem)
 
     async def _logout(self, visit: Visit) -> Response:
         self.visits.log_out(visit.session)
@@ -153,15 +143,12 @@ class _Doors:
         """Why there is no page: in a line that htmx shows, or as a page."""
         if request.headers.get("hx-request") == "true":
             return Response(line, status, dict(PAGE_HEADERS), "text/plain; charset=utf-8")
-        return page_answer(
-            self._board.environment,
-            "problem.html",
-            status=status,
-            party=self._board.party,
-            nav=[],
-            at=PATH,
-            line=line,
-        )
+        return self._bare_page("problem.html", status, line=line)
+
+    def _bare_page(self, template: str, status: int, **shown: str) -> Response:
+        """A page without the way to others."""
+        board = self._board
+        return page_answer(board.environment, template, status=status, party=board.party, nav=[], at=PATH, **shown)
 
 
 def _own_path(text: str) -> str:

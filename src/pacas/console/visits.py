@@ -19,7 +19,7 @@ from starlette.routing import Route
 
 from pacas.console.sessions import LONGEST, OperatorSession, Sessions
 from pacas.errors import InputError, StorageError
-from pacas.pages.headers import PAGE_HEADERS
+from pacas.pages.answers import PAGE_HEADERS
 from pacas.pages.typed_number import typed_number
 from pacas.provider.ledger.accounts import Account, Role, token_hash
 from pacas.server.http.failures import Failure

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import cache
+from hashlib import sha256
 from typing import Any
 
 from jinja2 import ChoiceLoader, Environment, PackageLoader, PrefixLoader, StrictUndefined
+from markupsafe import Markup
 
 from pacas.core.money import credits_text, credits_words, rounded_text
 from pacas.core.words import counted
-from pacas.pages.assets import assets
+from pacas.pages.assets import STYLESHEET, assets
 from pacas.pages.pieces import is_bar, is_numeric
 from pacas.pages.shown_text import differences, shown
 
@@ -105,3 +108,21 @@ HTMX = {
     ],
 }
 """How htmx is set up: it evaluates nothing, and keeps no page in the browser's storage."""
+
+
+def standalone_page(
+    environment: Environment, template: str, /, *, script: str | None = None, data: object = None, **shown: object
+) -> str:
+    """The page's text. Its template extends `pages/standalone.html`; `data` is for its script, as JSON."""
+    allowed = "" if script is None else f"; script-src 'sha256-{_digest(script)}'"
+    return environment.get_template(template).render(
+        shown,
+        stylesheet=Markup(assets()[STYLESHEET].text),
+        script=None if script is None else Markup(script),
+        data=data,
+        policy=Markup(f"default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'{allowed}"),
+    )
+
+
+def _digest(script: str) -> str:
+    return b64encode(sha256(script.encode()).digest()).decode()

@@ -10,13 +10,12 @@ from starlette.applications import Starlette
 from starlette.background import BackgroundTask
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import FileResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.responses import FileResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from pacas.errors import InputError, PacasError
-from pacas.pages.answers import assets_route, page_answer
+from pacas.pages.answers import PAGE_HEADERS, assets_route, page_answer, said
 from pacas.pages.environment import page_environment
-from pacas.pages.headers import PAGE_HEADERS
 from pacas.review.doorkeeper import FIRST, Doorkeeper
 from pacas.review.exports import CHANGES, REPORT, TABLE, export
 from pacas.review.session import ReviewSession
@@ -115,7 +114,7 @@ class ReviewConsole:
             try:
                 shown = view(self.session, request.query_params)
             except PacasError as error:
-                return _said(str(error), 400)
+                return said(str(error), 400)
             return page_answer(self._environment, template, csrf=self.door.csrf, **shown)
 
         return part
@@ -147,11 +146,11 @@ class ReviewConsole:
     def _action(self, action: Action) -> Callable[[Request], Any]:
         async def act(request: Request) -> Response:
             if int(request.headers.get("content-length") or LARGEST + 1) > LARGEST:
-                return _said("that is too much for a form", 413)
+                return said("that is too much for a form", 413)
             async with request.form(max_files=0) as sent:
                 form = {name: value for name, value in sent.items() if isinstance(value, str)}
             if not self.door.is_ours(form.get("csrf") or request.headers.get("x-csrf-token")):
-                return _said("this form is not one of the review's own; load the page again", 403)
+                return said("this form is not one of the review's own; load the page again", 403)
             return await run_in_threadpool(self._done, action, form, "hx-request" in request.headers)
 
         return act
@@ -161,7 +160,7 @@ class ReviewConsole:
             told, kind = action(self.session, form), "ok"
         except PacasError as error:
             if is_part:
-                return _said(str(error), 400)
+                return said(str(error), 400)
             told, kind = str(error), "bad"
         if is_part and form.get("line"):
             shown = repairs.line_part(self.session, form)
@@ -184,7 +183,7 @@ class ReviewConsole:
         try:
             file = export(self.session, what, neutral=request.query_params.get("neutral") == "on")
         except PacasError as error:
-            return _said(str(error), 409)
+            return said(str(error), 409)
         gone = BackgroundTask(shutil.rmtree, file.parent, ignore_errors=True)
         return FileResponse(file, headers=dict(PAGE_HEADERS), filename=file.name, background=gone)
 
@@ -192,17 +191,13 @@ class ReviewConsole:
         try:
             file = receipts.receipt_file(self.session, request.path_params["name"])
         except PacasError as error:
-            return _said(str(error), 404)
+            return said(str(error), 404)
         return FileResponse(file, headers=dict(PAGE_HEADERS), filename=file.name, media_type="application/json")
 
 
-def _said(text: str, status: int) -> Response:
-    return PlainTextResponse(text + "\n", status, dict(PAGE_HEADERS))
-
-
 def _not_there(request: Request, error: Exception) -> Response:
-    return _said("there is no such page", 404)
+    return said("there is no such page", 404)
 
 
 def _fault(request: Request, error: Exception) -> Response:
-    return _said("a fault of the program; what was bought and decided is in the journal", 500)
+    return said("a fault of the program; what was bought and decided is in the journal", 500)

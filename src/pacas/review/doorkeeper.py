@@ -17,12 +17,12 @@ from html import escape
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, PlainTextResponse, Response
+from starlette.responses import HTMLResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from pacas.pages.headers import PAGE_HEADERS
+from pacas.pages.answers import PAGE_HEADERS, said
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 FIRST = "/table"
@@ -50,7 +50,7 @@ class Doorkeeper:
         if not colon or host.endswith("]"):
             name, port = host, "80"
         if name not in LOOPBACK:
-            return _said("a review answers on this machine only", 421)
+            return said("a review answers on this machine only", 421)
         cookie = f"pacas-review-{port}"
         given = request.query_params.get("key")
         if request.url.path == "/" and given is not None and compare_digest(given.encode(), self.key.encode()):
@@ -59,9 +59,9 @@ class Doorkeeper:
             answer.set_cookie(cookie, self.key, httponly=True, samesite="strict", path="/")
             return answer
         if not compare_digest(request.cookies.get(cookie, "").encode(), self.key.encode()):
-            return _said("open the address that `pacas review` has printed: it has the key", 403)
+            return said("open the address that `pacas review` has printed: it has the key", 403)
         if request.method == "POST" and not _is_from_here(request.headers, host):
-            return _said("this form is not one of the review's own", 403)
+            return said("this form is not one of the review's own", 403)
         return None
 
     def is_ours(self, token: str | None) -> bool:
@@ -93,7 +93,3 @@ def _is_from_here(headers: Headers, host: str) -> bool:
     """What a browser says of where a form stood; pages that send no referrer have their forms come from "null"."""
     origin, site = headers.get("origin", "null"), headers.get("sec-fetch-site", "same-origin")
     return origin in ("null", f"http://{host}") and site == "same-origin"
-
-
-def _said(text: str, status: int) -> Response:
-    return PlainTextResponse(text + "\n", status, MutableHeaders(dict(PAGE_HEADERS)))

@@ -30,11 +30,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from pacas.core.hierarchies.lint import HierarchyRow
-from pacas.engine.hierarchy_files.amnesia_ranges import date_range, expand, number_range
+from pacas.core.hierarchy import canonical_number
 from pacas.engine.hierarchy_files.json_tree import label
 from pacas.engine.hierarchy_files.raw_hierarchy import RawHierarchy, at, not_a_tree, pad
 from pacas.errors import FileError, did_you_mean
@@ -44,6 +45,13 @@ NUMBERS = ("int", "decimal", "double")
 TYPES = ("string", *NUMBERS, "date")
 KEYS = ("hierType", "name", "type", "height")
 HEAD = re.compile(rf"{'|'.join(KINDS)}|type\s+({'|'.join(TYPES)})|height\s+\d+", re.IGNORECASE)
+NUMBER = r"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?"
+NUMBER_RANGE = re.compile(rf"({NUMBER})[,-]({NUMBER})", re.ASCII)
+DATE = r"(?:\d{1,2}/){0,2}\d{4}"
+DATE_RANGE = re.compile(rf"({DATE})(?:[,-]({DATE}))?", re.ASCII)
+
+MOST = 1_000_000
+"""The most ground values that the ranges of a file may stand for."""
 NULLS = ("NaN", "NaN,NaN", "null", "null,null", "(null)")
 
 Spell = Callable[[str, str], str]
@@ -181,3 +189,54 @@ def _check_no_circle(first: dict[str, Edge], path: Path) -> None:
             walk[label] = None
             label = first[label].parent
         grounded.update(walk)
+
+
+def number_range(word: str, where: str) -> str:
+    """A range of numbers in its one spelling.
+
+    >>> number_range("-5.0,-1.5", ""), number_range("0-9", "")
+    ('-5--1.5', '0-9')
+    """
+    bounds = NUMBER_RANGE.fullmatch(word)
+    if bounds is None:
+        raise FileError(f"{where}: {word!r} is not a range of numbers such as '0,9'")
+    low, high = map(canonical_number, bounds.groups())
+    if float(low) > float(high):
+        raise FileError(f"{where}: the range {word!r} ends before it begins")
+    return f"{low}-{high}"
+
+
+def date_range(word: str, where: str) -> str:
+    bounds = DATE_RANGE.fullmatch(word)
+    if bounds is None:
+        raise FileError(f"{where}: {word!r} is not a range of dates such as '1/1990,6/1990'")
+    low, high = bounds.groups()
+    return low if high is None else f"{low}-{high}"
+
+
+def expand(rows: Sequence[HierarchyRow], path: Path) -> Iterator[HierarchyRow]:
+    """A row for each whole number in the finest ranges, which become level 1."""
+    first = {row.labels[0]: row for row in rows}
+    ranges = sorted((*_whole(row, path), row.labels[0]) for row in first.values())
+    total = sum(high - low + 1 for low, high, _ in ranges)
+    if total > MOST:
+        raise FileError(
+            f"{path}: its ranges hold {total:,} whole numbers, more than {MOST:,}; build it with 'intervals'"
+        )
+    ends = {name: high for _, high, name in ranges}
+    for (low, high, name), (following, _, other) in pairwise(ranges):
+        if following < high or following == low:
+            raise not_a_tree(path, first[other].line, f"the ranges {name!r} and {other!r} overlap")
+        ends[name] = high - (following == high)
+    for row in rows:
+        low, _ = _whole(row, path)
+        for number in range(low, ends[row.labels[0]] + 1):
+            yield HierarchyRow((str(number), *row.labels), row.line)
+
+
+def _whole(row: HierarchyRow, path: Path) -> tuple[int, int]:
+    bounds = NUMBER_RANGE.fullmatch(row.labels[0])
+    low, high = (float(bound) for bound in bounds.groups()) if bounds else (0.5, 0.5)
+    if low != int(low) or high != int(high):
+        raise not_a_tree(path, row.line, f"{row.labels[0]!r} has bounds that are not whole, in a hierarchy of type int")
+    return int(low), int(high)

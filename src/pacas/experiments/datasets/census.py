@@ -18,9 +18,8 @@ import pyarrow.compute as pc
 from pacas.core.builders import intervals
 from pacas.core.dependency import FunctionalDependency
 from pacas.core.hierarchy import ROOT, Hierarchy
-from pacas.core.relation import Relation
 from pacas.experiments.datasets.curation import CuratedTable
-from pacas.experiments.datasets.dataset import Dataset, left_sides
+from pacas.experiments.datasets.dataset import Dataset, curated
 from pacas.formats.relations.relations import read_relation
 
 WAGES = (50, 250, 1000, 3000)
@@ -74,37 +73,20 @@ def load_census(data: Path, rows: int | None, seed: int) -> Dataset:
     bench = CuratedTable(raw)
     bench.draw(rows, seed)
     bench.add("education_num", _rank(bench.table["education"]))
-    for fd in CENSUS_FDS:
-        bench.hold(fd)
-    return Dataset(
-        name="census",
-        truth=Relation(bench.table),
-        fds=CENSUS_FDS,
-        hierarchies={"education": education(), "wage_per_hour": intervals(wages, widths=WAGES)},
-        match=left_sides(CENSUS_FDS),
-        quasi_identifiers=("sex", "age", "race", "country_of_birth_self"),
-        source="KDD Census-Income 1994/95 (UCI)",
-        curation=bench.report(),
-        max_matches=LARGEST_CLASS,
-    )
+    hierarchies = {"education": education(), "wage_per_hour": intervals(wages, widths=WAGES)}
+    identifying = ("sex", "age", "race", "country_of_birth_self")
+    source = "KDD Census-Income 1994/95 (UCI)"
+    return curated("census", bench, CENSUS_FDS, hierarchies, identifying, source, LARGEST_CLASS)
 
 
 def load_adult(data: Path, rows: int | None, seed: int) -> Dataset:
     """Adult: 32,561 people, with years of schooling."""
     bench = CuratedTable(read_relation(data / "adult" / "adult_full.csv.gz").table)
     bench.draw(rows, seed)
-    for fd in ADULT_FDS:
-        bench.hold(fd)
-    return Dataset(
-        name="adult",
-        truth=Relation(bench.table),
-        fds=ADULT_FDS,
-        hierarchies={"education": education(adult=True)},
-        match=left_sides(ADULT_FDS),
-        quasi_identifiers=("sex", "age", "race", "native-country"),
-        source="Adult (UCI)",
-        curation=bench.report(),
-    )
+    hierarchies = {"education": education(adult=True)}
+    identifying = ("sex", "age", "race", "native-country")
+    source = "Adult (UCI)"
+    return curated("adult", bench, ADULT_FDS, hierarchies, identifying, source)
 
 
 def _rank(column: pa.ChunkedArray) -> pa.Array:

@@ -20,9 +20,8 @@ import pyarrow.compute as pc
 
 from pacas.core.dependency import FunctionalDependency
 from pacas.core.hierarchy import ROOT, Hierarchy
-from pacas.core.relation import Relation
 from pacas.experiments.datasets.curation import CuratedTable
-from pacas.experiments.datasets.dataset import Dataset, left_sides
+from pacas.experiments.datasets.dataset import Dataset, curated
 from pacas.formats.relations.relations import read_relation
 
 FDS = FunctionalDependency.parse_all(
@@ -76,18 +75,10 @@ def load_clinical(data: Path, rows: int | None, seed: int) -> Dataset:
     conditions = _conditions(data, [str(text) for text in pc.unique(bench.table["condition"]).to_pylist()])
     bench.draw(rows, seed, whole="source")
     bench.fill("country", "Not stated")
-    for fd in FDS:
-        bench.hold(fd)
-    return Dataset(
-        name="clinical",
-        truth=Relation(bench.table),
-        fds=FDS,
-        hierarchies={"drug_name": drugs, "condition": conditions},
-        match=left_sides(FDS),
-        quasi_identifiers=("country", "gender", "source", "age"),
-        source="ClinicalTrials.gov, COVID-19 trials of September 2020, with WHO's ATC and ICD-10",
-        curation=bench.report(),
-    )
+    hierarchies = {"drug_name": drugs, "condition": conditions}
+    identifying = ("country", "gender", "source", "age")
+    source = "ClinicalTrials.gov, COVID-19 trials of September 2020, with WHO's ATC and ICD-10"
+    return curated("clinical", bench, FDS, hierarchies, identifying, source)
 
 
 def _drugs(table: pa.Table) -> Hierarchy:

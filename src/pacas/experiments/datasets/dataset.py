@@ -22,7 +22,7 @@ from pacas.core.hierarchy import Hierarchy
 from pacas.core.relation import Relation
 from pacas.engine.contract import Engine
 from pacas.errors import InputError, did_you_mean
-from pacas.experiments.datasets.curation import Curation
+from pacas.experiments.datasets.curation import CuratedTable, Curation
 from pacas.provider.provider import Provider
 from pacas.provider.quote_mode import QuoteMode
 from pacas.provider.quoter.declared import DeclaredDependency, Sealing
@@ -33,6 +33,8 @@ K, LEVEL, PER_CELL = 3, 2, 10
 
 TOTAL = 100
 """What everything costs, in credits, whatever the support set: enough for ten million neighbours."""
+
+MAX_MATCHES = 1000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -48,7 +50,7 @@ class Dataset:
     quasi_identifiers: tuple[str, ...]
     source: str
     curation: Curation = field(default_factory=lambda: Curation(0))
-    max_matches: int = 1000
+    max_matches: int = MAX_MATCHES
     """The largest class that a request may find; left sides that few rows tell apart need more than the default."""
 
     @property
@@ -129,6 +131,22 @@ class Dataset:
     def __repr__(self) -> str:
         fds = "; ".join(map(str, self.fds))
         return f"Dataset({self.name}, {len(self.truth):,} rows × {len(self.truth.columns)}, {fds})"
+
+
+def curated(
+    name: str,
+    bench: CuratedTable,
+    fds: tuple[FunctionalDependency, ...],
+    hierarchies: Mapping[str, Hierarchy],
+    quasi_identifiers: tuple[str, ...],
+    source: str,
+    max_matches: int = MAX_MATCHES,
+) -> Dataset:
+    """A real data set, on which the dependencies are made to hold."""
+    for fd in fds:
+        bench.hold(fd)
+    truth, match = Relation(bench.table), left_sides(fds)
+    return Dataset(name, truth, fds, hierarchies, match, quasi_identifiers, source, bench.report(), max_matches)
 
 
 def left_sides(fds: tuple[FunctionalDependency, ...]) -> dict[str, MatchingDependency]:

@@ -14,9 +14,8 @@ import pyarrow.compute as pc
 
 from pacas.core.dependency import FunctionalDependency
 from pacas.core.hierarchy import ROOT, Hierarchy
-from pacas.core.relation import Relation
 from pacas.experiments.datasets.curation import CuratedTable
-from pacas.experiments.datasets.dataset import Dataset, left_sides
+from pacas.experiments.datasets.dataset import Dataset, curated
 from pacas.formats.relations.relations import read_relation
 
 NAMES = {
@@ -84,19 +83,10 @@ def load_discharges(data: Path, rows: int | None, seed: int) -> Dataset:
     bench.add("diagnosis", categories["description"].take(found))
     bench.add("body_system", categories["chapter"].take(found))
     bench.require("diagnosis")
-    for fd in FDS:
-        bench.hold(fd)
-    return Dataset(
-        name="discharges",
-        truth=Relation(bench.table),
-        fds=FDS,
-        hierarchies={"diagnosis": diagnoses(categories), "disposition": dispositions()},
-        match=left_sides(FDS),
-        quasi_identifiers=("gender", "age", "race", "county"),
-        source="New York SPARCS inpatient discharges 2020, named by AHRQ's CCSR",
-        curation=bench.report(),
-        max_matches=LARGEST_CLASS,
-    )
+    hierarchies = {"diagnosis": diagnoses(categories), "disposition": dispositions()}
+    identifying = ("gender", "age", "race", "county")
+    source = "New York SPARCS inpatient discharges 2020, named by AHRQ's CCSR"
+    return curated("discharges", bench, FDS, hierarchies, identifying, source, LARGEST_CLASS)
 
 
 def diagnoses(categories: pa.Table) -> Hierarchy:

@@ -19,10 +19,9 @@ import pyarrow.compute as pc
 
 from pacas.core.dependency import FunctionalDependency
 from pacas.core.hierarchy import ROOT, Hierarchy
-from pacas.core.relation import Relation
 from pacas.engine.questions import embedded_engine
 from pacas.experiments.datasets.curation import CuratedTable
-from pacas.experiments.datasets.dataset import Dataset, left_sides
+from pacas.experiments.datasets.dataset import Dataset, curated
 from pacas.formats.relations.relations import read_relation, scan_relation
 
 ROWS = 30_000
@@ -68,18 +67,14 @@ def load_food(data: Path, rows: int | None, seed: int) -> Dataset:
     bench.rewrite("boro", pa.array([place[1] for place in places.values()]).take(borough), "the zip code's borough")
     hierarchies = {"address": _addresses(bench.table, places), "violation_description": _violations(codes)}
     bench.table = bench.table.select(list(COLUMNS))
-    for fd in FDS:
-        bench.hold(fd)
-    return Dataset(
-        name="food",
-        truth=Relation(bench.table),
-        fds=FDS,
-        hierarchies=hierarchies,
-        match=left_sides(FDS),
-        quasi_identifiers=("inspection_type", "boro", "grade"),
-        source="NYC DOHMH restaurant inspections, January 2016",
-        curation=bench.report(),
-        max_matches=LARGEST_CLASS,
+    return curated(
+        "food",
+        bench,
+        FDS,
+        hierarchies,
+        ("inspection_type", "boro", "grade"),
+        "NYC DOHMH restaurant inspections, January 2016",
+        LARGEST_CLASS,
     )
 
 

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 from pacas.core.words import counted
 from pacas.experiments.plots.picture import inside_a_page, write_picture
 from pacas.experiments.plots.style import GREEN, GREY, INK, ORANGE, RED, SOFT, frame, sheet
-from pacas.pages.environment import page_environment
+from pacas.pages.environment import page_environment, standalone_page
 from pacas.pages.pieces import Card
-from pacas.pages.standalone import standalone_page
 from pacas.provider.leak.guessing import GuessedMore
 from pacas.provider.leak.meter import AttributeLeak, DependencyLeak
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from pacas.experiments.plots.picture import inside_a_page, write_picture
 from pacas.experiments.plots.style import INK, SOFT, STACK, frame, log_ticks, sheet
-from pacas.pages.environment import page_environment
-from pacas.pages.standalone import standalone_page
+from pacas.pages.environment import page_environment, standalone_page
 from pacas.suggest.policies.suggested import PolicyPoint, SuggestedPolicy
 
 if TYPE_CHECKING:

@@ -32,9 +32,8 @@ from pacas.experiments.runs.results import Line, Runs
 from pacas.experiments.runs.setting import SHARED, Setting
 from pacas.experiments.verdicts import number
 from pacas.formats.replacing import replacing
-from pacas.pages.environment import page_environment
+from pacas.pages.environment import page_environment, standalone_page
 from pacas.pages.pieces import Card
-from pacas.pages.standalone import standalone_page
 
 
 def write_report(folder: Path, figures: Sequence[Figure], runs: Runs, claims: Sequence[Judged]) -> Path:

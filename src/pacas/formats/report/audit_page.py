@@ -10,9 +10,8 @@ from pacas.core.money import nanocredits, rounded_text
 from pacas.core.rates.schedule import Schedule
 from pacas.core.words import counted
 from pacas.formats.replacing import replacing
-from pacas.pages.environment import page_environment
+from pacas.pages.environment import page_environment, standalone_page
 from pacas.pages.pieces import Bar, Card
-from pacas.pages.standalone import standalone_page
 
 Document = Mapping[str, Any]
 """A part of the audit, as JSON has it."""

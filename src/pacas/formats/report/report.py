@@ -21,8 +21,7 @@ from pacas.errors import FileError
 from pacas.formats.replacing import check_writable, replacing
 from pacas.formats.report.sections import sections
 from pacas.pages.assets import assets
-from pacas.pages.environment import page_environment
-from pacas.pages.standalone import standalone_page
+from pacas.pages.environment import page_environment, standalone_page
 
 T = TypeVar("T")
 

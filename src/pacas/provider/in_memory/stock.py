@@ -17,9 +17,8 @@ from pacas.errors import InputError
 from pacas.protocol.messages import PriceBounds
 from pacas.provider.column import Column
 from pacas.provider.pricing.conflicts import Inquiry
-from pacas.provider.pricing.price_bounds import price_bounds
 from pacas.provider.pricing.price_points import PricePoint, price_point_weights
-from pacas.provider.pricing.prices import CellPrices, Prices
+from pacas.provider.pricing.prices import CellPrices, Prices, price_bounds
 from pacas.provider.pricing.views import Views
 from pacas.provider.safety.covering import covering
 from pacas.provider.safety.linked_values import LinkedValues

@@ -9,9 +9,8 @@ import numpy as np
 from pacas.core.hierarchy import Codes, Hierarchy
 from pacas.core.words import counted
 from pacas.engine.grouping import Ints
-from pacas.provider.lint.finding import ProviderFinding, Severity
+from pacas.provider.lint.finding import ProviderFinding, Severity, balanced
 from pacas.provider.lint.own_rows import OwnRows
-from pacas.provider.lint.remedies import balanced
 from pacas.provider.terms import Terms
 
 

@@ -10,12 +10,11 @@ from pacas.core.toml import toml_list
 from pacas.engine.contract import Engine, Source
 from pacas.provider.lint.dependencies import SHARE
 from pacas.provider.lint.families import only_children, small_families, uneven_families
-from pacas.provider.lint.finding import ProviderFinding, who, worst_first
+from pacas.provider.lint.finding import EVERYBODY, PEOPLE, SEALED, ProviderFinding, who, worst_first
 from pacas.provider.lint.free_quotes import FreeQuotes
 from pacas.provider.lint.own_rows import OwnRows
 from pacas.provider.lint.published import published_dependencies
 from pacas.provider.lint.refusals import refused_everything, refused_nothing
-from pacas.provider.lint.remedies import EVERYBODY, PEOPLE, SEALED
 from pacas.provider.lint.singled_out import finer_matches, found_alone, groups_of_one, protects_everybody
 from pacas.provider.lint.undeclared import undeclared
 from pacas.provider.provider import Provider

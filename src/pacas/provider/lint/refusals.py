@@ -12,10 +12,9 @@ from pacas.core.toml import toml_list, toml_text
 from pacas.engine.grouping import Ints, Mask, combine
 from pacas.protocol.order_of_checks import AMBIGUOUS, UNSAFE
 from pacas.provider.lint.dependencies import linked_attributes
-from pacas.provider.lint.finding import ProviderFinding, who
+from pacas.provider.lint.finding import ProviderFinding, balanced, declared, who
 from pacas.provider.lint.free_quotes import FreeQuotes
 from pacas.provider.lint.own_rows import OwnRows
-from pacas.provider.lint.remedies import balanced, declared
 from pacas.provider.terms import Terms
 
 LITTLE = 0.1

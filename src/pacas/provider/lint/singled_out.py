@@ -11,9 +11,8 @@ from pacas.core.anonymity import Policy
 from pacas.core.toml import toml_list
 from pacas.core.words import counted
 from pacas.engine.grouping import Ints
-from pacas.provider.lint.finding import ProviderFinding
+from pacas.provider.lint.finding import EVERYBODY, ProviderFinding
 from pacas.provider.lint.own_rows import OwnRows
-from pacas.provider.lint.remedies import EVERYBODY
 from pacas.provider.terms import Terms, linking_columns
 
 

@@ -7,10 +7,9 @@ from collections.abc import Iterator
 from pacas.core.words import counted
 from pacas.provider.lint.broken_groups import broken_groups, known_levels
 from pacas.provider.lint.dependencies import TellingDependency, find_dependencies
-from pacas.provider.lint.finding import ProviderFinding
+from pacas.provider.lint.finding import SEALED, ProviderFinding, declared
 from pacas.provider.lint.free_quotes import FreeQuotes
 from pacas.provider.lint.own_rows import OwnRows
-from pacas.provider.lint.remedies import SEALED, declared
 from pacas.provider.terms import Terms
 
 

@@ -32,7 +32,7 @@ from pacas.provider.on_engine.relation_summary import RelationSummary
 from pacas.provider.on_engine.row_subset import RowSubset
 from pacas.provider.on_engine.sparse_sales import SparseSales
 from pacas.provider.pricing.conflicts import Inquiry, MatchedRequests
-from pacas.provider.pricing.price_bounds import price_bounds
+from pacas.provider.pricing.prices import price_bounds
 from pacas.provider.shop.contract import CountedShop, Tell
 from pacas.provider.shop.fingerprint import generated_digest, terms_digests, weights_digest
 from pacas.provider.shop.judging import ladders_of, ladders_without_rows

@@ -14,9 +14,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from pacas.engine.grouping import Ints
+from pacas.protocol.messages import PriceBounds
 from pacas.provider.pricing.conflicts import ConflictSets
 from pacas.provider.pricing.knowledge import Knowledge
-from pacas.provider.support.cell_neighbours import CellNeighbours
+from pacas.provider.support.cell_neighbours import CellNeighbours, candidates_of
+from pacas.provider.support.support_set import ONLY_UPDATES, Generated
+from pacas.provider.terms import Terms
 
 AT_A_TIME = 1 << 15
 """Rows whose neighbours are weighed together: few enough that the arrays on the way stay small."""
@@ -82,3 +85,23 @@ def _sum_by_request(values: Ints, offsets: Ints) -> Ints:
     running = np.concatenate([np.zeros((1, values.shape[1]), dtype=np.int64), np.cumsum(values, axis=0)])
     total: Ints = running[offsets[1:]] - running[offsets[:-1]]
     return total
+
+
+def price_bounds(terms: Terms, attribute: str, weights: Ints) -> tuple[PriceBounds, ...] | None:
+    """At each level the lowest and the highest price for who has bought nothing; None where the data decides them.
+
+    `weights` are the attribute's neighbours', of which only the lowest and the highest count. A row that a policy needs
+    more neighbours of (D7) costs more, and several rows together the sum.
+    """
+    support, tree = terms.support, terms.hierarchies.get(attribute)
+    if not isinstance(support, Generated) or support.size is not None or support.mix != ONLY_UPDATES:
+        return None
+    if tree is None or terms.points or attribute not in terms.simple or not len(weights):
+        return None
+    candidates, ground = candidates_of(tree), np.flatnonzero(tree.is_ground)
+    wanted = np.where(candidates.levels[ground] > 0, np.int32(support.per_cell), np.int32(0))
+    shares = np.array([candidates.share(ground, wanted, below) for below in range(1, tree.height + 1)])
+    told_apart = [shares[level:].sum(axis=0) for level in range(tree.height)]
+    lightest, heaviest = int(weights.min()), int(weights.max())
+    below = [PriceBounds(int(n.min()) * lightest, int(n.max()) * heaviest) for n in told_apart]
+    return (*below, PriceBounds(0, 0))

@@ -25,12 +25,10 @@ from pacas.provider.quoter.guard import Guard
 from pacas.provider.quoter.linked_attributes import LinkedAttributes
 from pacas.provider.quoter.open_rows import OpenRows
 from pacas.provider.quoter.priced_component import PricedComponent
-from pacas.provider.quoter.public_draw import Draw, public_draw
 from pacas.provider.quoter.public_view import PublicView, Reserve
 from pacas.provider.quoter.reserving import reserved_units
-from pacas.provider.quoter.sold_attribute import SoldAttribute
-from pacas.provider.quoter.unit_finder import UnitFinder
-from pacas.provider.quoter.units import Units
+from pacas.provider.quoter.sold_attribute import SoldAttribute, UnitFinder
+from pacas.provider.quoter.units import Draw, Units, public_draw
 
 LEAST_OF_A_CELL = 100
 """Nanocredits that a cell costs at least, so that levels have prices of their own."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from pacas.engine.grouping import Ints, Mask
 from pacas.engine.kept_rows import UnitPairs, cost_of_units
-from pacas.provider.quoter.public_draw import Draw
+from pacas.provider.quoter.units import Draw
 
 
 def reserved_units(group: Ints, unit: Ints, keep: int, draw: Draw, unsold: Mask) -> Mask:

@@ -27,30 +27,7 @@ class Members(NamedTuple):
 
 
 class Margins:
-    """One policy: how many surviving neighbours add or drop each pair, and how many values each group shows.
-
-    Ward A has x and y, ward B has x twice, and each is to show k = 2 values. Neighbour 0 changes the first row to z,
-    neighbour 1 the third row to y, so that A shows three values and B two. A sale of the third row at level 0 would
-    take neighbour 1, and so a value from B; at level 1, the root, it takes nothing.
-
-    >>> from pacas.core.anonymity import Policy
-    >>> from pacas.core.hierarchy import Hierarchy
-    >>> from pacas.engine.codes import CodedColumn
-    >>> from pacas.provider.column import Column
-    >>> from pacas.provider.support.support_set import cells_of
-    >>> med = Column("MED", CodedColumn(np.array([0, 1, 0, 0]), ["x", "y"]), Hierarchy.flat("xyz"), "z")
-    >>> columns = {"WARD": Column("WARD", CodedColumn(np.array([0, 0, 1, 1]), ["A", "B"]), None), "MED": med}
-    >>> cells = {"MED": cells_of("MED", np.array([0, 2]), med.hierarchy.encode(["z", "y"]), med)[0]}
-    >>> from pacas.provider.support.edits import Edits
-    >>> linked = LinkedValues(Policy(["WARD"], ["MED"], {"MED": 0}, 2), columns, cells, Edits.none())
-    >>> margins = Margins(linked)
-    >>> margins.count_cells("MED", np.array([0, 1]), np.array([0, 2]), cells["MED"].divergence, 1)
-    >>> margins.show()
-    >>> margins.shown.tolist(), margins.lacking(alive=2).tolist()
-    ([3, 2], [0, 0])
-    >>> margins.finest_of_few("MED", [2], number=[1], of_row=[0], below=[1])
-    1
-    """
+    """One policy: how many surviving neighbours add or drop each pair, and how many values each group shows."""
 
     def __init__(self, linked: LinkedValues) -> None:
         self.linked = linked

@@ -59,6 +59,11 @@ class Surviving:
     >>> surviving = Surviving(cells, Edits.none(), [linked], {"MED": 1}, rows=4)
     >>> surviving.finest(without_edits("MED", np.array([0, 1, 2]), np.array([0, 2]))).tolist()
     [0, 1]
+    >>> margins = surviving.margins[0]
+    >>> margins.shown.tolist(), margins.lacking(alive=2).tolist()
+    ([3, 2], [0, 0])
+    >>> margins.finest_of_few("MED", [2], number=[1], of_row=[0], below=[1])
+    1
     >>> surviving.apply(without_edits("MED", np.array([0, 1]), np.array([0])), np.array([0]))
     >>> surviving.alive, surviving.margins[0].shown.tolist()
     (1, [2, 2])
