@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import shutil
@@ -270,6 +271,8 @@ def _sell(url: str, folder: Path, rows: int, seconds: float, number: int, proces
     """One process: what it sold a second."""
     with closing(open_ledger(url, folder)) as ledger:
         provider = _provider(ledger, rows)
+        gc.collect()
+        gc.freeze()  # as a service does when it begins
         print("ready", flush=True)
         sys.stdin.readline()
         begun, sold = time.monotonic(), [0] * clients

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from pathlib import Path
 from threading import Event
+from time import monotonic, sleep
 
 import pytest
 from waiting_ledger import told_of_waiting
@@ -41,6 +42,25 @@ def check_knows_all(provider: Provider) -> None:
     assert provider.shop.sales.count == provider.ledger.head().entries - 1
     fresh = shop(provider.ledger)
     assert [provider.quote(of(row)) for row in range(ROWS)] == [fresh.quote(of(row)) for row in range(ROWS)]
+
+
+def test_a_sale_that_waits_for_another_process_takes_in_what_that_one_has_sold_before_its_turn(tmp_path: Path) -> None:
+    path = tmp_path / "l.db"
+    with closing(SqliteLedger(path)) as first, closing(SqliteLedger(path)) as second:
+        selling, waiting = shop(first), shop(second)
+        for row in range(3):
+            selling.sell(of(row), CEILING, f"a{row}")
+        with ThreadPoolExecutor(1) as pool, closing(sqlite3.connect(path, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            sale = pool.submit(waiting.sell, of(3), CEILING, "b")
+            last = monotonic() + 5
+            while waiting.till.known.entries < 4 and monotonic() < last:
+                sleep(0.01)
+            assert waiting.till.known.entries == 4
+            assert not sale.done()
+            other.execute("COMMIT")
+            assert isinstance(sale.result(ENOUGH), Entry)
+        check_knows_all(waiting)
 
 
 def test_a_sale_that_waits_for_another_process_does_not_keep_quotes_from_the_news(

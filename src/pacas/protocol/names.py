@@ -19,7 +19,12 @@ def check_key(idempotency_key: str) -> None:
     check_name(idempotency_key, "an idempotency key")
 
 
+def is_name(name: str) -> bool:
+    """Whether a text has 1 to 256 characters, all of them printable."""
+    return 1 <= len(name) <= NAME_LENGTH and name.isprintable()
+
+
 def check_name(name: str, what: str) -> None:
-    """Raise an InputError unless a text has 1 to 256 characters, all of them printable."""
-    if not 1 <= len(name) <= NAME_LENGTH or not name.isprintable():
+    """Raise an InputError unless a text is a name."""
+    if not is_name(name):
         raise InputError(f"{what} must be 1 to {NAME_LENGTH} printable characters")

@@ -43,8 +43,9 @@ def judged(prices: NDArray[np.int64], matches: Numbers, never_below: Numbers, sa
 
 def not_below(floor: int, ladders: NDArray[np.int64]) -> NDArray[np.int64]:
     """Prices and refusals at all levels, where nobody is sold anything below a level; they are written over."""
-    below = ladders[:, :floor]
-    below[below >= 0] = UNSAFE
+    if floor:
+        below = ladders[:, :floor]
+        below[below >= 0] = UNSAFE
     return ladders
 
 

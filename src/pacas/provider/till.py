@@ -67,6 +67,7 @@ class Till:
             if self._sales.totals() != ledger.totals():
                 raise LedgerBrokenError("the totals of some buyers are not the sums of their purchases")
         self._catch_up()
+        ledger.while_waiting = self._catch_up
         self._sales.make_ready()
         self.keep_checkpoint()
 
@@ -200,17 +201,15 @@ class Till:
         sale = self._shop.judge(order.payment.request, order.buyer)
         if isinstance(sale, Refusal):
             return sale
-        tab = self.tab(order.buyer, now := self._ledger.now())
+        tab = self.tab(order.buyer, now := self._ledger.now())  # the entry's own time says whether terms had ended
         price = tab.charge(self.schedule, sale.price)
         if price > order.payment.ceiling:
             return Refusal(Reason.CEILING)
         if most is not None and self._is_beyond(most, order.buyer, tab, tab.bought(sale.price, None)):
             return Refusal(Reason.CREDIT)
-        purchase = self._shop.purchase(sale, order.payment.request, order.buyer, order.payment.key)
+        purchase = self._shop.purchase(sale, order.payment.request, order.buyer, order.payment.key, now)
         if not tab.schedule(self.schedule).is_flat:
             purchase = replace(purchase, price=price, listed=sale.price)
-        if tab.has_terms:  # the entry's own time says whether they had ended
-            purchase = replace(purchase, time=now)
         return sale, purchase
 
     def _cleared(self, circle: Circle, order: SaleOrder, most: int | None) -> tuple[Any, Purchase] | Refusal:

@@ -120,10 +120,10 @@ class InMemoryShop:
         known, judged = self.sales.known(buyer), self.sales.judged(buyer)
         return ladders_of(asked, self.stock.prices, known, judged, height, self.terms.max_matches)
 
-    def purchase(self, sale: InMemorySale, request: Request, buyer: str, key: str) -> Purchase:
+    def purchase(self, sale: InMemorySale, request: Request, buyer: str, key: str, time: int | None) -> Purchase:
         rows = None if sale.sets is None else tuple(sale.sets.rows.tolist())  # a slot is found again at once
         answer = self.stock.inquiries[request.attribute].value(sale.row, request.level)
-        return Purchase(buyer, key, request, sale.price, answer, rows)
+        return Purchase(buyer, key, request, sale.price, answer, rows, time)
 
     def add(self, sale: InMemorySale, purchase: Purchase) -> None:
         if sale.sets is None:

@@ -18,15 +18,15 @@ A provider opens its ledger before it sells. The seed of a ledger that is there 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Protocol
 
 from pacas.core.rates.tab import Tab
-from pacas.errors import InputError, KeyReusedError, LedgerBrokenError, LedgerChangedError, StorageError
+from pacas.errors import KeyReusedError, LedgerBrokenError, LedgerChangedError, StorageError
 from pacas.protocol.messages import Request
-from pacas.protocol.names import check_buyer, check_key
+from pacas.protocol.names import check_buyer, check_key, is_name
 from pacas.provider.ledger.account_change import AccountChange
 from pacas.provider.ledger.accounts import Account, Change
 from pacas.provider.ledger.chain import (
@@ -81,7 +81,7 @@ class Store(Records, Protocol):
         Look through the buyer's own records if they are few among all, else through all of them from there on.
         """
 
-    def look_ahead(self, purchases: Sequence[tuple[str, str]]) -> None:
+    def look_ahead(self, purchases: Iterable[tuple[str, str]]) -> None:
         """These buyers and keys are asked for next; only inside a transaction."""
 
     def total(self, buyer: str) -> Total:
@@ -114,6 +114,8 @@ class Ledger(ABC):
     """What tells entries when they are written, in seconds since 1970."""
     _opened: Opening | None = None
     """What this process has opened it with."""
+    while_waiting: Callable[[], None] = staticmethod(lambda: None)
+    """What a thread does meanwhile that waits for another process's transaction to end."""
 
     @abstractmethod
     def transaction(self) -> AbstractContextManager[None]:
@@ -345,14 +347,8 @@ class Ledger(ABC):
 
     def look_ahead(self, purchases: Iterable[tuple[str, str]]) -> None:
         """Buyers and keys that are asked for in the transaction that goes on: a store may read all of it at once."""
-        named = []
-        for buyer, key in purchases:
-            with suppress(InputError):  # who asks for it is told
-                check_buyer(buyer)
-                check_key(key)
-                named.append((buyer, key))
-        with self._store() as store:
-            store.look_ahead(named)
+        with self._store() as store:  # who asks for what can be no name is told
+            store.look_ahead((buyer, key) for buyer, key in purchases if is_name(buyer) and is_name(key))
 
     def check_holds(self, noted: Head) -> None:
         """Raise if the ledger no longer holds a head that was noted; until the first sale it may begin anew."""

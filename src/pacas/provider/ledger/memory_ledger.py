@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from itertools import islice
 from operator import attrgetter
@@ -99,7 +99,7 @@ class _MemoryStore:
         sequence = self._bought.get((buyer, idempotency_key))
         return None if sequence is None else self.record(sequence)
 
-    def look_ahead(self, purchases: Sequence[tuple[str, str]]) -> None:
+    def look_ahead(self, purchases: Iterable[tuple[str, str]]) -> None:
         pass
 
     def bought_by(self, buyer: str, after: int, limit: int, *, few: bool) -> list[Record]:

@@ -167,9 +167,9 @@ class EngineShop:
 
     # ---- sales --------------------------------------------------------------------------------------------------
 
-    def purchase(self, sale: EngineSale, request: Request, buyer: str, key: str) -> Purchase:
+    def purchase(self, sale: EngineSale, request: Request, buyer: str, key: str, time: int | None) -> Purchase:
         rows = None if request.attribute in self._found_again else sale.rows
-        return Purchase(buyer, key, request, sale.price, sale.value, rows)
+        return Purchase(buyer, key, request, sale.price, sale.value, rows, time)
 
     def add(self, sale: EngineSale, purchase: Purchase) -> None:
         self.sales.add(purchase, sale.rows)

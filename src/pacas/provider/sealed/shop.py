@@ -106,8 +106,8 @@ class SealedShop:
             floor = quoter.floor(attribute, unit, self.sales.opened)
         return judged_at(level, matches, never_below, floor, price)
 
-    def purchase(self, sale: SealedSale, request: Request, buyer: str, key: str) -> Purchase:
-        return Purchase(buyer, key, request, sale.price, self._answer(sale, request), None)
+    def purchase(self, sale: SealedSale, request: Request, buyer: str, key: str, time: int | None) -> Purchase:
+        return Purchase(buyer, key, request, sale.price, self._answer(sale, request), None, time)
 
     def _answer(self, sale: SealedSale, request: Request) -> str:
         """The one place where a private value is read. At the root nothing is told, and nothing need be read."""

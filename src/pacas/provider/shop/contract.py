@@ -225,8 +225,8 @@ class Shop(Protocol[S]):
         """Whether one request is sold at its level, and at which price."""
         ...
 
-    def purchase(self, sale: S, request: Request, buyer: str, key: str) -> Purchase:
-        """What the ledger is told of a sale."""
+    def purchase(self, sale: S, request: Request, buyer: str, key: str, time: int | None) -> Purchase:
+        """What the ledger is told of a sale that is made at this time."""
         ...
 
     def add(self, sale: S, purchase: Purchase) -> None:

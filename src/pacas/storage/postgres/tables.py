@@ -13,7 +13,7 @@ do so waits for that before anybody is told of it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -245,13 +245,14 @@ class PostgresTables:
 
     # ---- statements ------------------------------------------------------------------------------------------------
 
-    def look_ahead(self, purchases: Sequence[tuple[str, str]]) -> None:
+    def look_ahead(self, purchases: Iterable[tuple[str, str]]) -> None:
         """Read all that sales to these buyers need, and what was bought with these keys, in one round trip."""
-        looks = [self._cursor.mogrify("EXECUTE pacas_look (%s, %s)", pair) for pair in purchases]
+        named = list(purchases)
+        looks = [self._cursor.mogrify("EXECUTE pacas_look (%s, %s)", pair) for pair in named]
         if not looks:
             return
         text, self._waiting = self._waiting + "; ".join(looks), ""
-        for (buyer, key), rows in zip(purchases, self._send(text)[-len(looks) :], strict=True):
+        for (buyer, key), rows in zip(named, self._send(text)[-len(looks) :], strict=True):
             self._looked_up[buyer, key] = self._take_in(buyer, rows)
 
     def _take_in(self, buyer: str, rows: list[tuple[Any, ...]]) -> Record | None:

@@ -63,7 +63,7 @@ class SqliteLedger(DatabaseLedger):
         self._second_tables = SqliteTables(self._second)
         with faults_as_storage_errors(path):
             self._tables.head()  # from now on there is a log beside the file
-        self._places = {file: _identity(file) for file in (path, path.with_name(f"{path.name}-wal"))}
+        self._places = {file: _identity(file) for file in (str(path), f"{path}-wal")}
         """Which files these are: who swaps or removes one takes away what is written to it."""
 
     def __repr__(self) -> str:
@@ -117,23 +117,25 @@ class SqliteLedger(DatabaseLedger):
     def _begin_alone(self) -> None:
         """Begin when no other process writes, and look often: who sells many leaves but short gaps between them.
 
-        SQLite's own waiting comes to 0.1 s between two looks, and would miss nearly all of them.
+        SQLite's own waiting comes to 0.1 s between two looks, and would miss nearly all of them. What others have sold
+        meanwhile is taken in between two looks: afterwards all would wait for it.
         """
-        execute, last = self._connection.execute, monotonic() + self._patience
-        execute("PRAGMA busy_timeout = 0")
-        try:
-            while not self._has_begun(monotonic() < last):
-                sleep(LOOK)
-        finally:
-            execute(f"PRAGMA busy_timeout = {int(self._patience * 1000)}")
+        last = monotonic() + self._patience
+        while not self._has_begun(monotonic() < last):
+            self.while_waiting()
+            sleep(LOOK)
 
     def _has_begun(self, may_wait: bool) -> bool:
+        execute = self._connection.execute
+        execute("PRAGMA busy_timeout = 0")
         try:
-            self._connection.execute("BEGIN IMMEDIATE")
+            execute("BEGIN IMMEDIATE")
         except sqlite3.OperationalError as error:
             if may_wait and is_busy(error):
                 return False
             raise
+        finally:
+            execute(f"PRAGMA busy_timeout = {int(self._patience * 1000)}")
         return True
 
     def _commit(self) -> None:
@@ -157,10 +159,10 @@ class SqliteLedger(DatabaseLedger):
         """The files that are open are those that others will find."""
         for file, identity in self._places.items():
             if _identity(file) != identity:
-                raise LedgerWentBackError(f"{file.name} was removed or replaced by another file")
+                raise LedgerWentBackError(f"{os.path.basename(file)} was removed or replaced by another file")
 
 
-def _identity(path: Path) -> tuple[int, int] | None:
+def _identity(path: str) -> tuple[int, int] | None:
     try:
         found = os.stat(path)
     except OSError:

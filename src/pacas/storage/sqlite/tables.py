@@ -11,7 +11,7 @@ placeholders. A purchase writes as few pages as can be: their syncing is what a 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterable
 from functools import partial
 
 from pacas.provider.ledger.accounts import Account
@@ -81,7 +81,7 @@ class SqliteTables:
     def bought(self, buyer: str, idempotency_key: str) -> Record | None:
         return self._first(f"{_ENTRY} WHERE buyer = ? AND idempotency_key = ?", (buyer, idempotency_key))
 
-    def look_ahead(self, purchases: Sequence[tuple[str, str]]) -> None:
+    def look_ahead(self, purchases: Iterable[tuple[str, str]]) -> None:
         pass  # to ask once more takes no time here
 
     def bought_by(self, buyer: str, after: int, limit: int, *, few: bool) -> list[Record]:
