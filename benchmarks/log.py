@@ -6,7 +6,6 @@ import tempfile
 import time
 from contextlib import closing
 from dataclasses import replace
-from itertools import islice
 from pathlib import Path
 
 import pacas
@@ -45,8 +44,8 @@ def chapter(folder: Path, *, small: bool) -> str:
         kept.mkdir()
         (Path(place) / "key.pem").write_text(key.public_key)
         selling = TreeLog(ledger, key)  # as it was before the last were sold: each gets a head of its own
-        for one in islice(ledger.hashes_after(EMPTY), entries + 1 - receipts):
-            selling._append(one)
+        hashes = [one for some in ledger.hashes_after(EMPTY) for one in some]
+        selling._extend(hashes[: entries + 1 - receipts])
         last = list(ledger.entries(entries + 1 - receipts))
         start = time.process_time()
         for entry in last:

@@ -27,8 +27,18 @@ MANY = [str(number).encode() for number in range(70)]
 def tree_of(leaves: list[bytes]) -> MerkleTree:
     tree = MerkleTree()
     for leaf in leaves:
-        tree.append(leaf)
+        tree.extend([leaf])
     return tree
+
+
+@pytest.mark.parametrize("at_a_time", [1, 2, 3, 5, 8, 69, 70])
+@pytest.mark.parametrize("first", [0, 1, 2, 3, 7, 8])
+def test_leaves_may_come_many_at_a_time(first: int, at_a_time: int) -> None:
+    tree = tree_of(MANY[:first])
+    for start in range(first, len(MANY), at_a_time):
+        tree.extend(MANY[start : start + at_a_time])
+        tree.extend([])
+    assert [tree.root(size) for size in range(len(MANY) + 1)] == [merkle.mth(MANY[:size]) for size in range(71)]
 
 
 def test_the_roots_are_those_that_certificate_transparency_tests_with() -> None:

@@ -7,8 +7,9 @@ that a tree has grown out of an earlier one and that nothing in it was altered. 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from hashlib import sha256
+from itertools import count
 
 BYTES = 32
 EMPTY_ROOT = sha256(b"").digest()
@@ -24,25 +25,29 @@ def node_hash(left: bytes, right: bytes) -> bytes:
 
 
 class MerkleTree:
-    """The hashes of all whole subtrees, 64 bytes for each leaf; to append takes two hashes on average."""
+    """The hashes of all whole subtrees, 64 bytes for each leaf; to add one takes two hashes on average."""
 
     def __init__(self) -> None:
         self.size = 0
         self._levels: list[bytearray] = [bytearray()]
         """Per height h: of every 2ʰ leaves in turn, the hash of their subtree."""
 
-    def append(self, content: bytes) -> None:
-        """Add a leaf."""
-        found, index = leaf_hash(content), self.size
-        self.size += 1
-        for height in range(self.size.bit_length()):
+    def extend(self, contents: Iterable[bytes]) -> None:
+        """Add leaves; many at a time take less each."""
+        found, first = [leaf_hash(content) for content in contents], self.size
+        self.size += len(found)
+        for height in count():
+            if not found:
+                return
             if height == len(self._levels):
                 self._levels.append(bytearray())
-            self._levels[height] += found
-            if not index & 1:
-                return
-            found = node_hash(self._whole(height, index - 1), found)
-            index >>= 1
+            level = self._levels[height]
+            level += b"".join(found)
+            first, whole = first >> 1, len(level) // (2 * BYTES)
+            found = [
+                sha256(b"\1" + level[place : place + 2 * BYTES]).digest()
+                for place in range(first * 2 * BYTES, whole * 2 * BYTES, 2 * BYTES)
+            ]
 
     def root(self, size: int | None = None) -> bytes:
         """The root of the first `size` leaves, or of all."""

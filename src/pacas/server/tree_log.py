@@ -54,7 +54,7 @@ class TreeLog:
 
     def _take_in(self, entry: Entry) -> None:
         if (entry.sequence, entry.previous) == self._last:
-            self._append(entry.hash)
+            self._extend([entry.hash])
         elif entry.sequence >= self._last.entries:
             self._catch_up()
 
@@ -89,9 +89,9 @@ class TreeLog:
         """Take in what is in the ledger; an opening alone may be another by the time something is sold."""
         if self._last.entries == 1:
             self._tree, self._last = MerkleTree(), EMPTY
-        for one in self._ledger.hashes_after(self._last):
-            self._append(one)
+        for some in self._ledger.hashes_after(self._last):
+            self._extend(some)
 
-    def _append(self, entry_hash: str) -> None:
-        self._tree.append(bytes.fromhex(entry_hash))
-        self._last = Head(self._tree.size, entry_hash)
+    def _extend(self, hashes: Sequence[str]) -> None:
+        self._tree.extend(map(bytes.fromhex, hashes))
+        self._last = Head(self._tree.size, hashes[-1])

@@ -18,9 +18,10 @@ A provider opens its ledger before it sells. The seed of a ledger that is there 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
+from itertools import count
 from typing import Protocol
 
 from pacas.core.rates.tab import Tab
@@ -331,17 +332,22 @@ class Ledger(ABC):
                 page = store.page(before.entries, PAGE)
         return entries
 
-    def hashes_after(self, known: Head) -> Iterator[str]:
-        """The hashes of the entries after a head that was known, in order, each linked to the one before."""
+    def hashes_after(self, known: Head) -> Iterator[Sequence[str]]:
+        """The hashes of the entries after a head that was known, page by page, each linked to the one before."""
         before = known
         while True:
             with self._store() as store:
                 links = store.links(before.entries, PAGE)
-            for sequence, previous, found in links:
-                if (sequence, previous) != before:
-                    raise LedgerBrokenError(f"entry {before.entries} does not follow the one before it", before.entries)
-                yield found
-                before = Head(sequence + 1, found)
+            if not links:
+                return
+            hashes = [found for _, _, found in links]
+            linked = zip(count(before.entries), [before.hash, *hashes], hashes, strict=False)
+            for expected, link in zip(linked, links, strict=False):
+                if expected != link:
+                    broken = expected[0]
+                    raise LedgerBrokenError(f"entry {broken} does not follow the one before it", broken)
+            yield hashes
+            before = Head(before.entries + len(links), hashes[-1])
             if len(links) < PAGE:
                 return
 
