@@ -146,7 +146,7 @@ def test_it_goes_on_without_one_that_is_away_and_pays_nothing_twice(
         (of_a,) = [one for one in told["providers"] if one["name"] == "A"]
         assert "127.0.0.1" in of_a["away"] and of_a["spent"] * 10**9 == pytest.approx(sold)
         lines = done.err.splitlines()
-        assert [line for line in lines if line.startswith("pacas: A is left out: ")]
+        assert [line for line in lines if line.startswith("pacas: A is away, and called again at the end: ")]
         assert "pacas: A: the run goes on with what is recorded of it, and may call it again at the end" in lines
         assert lines[-1] == f"pacas: A: {of_a['away']}"
         assert any((folder / "out.csv.receipts" / "A").iterdir()) and "A/receipt-" in Path("changes.csv").read_text()
@@ -396,3 +396,88 @@ def test_a_review_keeps_what_is_published_for_whoever_goes_on(
         assert done.code == 0, done.err
         found[seller].open()
         money(json.loads(done.out), found)
+
+
+def reopening(found: Office, what: str, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Open an office once the journal has been told so much of something; it was away till then."""
+    real, back = getattr(Journal, what), list[int]()
+
+    def reopened(journal: Journal, *told: Any) -> None:
+        real(journal, *told)
+        if not back:
+            back.append(1)
+            found.open()
+
+    monkeypatch.setattr(Journal, what, reopened)
+    return back
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_one_that_is_away_when_a_run_begins_sells_at_its_end(
+    pacas: Any, folder: Path, monkeypatch: pytest.MonkeyPatch, strategy: str
+) -> None:
+    """A and B are there, and find nobody; C is back before the end. The run is looked at again while C is away."""
+    with offices(folder) as found:
+        found["C"].close()
+        for name in ("A", "B"):
+            monkeypatch.setattr(type(found[name].provider), "quote_batch", _only_of(found["C"].provider))
+        with monkeypatch.context() as patch:
+            reopening(found["C"], "quoted", patch)
+            done = pacas(*command(strategy, "--receipts", "receipts"))
+        assert done.code in (0, 3), done.err
+        told = json.loads(done.out)
+        money(told, found)
+        assert "pacas: C is away, and called again at the end: no provider answers" in done.err
+        assert {one["provider"] for one in told["purchases"]} == {"C"} and found["C"].charged
+        (of_c,) = [one for one in told["providers"] if one["name"] == "C"]
+        assert of_c["away"] is None and of_c["reliability"]
+        assert len([*Path("receipts/C").iterdir()]) == of_c["purchases"]
+        recorded = recorded_run(Path("out.csv.journal"))
+        assert recorded is not None and recorded.joined["C"].buyer == f"ann at http://127.0.0.1:{found['C'].port}"
+        found["C"].close()
+        again = pacas(*command(strategy, "--resume"))
+        assert again.code == done.code and json.loads(again.out)["purchases"] == told["purchases"], again.err
+        assert "pacas: C: the run goes on with what is recorded of it" in again.err
+        without = [word for word in command(strategy, "--resume") if not word.startswith("C=")]
+        without.pop(len(without) - 1 - without[::-1].index("--provider"))
+        assert "C: not there now, or not named, and the run was begun with it" in pacas(*without).err
+        found["C"].open()
+
+
+def _only_of(provider: Any) -> Any:
+    """Quotes of one provider; of all others none: they find nobody."""
+    real = type(provider).quote_batch
+
+    def quoted(self: Any, *what: Any, **how: Any) -> Any:
+        ladders = real(self, *what, **how)
+        if self is not provider:
+            ladders.prices[:] = -1
+        return ladders
+
+    return quoted
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_an_order_that_nobody_answered_is_settled_by_resume(
+    pacas: Any, folder: Path, ended: Callable[..., None], strategy: str
+) -> None:
+    """A was sent an order, and was away to the end of the run: once it is back, it is charged once, and told."""
+    with offices(folder) as found:
+
+        def ordered() -> None:
+            orders = [line for line in Path("out.csv.journal").read_text().splitlines() if '"ordering"' in line]
+            if orders and '"provider":"A"' in orders[-1]:
+                raise Ended
+
+        with pytest.raises(Ended):
+            ended(strategy, ordered)
+        found["A"].close()
+        told = json.loads(pacas(*command(strategy, "--resume")).out)
+        assert told["may_have_cost"]
+        found["A"].open()
+        money(told, found)
+        settled = json.loads(pacas(*command(strategy, "--resume")).out)
+        assert not settled["may_have_cost"] and found["A"].charged
+        assert round(settled["spent"] * 10**9) == sum(office.charged for office in found.values())
+        recorded = recorded_run(Path("out.csv.journal"))
+        assert recorded is not None and recorded.is_done

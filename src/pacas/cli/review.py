@@ -136,6 +136,8 @@ def _review_job(
         markets=market.markets,
         buyer=market.buyer,
         published=market.published(),
+        late=market.late,
+        accounts=market.accounts,
         receipts=market.receipts,
         receipts_folder=folder,
         verify={name: _verifying(one) for name, one in _named(reach).items() if folder is not None and one.signs},

@@ -138,6 +138,7 @@ class SafeClean:
         observer: Observer | None = None,
         engine: Engine[Any] | None = None,
         dry_run: bool = False,
+        away: Mapping[str, Marketplace] | None = None,
     ) -> Cleaning:
         """Repair a table in memory, or a file's (`pacas.scan_relation`), with what the marketplace sells.
 
@@ -145,7 +146,8 @@ class SafeClean:
         a dry run nothing is paid: the answers, and so the relation, are supposed, and quotes are those of now.
 
         Several marketplaces, by name, are asked together: what they and the table itself say is weighed against each
-        other, within the one budget.
+        other, within the one budget. Who of them does not answer is called again at the end, and so are those that are
+        known to be `away` now.
         """
         source = as_source(data)
         SchemaError.check_there(self.columns, source.columns, source.name)
@@ -153,13 +155,13 @@ class SafeClean:
             fd.check(source.columns, source.name)
         engine = engine_for(data, engine)
         run, observer = run or uuid4().hex, observer or Observer()
-        found = self.sellers(marketplace, source)
+        found = self.sellers(marketplace, source, away or {})
         buyer: Purchaser
         if None in found.sellers:
             buyer = Purchaser(*found.sellers[None], self.budget, run, observer, supposing=dry_run)
         else:
             several = {str(name): seller for name, seller in found.sellers.items()}
-            buyer = PanelPurchaser(several, self.budget, run, observer, supposing=dry_run)
+            buyer = PanelPurchaser(several, self.budget, run, observer, supposing=dry_run, late=found.late)
         hierarchies = all_hierarchies(found.catalogue, self.hierarchies, source)
         cells = numbered(self._found, source, engine)
         check_attributes(cells, source)
@@ -198,15 +200,15 @@ class SafeClean:
                 )
         return PanelStrategy(ALLOCATIONS[self.choices["allocation"]], self.choices["rounds"])
 
-    def sellers(self, markets: Markets, source: Source) -> FoundSellers:
+    def sellers(self, markets: Markets, source: Source, away: Mapping[str, Marketplace]) -> FoundSellers:
         """The provider, or those of several that can be bought from, and what each sells of what may need a repair."""
 
         def wanted(catalogue: Mapping[str, Offer]) -> set[str]:
             return self.wanted(catalogue, source)
 
         if isinstance(markets, Mapping):
-            if len(markets) != 1:
-                return find_sellers(markets, self.columns, wanted, source, self.max_level)
+            if len(markets) + len(away) != 1:
+                return find_sellers(markets, self.columns, wanted, source, self.max_level, away)
             markets = next(iter(markets.values()))
         check_marketplace(markets)
         market = in_own_names(markets, self.columns)
@@ -228,7 +230,8 @@ class SafeClean:
 
     def _columns(self, source: Source, engine: Engine[Any], buyer: Purchaser) -> list[str] | None:
         """The columns to open; None for all: a text is read as a whole, and any column may bear witness."""
-        if self.strategy == WEIGH or _is_read_at_once(source, engine):
+        is_one_late = isinstance(buyer, PanelPurchaser) and bool(buyer.late)
+        if self.strategy == WEIGH or is_one_late or _is_read_at_once(source, engine):
             return None
         named = {a for fd in self.fds for a in fd.attributes} | self._found.attributes | buyer.columns
         return [column for column in source.columns if column in named]

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 from pacas.client.buying.offers import Offered
+from pacas.client.buying.panel import PanelPurchaser
 from pacas.client.buying.purchaser import Purchaser
 from pacas.client.buying.question import Question
 from pacas.client.outcome.changes import Changes
@@ -38,7 +39,9 @@ class Task:
 
     @property
     def used(self) -> list[str]:
-        """The columns that matter, in their order."""
+        """The columns that matter, in their order: all of them, while somebody may come who looks rows up by others."""
+        if isinstance(self.buyer, PanelPurchaser) and self.buyer.late:
+            return list(self.source.columns)
         named = {a for fd in self.fds for a in fd.attributes} | {*self.named} | self.buyer.columns
         return [column for column in self.source.columns if column in named]
 

@@ -31,6 +31,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from threading import RLock
+from types import MappingProxyType
 from typing import Any
 from uuid import uuid4
 
@@ -58,6 +59,7 @@ from pacas.formats.journal_lines import (
     Done,
     Edited,
     Header,
+    Joined,
     Ordered,
     Quoted,
     Recorded,
@@ -83,7 +85,7 @@ class Journal(Observer):
     `parts` is all that the outcome of a run follows from, by name; a journal with other parts is of another run.
     Without `resume`, a journal must not be there, unless it is of a run that was done: that one is replaced, with the
     first order or at the end. `catalogues` are kept in the journal of a new run: what is public of providers that may
-    be away when it is continued.
+    be away when it is continued. `accounts` are those at the providers that may come later: known by then.
     """
 
     def __init__(
@@ -93,8 +95,9 @@ class Journal(Observer):
         *,
         resume: bool = False,
         catalogues: Mapping[str, Mapping[str, Offer]] | None = None,
+        accounts: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
-        self._path = path
+        self._path, self._accounts = path, accounts
         self._one_at_a_time = RLock()  # edits come from other threads than the run's
         self._file = _open_alone(path)
         try:
@@ -190,6 +193,7 @@ class Journal(Observer):
 
     def ordering(self, *steps: PlannedStep) -> None:
         self._pays, self._ordered = True, self._held is None
+        self._recorded.is_done = False
         first = next(step.step for step in steps if isinstance(step, Order))
         lines = [
             Ordered.of(step) if isinstance(step, Order) else settled_line(number, step)
@@ -213,6 +217,17 @@ class Journal(Observer):
 
     def quoted(self, number: int, prices: Ints) -> None:
         self._tell(Quoted(quoted=number, prices=prices.tolist()).encode())
+
+    def recall_joined(self, provider: str) -> bool | None:
+        known = self._recorded.joined.get(provider)
+        return None if known is None else known.is_there
+
+    def joined(self, provider: str, offers: Mapping[str, Offer] | None) -> None:
+        buyer = self._accounts.get(provider)
+        kept = KeptCatalogues.of({provider: offers}) if offers is not None and buyer is not None else None
+        line = Joined(joined=provider, is_there=offers is not None, buyer=buyer, catalogues=kept)
+        self._tell(line.encode())
+        self._recorded.joined[provider] = line
 
     def settled(self, step: int, outcome: BoughtValue | Unrepaired) -> None:
         self._tell(settled_line(step, outcome).encode())

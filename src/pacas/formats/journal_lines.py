@@ -205,6 +205,17 @@ class Withdrawn(JournalLine):
     withdrawn: int
 
 
+class Joined(JournalLine):
+    """One of several providers that was away at first was called: whether it was there, and what it offers."""
+
+    joined: str
+    is_there: bool
+    buyer: str | None = None
+    """The account there, where it is at a URL."""
+    catalogues: KeptCatalogues | None = None
+    """What it offers, if it may be away when the run is continued."""
+
+
 class Edited(JournalLine):
     """What was done by hand: cells that get a value, or, without one, what was given."""
 
@@ -294,6 +305,8 @@ class Recorded:
     """At any time, after the end, too."""
     rejections: list[RejectedPlace] = field(default_factory=list)
     """The attributes, rows and providers of orders that are not to be paid."""
+    joined: dict[str, Joined] = field(default_factory=dict)
+    """By name: those of several that were away at first, and have been called."""
     unanswered: dict[str, Order] = field(default_factory=dict)
     """By key: orders that were approved and of which it is not known whether they were paid."""
     ahead: ApprovedAhead = field(default_factory=ApprovedAhead)
@@ -305,12 +318,15 @@ class Recorded:
         """Know what the next line tells; False if it is not one that can follow."""
         steps, planned = len(self.outcomes), len(self.outcomes) + len(self.pending)
         match line:
-            case Ordered() if not self.is_done and line.ordering in (steps, planned):
+            case Ordered() if line.ordering in (steps, planned) and (not self.is_done or line.key in self.unanswered):
                 order = line.order()
+                self.is_done = False  # what nobody had answered is asked about again
                 self.pending = [order] if line.ordering == steps else [*self.pending, order]
                 self.ahead.ordered(order)
             case Quoted() if not self.is_done and line.quoted == len(self.quotes):
                 self.quotes.append(line.array())
+            case Joined() if not self.is_done and line.joined not in self.joined:
+                self.joined[line.joined] = line
             case SettledUnrepaired() if self.pending and line.settled == planned:
                 self.pending.append(line.unrepaired())
             case SettledPurchase() | SettledUnrepaired() if not self.is_done and line.settled == steps:
@@ -346,7 +362,7 @@ class Recorded:
         return True
 
 
-Line = Ordered | Quoted | SettledPurchase | SettledUnrepaired | Withdrawn | Edited | Rejected | Approved | Done
+Line = Ordered | Quoted | Joined | SettledPurchase | SettledUnrepaired | Withdrawn | Edited | Rejected | Approved | Done
 _LINE: TypeAdapter[Line] = TypeAdapter(Line)
 
 

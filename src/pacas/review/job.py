@@ -13,6 +13,7 @@ from pacas.client.buying.sellers import FoundSellers, Markets
 from pacas.client.safe_clean import SafeClean
 from pacas.engine.contract import Engine, Source, Table
 from pacas.formats.journal import offers_digests, run_parts
+from pacas.protocol.marketplace import Marketplace
 from pacas.protocol.messages import Offer
 from pacas.remote.verifying import CheckedReceipts
 
@@ -59,6 +60,10 @@ class ReviewJob:
     buyer: str | Mapping[str, str]
     published: Mapping[str, Mapping[str, Offer]] = field(default_factory=dict)
     """What those of several providers offer that may be away when the review is taken up again."""
+    late: Mapping[str, Marketplace] = field(default_factory=dict)
+    """Those of several that are called at the end."""
+    accounts: Mapping[str, str] = field(default_factory=dict)
+    """Who buys at those at URLs that have been opened by now."""
     receipts: Callable[[], Mapping[str, str]]
     """The names of the receipts that are kept by now, by purchase; those of several providers in their folders."""
     receipts_folder: Path | None
@@ -76,12 +81,13 @@ class ReviewJob:
     @cached_property
     def found(self) -> FoundSellers:
         """Who can be bought from, by the client's own names."""
-        return self.cleaner.sellers(self.markets, self.source)
+        return self.cleaner.sellers(self.markets, self.source, self.late)
 
     @property
     def sellers(self) -> Mapping[str | None, Seller]:
-        """By name, or None for one alone."""
-        return self.found.sellers
+        """By name, or None for one alone; those that were away at first, once they are there."""
+        came: dict[str | None, Seller] = {n: one.call() for n, one in self.found.late.items() if n in self.accounts}
+        return {**self.found.sellers, **came}
 
     @property
     def is_panel(self) -> bool:

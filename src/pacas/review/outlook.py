@@ -266,7 +266,7 @@ def _looked_over(cleaning: Cleaning) -> Written:
 
 
 def _dry(job: ReviewJob, observer: Replay) -> Cleaning:
-    return job.cleaner.clean(job.source, job.markets, observer=observer, engine=job.engine, dry_run=True)
+    return job.cleaner.clean(job.source, job.markets, observer=observer, engine=job.engine, dry_run=True, away=job.late)
 
 
 def _planning(run: Run, recalled: Recalled) -> Replay:

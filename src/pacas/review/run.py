@@ -6,8 +6,9 @@ by another review or by `pacas clean --resume`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from threading import Thread
+from types import MappingProxyType
 from typing import NamedTuple
 
 from pacas.client.outcome.cleaning import Cleaning
@@ -17,6 +18,7 @@ from pacas.core.histogram import Ints
 from pacas.errors import FileError, PacasError
 from pacas.formats.journal import Journal, recorded_run
 from pacas.formats.relations.cleaned import write_cleaned
+from pacas.protocol.messages import Offer
 from pacas.review.approvals import Approvals, Stopped
 from pacas.review.job import ReviewJob
 
@@ -38,6 +40,8 @@ class Recalled(NamedTuple):
 
     outcomes: tuple[BoughtValue | Unrepaired, ...]
     quotes: tuple[Ints, ...]
+    joined: Mapping[str, bool] = MappingProxyType({})
+    """Of those of several that were away at first and have been called: who was there."""
 
     @property
     def spent(self) -> int:
@@ -65,6 +69,7 @@ class Run:
         self._written: int | None = None
         self._outcomes: list[BoughtValue | Unrepaired] = []
         self._quotes: list[Ints] = []
+        self._joined: dict[str, bool] = {}
         self.journal = _journal(job, anew)
         self.approvals = Approvals(self.journal, changed)
         self._thread = Thread(target=self._work, name="review run", daemon=True)
@@ -102,7 +107,7 @@ class Run:
 
     @property
     def recalled(self) -> Recalled:
-        return Recalled(tuple(self._outcomes), tuple(self._quotes))
+        return Recalled(tuple(self._outcomes), tuple(self._quotes), dict(self._joined))
 
     @property
     def has_paid(self) -> bool:
@@ -128,7 +133,12 @@ class Run:
         job = self.job
         try:
             cleaning = job.cleaner.clean(
-                job.source, job.markets, run=self.journal.run, observer=_Watching(self), engine=job.engine
+                job.source,
+                job.markets,
+                run=self.journal.run,
+                observer=_Watching(self),
+                engine=job.engine,
+                away=job.late,
             )
             self._is(WRITING)
             self.final = cleaning
@@ -200,6 +210,15 @@ class _Watching(Relaying):
         super().quoted(number, prices)
         self._run._quotes.append(prices)
 
+    def recall_joined(self, provider: str) -> bool | None:
+        recalled = super().recall_joined(provider)
+        self._run._joined |= {} if recalled is None else {provider: recalled}
+        return recalled
+
+    def joined(self, provider: str, offers: Mapping[str, Offer] | None) -> None:
+        super().joined(provider, offers)
+        self._run._joined[provider] = offers is not None
+
     def progressed(self, progress: Progress) -> None:
         self._run.progress = progress
         self._run._is(RUNNING)
@@ -224,6 +243,10 @@ class Replay(Observer):
         known = self._recalled.quotes
         return known[number] if number < len(known) else None
 
+    def recall_joined(self, provider: str) -> bool:
+        """Who has not been called by then is not called for this."""
+        return self._recalled.joined.get(provider, False)
+
     def approve(self, order: Order, rows: Ints) -> Order | str:
         reason = self._otherwise(order, rows)
         if reason is not None:
@@ -237,7 +260,7 @@ def _journal(job: ReviewJob, anew: bool) -> Journal:
     parts = job.parts(job.cleaner)
     recorded = recorded_run(job.journal)
     if recorded is None:
-        return Journal(job.journal, parts, catalogues=job.published)
+        return Journal(job.journal, parts, catalogues=job.published, accounts=job.accounts)
     if anew and not recorded.is_done:
         raise FileError(
             f"{job.journal} is of a run that is not done; end it first (review it, and buy no more), or remove it"
@@ -249,4 +272,4 @@ def _journal(job: ReviewJob, anew: bool) -> Journal:
             f"{job.journal} is of another run, which is done: {differ}; begin a new one with --new, in which what was "
             "bought costs nothing again, or look at that one with what it was begun with"
         )
-    return Journal(job.journal, parts, resume=not anew, catalogues=job.published)
+    return Journal(job.journal, parts, resume=not anew, catalogues=job.published, accounts=job.accounts)

@@ -127,7 +127,7 @@ def command(
             with progress() as tell:
                 tell("checking the dependencies")
                 if dry_run:
-                    cleaning, was_done = run_dry(job, marketplace, asked, tell), False
+                    cleaning, was_done = run_dry(job, marketplace, market, asked, tell), False
                 else:
                     with told_lineage(lineage, job, named, marketplace) as complete:
                         cleaning, was_done = run_clean(job, market, resume, asked, tell)
@@ -139,7 +139,7 @@ def command(
                     cleaning,
                     {who: ask() for who, ask in standing.items() if who not in away} if dry_run else {},
                     marketplace,
-                    lambda other: run_dry(job, other, asked, tell),
+                    lambda other: run_dry(job, other, market, asked, tell),
                 )
         for who, why in away.items():
             print(f"pacas: {printable(who)}: {why}", file=sys.stderr)

@@ -136,20 +136,23 @@ def credit_words(buyer: str, credit: int, budget: int) -> str:
     return f"{printable(buyer)} may spend {credits_words(credit)} more{short if credit < budget else ''}"
 
 
-def run_dry(job: Job, marketplace: Markets, engine: Engine[Any], tell: Tell) -> Cleaning:
+def run_dry(job: Job, marketplace: Markets, market: OpenedMarkets, engine: Engine[Any], tell: Tell) -> Cleaning:
     """Say what a cleaning would buy: nothing is paid, and nothing is written."""
     watched = Watched(Observer(), tell)
-    return job.cleaner.clean(job.source, marketplace, observer=watched, engine=engine, dry_run=True)
+    return job.cleaner.clean(job.source, marketplace, observer=watched, engine=engine, dry_run=True, away=market.late)
 
 
 def run_clean(job: Job, market: OpenedMarkets, resume: bool, engine: Engine[Any], tell: Tell) -> tuple[Cleaning, bool]:
     """Clean, write the output, and close the journal; and whether an earlier run had done all that."""
     offers = offers_digests(job.cleaner, market.markets)
     parts = run_parts(engine.digest(job.source), job.cleaner, job.choices, offers, market.buyer)
-    journal = Journal(job.journal, parts, resume=resume, catalogues=market.published())
+    published = market.published()
+    journal = Journal(job.journal, parts, resume=resume, catalogues=published, accounts=market.accounts)
     with _never_losing(journal):
         watched = Watched(journal, tell)
-        cleaning = job.cleaner.clean(job.source, market.markets, run=journal.run, observer=watched, engine=engine)
+        cleaning = job.cleaner.clean(
+            job.source, market.markets, run=journal.run, observer=watched, engine=engine, away=market.late
+        )
         cleaning = edited(cleaning, journal.edits).with_count()
         tell(f"writing {job.output.name}")
         if remark := write_cleaned(cleaning, job.output):

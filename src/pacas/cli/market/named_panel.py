@@ -12,8 +12,16 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from pacas.cli.market.named_provider import KeepingReceipts, Market, NamedProvider, check_receipts, opened_market
+from pacas.cli.market.named_provider import (
+    KeepingReceipts,
+    Market,
+    NamedProvider,
+    check_receipts,
+    keeping_receipts,
+    opened_market,
+)
 from pacas.cli.options import HowToBuy, is_url, printable
+from pacas.client.buying.absent_market import AbsentMarket
 from pacas.client.buying.panel import PATIENCE, failure_line
 from pacas.client.buying.sellers import Markets
 from pacas.client.outcome.offered_terms import StandingOffers
@@ -66,10 +74,14 @@ class OpenedMarkets(NamedTuple):
     at_urls: Collection[str] = ()
     """Who of several may be away another time, and tells what is public alone."""
     left_out: Mapping[str, LeftOut] = MappingProxyType({})
+    late: Mapping[str, Marketplace] = MappingProxyType({})
+    """Those of them that are called at the end."""
+    accounts: Mapping[str, str] = MappingProxyType({})
+    """Who buys at those at URLs that have been opened by now."""
 
     def published(self) -> dict[str, Mapping[str, Offer]]:
         """What those of several offer that may be away another time."""
-        if not isinstance(self.markets, Mapping) or len(self.markets) < 2:
+        if not isinstance(self.markets, Mapping) or len(self.markets) + len(self.late) < 2:
             return {}
         return {name: market.catalogue() for name, market in self.markets.items() if name in self.at_urls}
 
@@ -77,7 +89,7 @@ class OpenedMarkets(NamedTuple):
         """The names of kept receipts, those of several providers in their folders, by the purchase's key."""
         if not isinstance(self.markets, Mapping):
             return self.markets.kept if isinstance(self.markets, KeepingReceipts) else {}
-        kept = {n: m.kept for n, m in self.markets.items() if isinstance(m, KeepingReceipts)}
+        kept = {n: m.kept for n, m in {**self.markets, **self.late}.items() if isinstance(m, KeepingReceipts)}
         return {key: f"{name}/{file}" for name, files in kept.items() for key, file in files.items()}
 
 
@@ -161,6 +173,8 @@ def _opened_panel(panel: NamedPanel, receipts: Path | None, beside: Engine[Any])
         buyers: dict[str, str] = {}
         standing: dict[str | None, Callable[[], StandingOffers]] = {}
         left_out: dict[str, LeftOut] = {}
+        late: dict[str, Marketplace] = {}
+        accounts: dict[str, str] = {}
         for name, member in panel.members.items():
             folder = _folder(receipts, name, member)
             if member.signs:
@@ -170,17 +184,32 @@ def _opened_panel(panel: NamedPanel, receipts: Path | None, beside: Engine[Any])
             except (PacasError, OSError) as error:
                 if isinstance(error, FileError) or (isinstance(error, InputError) and not member.signs):
                     raise  # a mistake in what is given here
-                print(f"pacas: {printable(name)} is left out: {error}", file=sys.stderr)
+                how = "is away, and called again at the end" if member.signs else "is left out"
+                print(f"pacas: {printable(name)} {how}: {error}", file=sys.stderr)
                 left_out[name] = LeftOut(failure_line(error), folder, partial(_again, stack, member))
+                if member.signs:
+                    late[name] = _late(name, left_out[name], accounts)
                 continue
             markets[name] = market.marketplace
             buyers[name], standing[name] = market.buyer, market.standing
+            accounts |= {name: market.buyer} if member.signs else {}
             if market.credit is not None:
                 print(f"pacas: {printable(name)}: {credits_words(market.credit)} may be spent there", file=sys.stderr)
         if not markets:
             raise RemoteError("none of the providers is there; try again, and nothing is lost")
         at_urls = [name for name, member in panel.members.items() if member.signs]
-        yield OpenedMarkets(markets, buyers, None, standing, at_urls, left_out)
+        yield OpenedMarkets(markets, buyers, None, standing, at_urls, left_out, late, accounts)
+
+
+def _late(name: str, left_out: LeftOut, buyers: dict[str, str]) -> Marketplace:
+    """One that is away, and of which nothing is known until it is called."""
+
+    def opened() -> Marketplace:
+        market = left_out.again()
+        buyers[name] = market.buyer
+        return market.marketplace
+
+    return keeping_receipts(AbsentMarket(None, left_out.why, opened), left_out.receipts)
 
 
 def _again(stack: ExitStack, member: NamedProvider) -> Market:

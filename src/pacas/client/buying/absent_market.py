@@ -1,4 +1,4 @@
-"""A provider that is away when a run is continued: it offers what it offered, and is called once it is asked again."""
+"""A provider that is away: when a run is continued, it offers what it offered; it is called once it is asked again."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from pacas.protocol.messages import Answer, Ladders, Offer, Quote, Refusal, Requ
 class AbsentMarket:
     """Sells nothing until it can be opened; whoever asks or pays tries that.
 
-    `offers` are those that the run was begun with: `opened` raises where the provider that is there offers others.
+    `offers` are those that the run knows it by: `opened` raises where the provider that is there offers others. None,
+    where it was never there: who asks what it offers calls it.
     """
 
-    def __init__(self, offers: Mapping[str, Offer], why: str, opened: Callable[[], Marketplace]) -> None:
+    def __init__(self, offers: Mapping[str, Offer] | None, why: str, opened: Callable[[], Marketplace]) -> None:
         self._offers, self._opened = offers, opened
         self.away: str | None = why
         """Why it could not be opened; None once it is."""
@@ -23,7 +24,7 @@ class AbsentMarket:
         self._one_at_a_time = Lock()  # a review plans in one thread and pays in another
 
     def catalogue(self) -> Mapping[str, Offer]:
-        return self._offers
+        return self._there().catalogue() if self._offers is None else self._offers
 
     def quote(self, request: Request) -> Quote | Refusal:
         return self._there().quote(request)

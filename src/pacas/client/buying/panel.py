@@ -1,14 +1,16 @@
 """Several providers at one counter: one budget, one journal, and orders that name who is to sell.
 
 A provider that is away, slow or does not keep to its own words costs a line, and not the run: it is asked no more until
-the strategy calls those back that were away. An order that may or may not have been paid stays open, its money kept
-aside, until it is asked about again under its own key. One that is known to be away is sent no order at all.
+the strategy calls those back that were away; one that was not there at first may join then. An order that may or may
+not have been paid stays open, its money kept aside, until it is asked about again under its own key. One that is known
+to be away is sent no order at all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -36,6 +38,15 @@ class Seller(NamedTuple):
     offers: Mapping[str, Offered]
 
 
+class LateSeller(NamedTuple):
+    """One that has not said yet what it sells."""
+
+    why: str
+    marketplace: Marketplace
+    call: Callable[[], Seller]
+    """Asks it; raises what its fault looks like if it is not there."""
+
+
 class OpenOrder(NamedTuple):
     """An order of which it is not known whether it was paid."""
 
@@ -48,11 +59,20 @@ class PanelPurchaser(Purchaser):
     """Buys from several. Whoever fails is left alone; what is recorded of it is recalled as it was."""
 
     def __init__(
-        self, sellers: Mapping[str, Seller], budget: int, run: str, observer: Observer, *, supposing: bool = False
+        self,
+        sellers: Mapping[str, Seller],
+        budget: int,
+        run: str,
+        observer: Observer,
+        *,
+        supposing: bool = False,
+        late: Mapping[str, LateSeller] = MappingProxyType({}),
     ) -> None:
         first = next(iter(sellers.values())).marketplace
         super().__init__(first, _together(sellers), budget, run, observer, supposing=supposing)
-        self.sellers = sellers
+        self.sellers = dict(sellers)
+        self.late = dict(late)
+        """Who has not been there yet."""
         self.away: dict[str, str] = {}
         """Who could not be reached since it was last called, and what it said."""
         self._unheard: dict[str, str] = {}
@@ -63,6 +83,10 @@ class PanelPurchaser(Purchaser):
         self._absent = {name: why for name, why in lines.items() if why is not None}
         """Who was not there when the run was continued: what is recorded of it is recalled, and it is asked nothing."""
         self.open: list[OpenOrder] = []
+        self._asked_about: set[str | None] = set()
+        """The keys of those that were open when others were called back."""
+        self._had_called = False
+        """Whether a run that is continued had come so far."""
 
     @property
     def spent(self) -> int:
@@ -89,11 +113,39 @@ class PanelPurchaser(Purchaser):
         self._unheard.pop(str(provider), None)
         return prices
 
-    def call_back(self) -> None:
-        """Those that were away may be there again."""
+    @property
+    def is_one_missing(self) -> bool:
+        """Whether somebody may be called back."""
+        return bool(self.away or (self.late and self.remaining > 0))
+
+    def call_back(self) -> list[str]:
+        """Those that were away may be there again; the names of those that are there for the first time."""
+        self._had_called = self.observer.recall(self._step) is not None
+        self._asked_about = {order.question.key for order in self.open}
         self._unheard |= {**self._absent, **self.away}
         self.away.clear()
         self._absent.clear()
+        joined = [name for name, one in self.late.items() if self._joins(name, one)]
+        self.late.clear()
+        return joined
+
+    def _joins(self, name: str, late: LateSeller) -> bool:
+        """Whether one that was away at first is there now, or was when the run that is continued called it."""
+        recalled = self.observer.recall_joined(name)
+        try:
+            seller = None if recalled is False else late.call()
+        except FAILURES as error:
+            if recalled:
+                raise
+            seller, self._unheard[name] = None, failure_line(error)
+        if seller is None:
+            self._unheard.setdefault(name, NOT_THEN)
+        else:
+            self.sellers[name] = seller
+            self.offers = _together(self.sellers)
+        if recalled is None:
+            self.observer.joined(name, None if seller is None else late.marketplace.catalogue())
+        return seller is not None
 
     def ask_again(self, order: OpenOrder) -> Question:
         """The question of an open order; its money may be spent on it."""
@@ -101,11 +153,31 @@ class PanelPurchaser(Purchaser):
         self.remaining += order.ceiling
         return order.question
 
+    def last_calls(self) -> Iterator[OpenOrder]:
+        """The open orders to ask about when nothing else is to be asked: those that were placed since the others were.
+
+        A run that is continued, and had come so far, asks about all of them once more.
+        """
+        yield from self._there_again([order for order in self.open if order.question.key not in self._asked_about])
+        while self.open and self._had_called:
+            first, is_recalled = self._step, self.observer.recall(self._step) is not None
+            yield from self._there_again(self.open)
+            if not is_recalled or self._step == first:
+                return
+
+    def _there_again(self, orders: Sequence[OpenOrder]) -> Iterator[OpenOrder]:
+        """Orders of those who may be there again, until one is not."""
+        for name in dict.fromkeys(str(order.question.provider) for order in orders):
+            if (line := self.away.pop(name, None)) is not None:
+                self._unheard[name] = line
+        yield from (order for order in list(orders) if self.is_there(order.question.provider))
+
     def summary(self, reliabilities: Mapping[str, Mapping[str | None, float]]) -> PanelSummary:
         """What came of them, with how often each is right about each attribute."""
         opened = sum(order.ceiling for order in self.open)
         absent = {n: why for n, why in self._absent.items() if why_away(self.sellers[n].marketplace) is not None}
-        away = {**absent, **self._unheard, **self.away, **self.struck_off}
+        late = {name: one.why for name, one in self.late.items()}
+        away = {**absent, **late, **self._unheard, **self.away, **self.struck_off}
         return PanelSummary(tuple(self.sellers), away, reliabilities, opened)
 
     @property

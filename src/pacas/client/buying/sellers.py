@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
+from types import MappingProxyType
 from typing import NamedTuple
 
 from pacas.client.buying.offers import LacksColumn, MaxLevel, check_marketplace, find_offers
 from pacas.client.buying.own_names import OwnColumns, in_own_names
-from pacas.client.buying.panel import FAILURES, Seller, failure_line
+from pacas.client.buying.panel import FAILURES, LateSeller, Seller, failure_line
 from pacas.engine.contract import Source
 from pacas.errors import InputError
-from pacas.protocol.marketplace import Marketplace
+from pacas.protocol.marketplace import Marketplace, why_away
 from pacas.protocol.messages import Offer
 
 Markets = Marketplace | Mapping[str, Marketplace]
@@ -18,11 +20,12 @@ Markets = Marketplace | Mapping[str, Marketplace]
 
 
 class FoundSellers(NamedTuple):
-    """Those that can be bought from, and a line for each that cannot."""
+    """Those that can be bought from, a line for each that cannot, and those that may be there at the end."""
 
     sellers: Mapping[str | None, Seller]
     """By name; one alone has none."""
     lines: Mapping[str, str]
+    late: Mapping[str, LateSeller] = MappingProxyType({})
 
     @property
     def catalogue(self) -> dict[str, Offer]:
@@ -40,35 +43,50 @@ def find_sellers(
     wanted: Callable[[Mapping[str, Offer]], set[str]],
     source: Source,
     max_level: MaxLevel,
+    away: Mapping[str, Marketplace],
 ) -> FoundSellers:
-    """Ask each what it sells. The client's own names count for those who have the columns that are meant."""
+    """Ask each what it sells. The client's own names count for those who have the columns that are meant.
+
+    Who does not say it now is asked at the end, and so are those who are known to be `away`.
+    """
     sellers: dict[str | None, Seller] = {}
     lines: dict[str, str] = {}
+
+    def seller(name: str, market: Marketplace) -> Seller:
+        own = in_own_names(market, meant(columns, market.catalogue()))
+        catalogue = dict(own.catalogue())
+        for attribute in list(catalogue):
+            try:
+                find_offers({attribute: catalogue[attribute]}, {attribute}, source, None, "finest")
+            except LacksColumn as lack:
+                lines[name] = str(lack)
+                del catalogue[attribute]
+        known = (
+            {a: level for a, level in max_level.items() if a in catalogue}
+            if isinstance(max_level, Mapping)
+            else max_level
+        )
+        return Seller(own, find_offers(catalogue, wanted(catalogue), source, known, "finest"))
+
+    def late_seller(why: str, name: str, market: Marketplace) -> LateSeller:
+        return LateSeller(why, market, partial(seller, name, market))
+
+    late = {name: late_seller(why_away(market) or AWAY_AT_FIRST, name, market) for name, market in away.items()}
     for name, market in markets.items():
         check_marketplace(market)
         if not name:
             raise InputError("a provider among several needs a name; this one's is empty")
         try:
-            own = in_own_names(market, meant(columns, market.catalogue()))
-            catalogue = dict(own.catalogue())
-            for attribute in list(catalogue):
-                try:
-                    find_offers({attribute: catalogue[attribute]}, {attribute}, source, None, "finest")
-                except LacksColumn as lack:
-                    lines[name] = str(lack)
-                    del catalogue[attribute]
-            known = (
-                {a: level for a, level in max_level.items() if a in catalogue}
-                if isinstance(max_level, Mapping)
-                else max_level
-            )
-            sellers[name] = Seller(own, find_offers(catalogue, wanted(catalogue), source, known, "finest"))
+            sellers[name] = seller(name, market)
         except FAILURES as error:
-            lines[name] = failure_line(error)
+            late[name] = late_seller(failure_line(error), name, market)
     if not sellers:
-        why = "; ".join(f"{name}: {line}" for name, line in lines.items())
-        raise InputError(f"none of the {len(markets)} providers can be bought from: {why}")
-    return FoundSellers(sellers, lines)
+        why = "; ".join(f"{name}: {one.why}" for name, one in late.items())
+        raise InputError(f"none of the {len(late)} providers can be bought from: {why}")
+    return FoundSellers(sellers, lines, late)
+
+
+AWAY_AT_FIRST = "it was away when this run was begun"
 
 
 def meant(columns: OwnColumns, catalogue: Mapping[str, Offer]) -> OwnColumns:

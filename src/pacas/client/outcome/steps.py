@@ -5,7 +5,7 @@ Prices are in nanocredits, as everywhere behind the command line.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, IntEnum
 from typing import NamedTuple
@@ -14,7 +14,7 @@ from pacas.core.histogram import NO_ROWS, Ints
 from pacas.core.money import credits_words
 from pacas.core.words import counted
 from pacas.engine.codes import CodedColumn
-from pacas.protocol.messages import ABSENT, Payment, QuotedLadder, Request
+from pacas.protocol.messages import ABSENT, Offer, Payment, QuotedLadder, Request
 
 NOT_SOLD = "not_sold"
 """Nobody offers the attribute."""
@@ -263,6 +263,12 @@ class Observer:
     def quoted(self, number: int, prices: Ints) -> None:
         """Many quotes have come by which it is decided what to buy, now or later."""
 
+    def recall_joined(self, provider: str) -> bool | None:
+        """Whether one of several that was away at first was there when an earlier run called it; None: not called."""
+
+    def joined(self, provider: str, offers: Mapping[str, Offer] | None) -> None:
+        """One of several that was away at first was called: what it offers, or that it is not there."""
+
     def settled(self, step: int, outcome: BoughtValue | Unrepaired) -> None:
         """A step has its outcome, and nothing is written yet."""
 
@@ -300,6 +306,12 @@ class Relaying(Observer):
 
     def quoted(self, number: int, prices: Ints) -> None:
         self._observer.quoted(number, prices)
+
+    def recall_joined(self, provider: str) -> bool | None:
+        return self._observer.recall_joined(provider)
+
+    def joined(self, provider: str, offers: Mapping[str, Offer] | None) -> None:
+        self._observer.joined(provider, offers)
 
     def settled(self, step: int, outcome: BoughtValue | Unrepaired) -> None:
         self._observer.settled(step, outcome)

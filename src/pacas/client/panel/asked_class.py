@@ -84,6 +84,13 @@ class AskedClass:
         by_column = dict(zip(names, map(list, zip(*tuples, strict=True)), strict=True))
         return by_column, [last[values] for values in tuples]
 
+    def join(self, provider: str, values: GroundValues) -> None:
+        """One more sells the attribute, and may be asked; what it alone knows nobody has named yet."""
+        unnamed = np.zeros(len(values) - len(self.values), dtype=np.bool_)
+        self.opinions = [said._replace(inside=np.append(said.inside, unnamed)) for said in self.opinions]
+        self.values = values
+        self.missed.add(provider)
+
     def miss(self, provider: str) -> None:
         """Who was chosen is away, and was sent nothing: it may be asked when it is back, by the quotes of then."""
         self.asked.discard(provider)

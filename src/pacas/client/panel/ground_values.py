@@ -40,6 +40,11 @@ class GroundValues:
     def __len__(self) -> int:
         return len(self.labels)
 
+    def and_of(self, source: str, tree: Hierarchy) -> GroundValues:
+        """With those of one more who sells it: what only its tree knows comes behind all others."""
+        trees = {name: one for name, one in self._trees.items() if name is not None}
+        return GroundValues(self.delta, self._trees[OWN], {**trees, source: tree})
+
     def nodes(self, source: str | None, level: int) -> tuple[Ints, int]:
         """Per value: the number of the node of a level that it lies below, −1 for none; and how many nodes that has."""
         found = self._places.get((source, level))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pacas.client.buying.panel import PanelPurchaser
+from pacas.client.buying.panel import OpenOrder, PanelPurchaser
 from pacas.client.buying.question import Choice, Question, Unbought
 from pacas.client.buying.requests import unbought
 from pacas.client.classes.check import check_table
@@ -55,7 +55,7 @@ class PanelStrategy:
         for number in range(1, self.rounds + 1):
             counts = generate_eqs(task.engine, table, task.used, task.fds, named, task.hierarchies, False)
             violations.append(counts.violations)
-            loop = _PanelRound(counts, buyer, known, self.allocate, number)
+            loop = _PanelRound(counts, buyer, known, self.allocate, number, is_last=number == self.rounds)
             spend(loop, buyer)
             found = loop.repairs()
             counts.close()
@@ -93,6 +93,15 @@ class _Known:
             self._heard[attribute] = []
         return self._values[attribute]
 
+    def join(self, provider: str) -> dict[str, GroundValues]:
+        """One more is there: by attribute that it sells, the values that it may have now."""
+        sold = [attribute for attribute in self._values if provider in self._buyer.selling(attribute)]
+        for attribute in sold:
+            tree = self._buyer.offered(provider, attribute).offer.hierarchy
+            self._values[attribute] = self._values[attribute].and_of(provider, tree)
+            self.reliabilities[attribute].join(provider)
+        return {attribute: self._values[attribute] for attribute in sold}
+
     def heard(self, asked: AskedClass) -> None:
         """An answer has come; now and then all that was said is weighed again."""
         if len(asked.purchases) == 1:
@@ -114,10 +123,17 @@ class _PanelRound:
     """The unresolved classes of one round: each in turn, then those again that somebody was away for."""
 
     def __init__(
-        self, counts: ErrorCounts, buyer: PanelPurchaser, known: _Known, allocate: Allocation, number: int
+        self,
+        counts: ErrorCounts,
+        buyer: PanelPurchaser,
+        known: _Known,
+        allocate: Allocation,
+        number: int,
+        *,
+        is_last: bool,
     ) -> None:
         self._counts, self._buyer, self._known = counts, buyer, known
-        self._allocate, self._number = allocate, number
+        self._allocate, self._number, self._is_last = allocate, number, is_last
         self._eqs = Selection(counts.errors)
         self._classes: list[AskedClass] = []
         self._left: list[AskedClass] = []
@@ -156,8 +172,10 @@ class _PanelRound:
             asked = self._class(eq, self._allocate(buyer.remaining, turn))
             yield from self._opinions(asked)
             self._close(asked)
-        if buyer.away:
+        if buyer.is_one_missing:
             yield from self._ask_again()
+        if self._is_last:
+            yield from (self._again(order) for order in buyer.last_calls() if order.question.key in self._open)
 
     def _class(self, eq: int, allowance: int) -> AskedClass:
         """A class, and its share of the money."""
@@ -227,15 +245,22 @@ class _PanelRound:
     def _ask_again(self) -> Iterator[Question]:
         """Orders that may have been paid, then weak classes that somebody was away for, each once more."""
         buyer = self._buyer
-        buyer.call_back()
+        for provider in buyer.call_back():
+            sold = self._known.join(provider)
+            for asked in self._classes:
+                if asked.attribute in sold:
+                    asked.join(provider, sold[asked.attribute])
         for order in [order for order in buyer.open if order.question.key in self._open]:
             if buyer.is_there(str(order.question.provider)):
-                self._of = self._open[order.question.key]
-                yield buyer.ask_again(order)
+                yield self._again(order)
         for asked in self._classes:
             if asked.missed and (not asked.purchases or asked.is_weak(self._known.reliabilities[asked.attribute])):
                 asked.allowance = buyer.remaining
                 yield from self._opinions(asked)
+
+    def _again(self, order: OpenOrder) -> Question:
+        self._of = self._open[order.question.key]
+        return self._buyer.ask_again(order)
 
     def repairs(self) -> list[Repair]:
         """All classes settled by what is known in the end."""

@@ -32,6 +32,11 @@ class Reliabilities:
         self._counts = {OWN: OF_OWN, SHOWN: OF_OWN, **dict.fromkeys(providers, OF_PROVIDERS)}
         self._rate = {source: right / (right + wrong) for source, (right, wrong) in self._counts.items()}
 
+    def join(self, provider: str) -> None:
+        """One more, of whom nothing is known."""
+        self._counts[provider] = OF_PROVIDERS
+        self._rate[provider] = OF_PROVIDERS[0] / sum(OF_PROVIDERS)
+
     def __getitem__(self, source: str | None) -> float:
         return self._rate[source]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -47,7 +47,7 @@ class Shopping:
 
     def __init__(
         self,
-        model: Model,
+        modelled: Callable[[], Model],
         buyer: Purchaser,
         columns: Mapping[str, CodedColumn],
         held: Ints | None,
@@ -55,22 +55,24 @@ class Shopping:
         *,
         look_further: bool = False,
     ) -> None:
-        """`held` are the rows that are weighed, or None if all are."""
-        self._rare_values = RareValues(model, further=look_further)
-        self._model, self._buyer, self._careful = model, buyer, careful
-        self._held = held
-        self._texts = {name: Texts(columns[name]) for name in buyer.columns}
+        """`modelled` is what the table says of itself. `held` are the rows that are weighed, or None if all are."""
+        self._modelled, self._buyer, self._careful = modelled, buyer, careful
+        self._columns, self._held, self._further = columns, held, look_further
+        self._told: list[tuple[str, int, int, Said | None]] = []
+        """What the model was told."""
+        self._believe()
         self._wishes: Wishes | None = None
         self._wished: deque[tuple[Wish, Ints]] = deque()
         """What was asked for and is not answered, with the places of the rows that each answer is about."""
         self._settled: set[tuple[str, int]] = set()
         self._in_vain: set[tuple[str, str, int]] = set()
         """(provider, attribute, row) that one of several is not to be asked about any more: others may."""
-        self._called_back = False
+        self._last_calls: Iterator[OpenOrder] | None = None
+        """Since those that were away were called."""
         self._quoted: dict[tuple[str, int], list[int]] = {}
         self._asked = 0
         self._open: list[OpenOrder] = []
-        violated = sum(int(belief.violated.sum()) for belief in model.beliefs)
+        violated = sum(int(belief.violated.sum()) for belief in self.model.beliefs)
         self._next_fit = max(FIRST_FIT, violated // GROUPS_A_FIT)
         self.reasons: dict[tuple[str, int], str] = {}
         """Per (attribute, row) that was asked about in vain: why."""
@@ -82,14 +84,26 @@ class Shopping:
         """(spent, expected δ) as it was foreseen after each purchase; what answers say of other groups comes later."""
         self._record()
 
+    def _believe(self) -> None:
+        """Weigh what the table says of itself, and by that all that was told."""
+        self.model = self._modelled()
+        self._rare_values = RareValues(self.model, further=self._further)
+        self._texts = {name: Texts(self._columns[name]) for name in self._buyer.columns}
+        for told in self._told:
+            self.model.tell(*told)
+
     def next(self) -> Question | None:
         """The wish that is worth most a credit. A run that is continued goes the same way, by the quotes it had."""
+        wish = self._wished_next()
+        return self._called_again() if wish is None else self._wish_for(wish)
+
+    def _wished_next(self) -> Wish | None:
         buyer = self._buyer
         if buyer.remaining <= 0:
             return None
         if self._wishes is None:
             self._wishes = Wishes(
-                self._model,
+                self.model,
                 buyer,
                 self._texts,
                 self._careful,
@@ -99,8 +113,7 @@ class Shopping:
                 self.decided,
                 self._in_vain,
             )
-        wish = self._wishes.best(buyer.remaining)
-        return self._called_again() if wish is None else self._wish_for(wish)
+        return self._wishes.best(buyer.remaining)
 
     def following(self, remaining: int) -> Question | None:
         """The next wish, if it stays the next one whatever is answered to those that were asked before it."""
@@ -133,9 +146,9 @@ class Shopping:
         So it is where all rows of its groups look alike to the provider: whoever has bought the value of one at the
         ground has bought it for all, and what costs nothing more is not asked for.
         """
-        beliefs = [belief for belief in self._model.beliefs if belief.fd.rhs == wish.attribute]
+        beliefs = [belief for belief in self.model.beliefs if belief.fd.rhs == wish.attribute]
         groups = [belief for belief in beliefs if belief.side.group[wish.row] >= 0]
-        return not groups or (wish.level == 0 and all(map(self._model.is_by_group, groups)))
+        return not groups or (wish.level == 0 and all(map(self.model.is_by_group, groups)))
 
     def _wish_for(self, wish: Wish) -> Question:
         spent, left = self.promised[-1]
@@ -149,19 +162,28 @@ class Shopping:
         return question
 
     def _called_again(self) -> Question | None:
-        """Those of several providers that were away may be there again: orders that may have been paid come first."""
+        """Those of several providers that were away may be there again: orders that may have been paid come first.
+
+        In the end these are asked about once more.
+        """
         buyer = self._buyer
         if not isinstance(buyer, PanelPurchaser):
             return None
-        if not self._called_back and buyer.away:
-            self._called_back, self._wishes = True, None
-            buyer.call_back()
+        if self._last_calls is None and buyer.is_one_missing:
+            self._last_calls, self._wishes = buyer.last_calls(), None
+            if buyer.call_back():
+                self._believe()
+                self.model.fit_again()
+                self._record()
             self._open = list(buyer.open)
         while self._open:
             order = self._open.pop(0)
             if buyer.is_there(order.question.provider):
                 return buyer.ask_again(order)
-        return self.next() if self._wishes is None else None
+        if self._wishes is None and (wish := self._wished_next()) is not None:
+            return self._wish_for(wish)
+        last = None if self._last_calls is None else next(self._last_calls, None)
+        return None if last is None else buyer.ask_again(last)
 
     def take(self, question: Question, outcome: BoughtValue | Unrepaired) -> Progress:
         """Believe what was bought, and weigh again what it touches."""
@@ -171,11 +193,12 @@ class Shopping:
             self._wished.popleft()
         if isinstance(outcome, BoughtValue) and (found := self._meant(outcome)) is not None:
             place = self._place(outcome.row)
-            if not self._model.is_about_groups(name):
+            if not self.model.is_about_groups(name):
                 self._settled.add((name, place))
             elif outcome.provider is not None:  # it would say the same again
                 self._passed_over(outcome.provider, outcome)
-            self._model.tell(name, place, *found)
+            self._told.append((name, place, *found))
+            self.model.tell(*self._told[-1])
             if self._wishes is not None:
                 self._wishes.renew(name, place)
         elif question.provider is not None:
@@ -192,7 +215,7 @@ class Shopping:
                 self.reasons[name, row] = reason
         if self._asked >= self._next_fit:
             self._next_fit = int(self._asked * 1.7) + 8
-            self._model.fit_again()
+            self.model.fit_again()
             self._wishes = None
             self._record()
         return Progress(1, self._asked, self._asked, self._buyer.spent, 0, self.expected[-1][1])
@@ -205,7 +228,7 @@ class Shopping:
     def finish(self) -> None:
         """Weigh all once more, with everything that was bought."""
         if self._asked:
-            self._model.fit_again()
+            self.model.fit_again()
             self._record()
 
     def _passed_over(self, provider: str, outcome: BoughtValue | Unrepaired) -> None:
@@ -216,7 +239,7 @@ class Shopping:
 
     def _meant(self, bought: BoughtValue) -> tuple[int, Said | None] | None:
         """An answer in the client's tree: its node, or the lowest above all that a node of another tree means."""
-        tree = self._model.columns[bought.attribute].tree
+        tree = self.model.columns[bought.attribute].tree
         if bought.provider is None:
             return (tree.code(bought.value), None) if bought.value in tree else None
         theirs = self._buyer.offered(bought.provider, bought.attribute).offer.hierarchy
@@ -242,7 +265,7 @@ class Shopping:
             return choice
 
         def supposed(request: Request) -> str:
-            found = self._model.supposed(attribute, place)
+            found = self.model.supposed(attribute, place)
             return self._buyer.offered(provider, attribute).supposed(found, request.level)
 
         return Question(attribute, self._class_of(attribute, place), chosen, supposed, provider)
@@ -256,11 +279,11 @@ class Shopping:
         return np.array([self._row(place)])
 
     def _sides(self, attribute: str) -> Iterator[LeftSide]:
-        return (belief.side for belief in self._model.beliefs if belief.fd.rhs == attribute)
+        return (belief.side for belief in self.model.beliefs if belief.fd.rhs == attribute)
 
     def _record(self) -> None:
         self.rare = self._rare_values.cells()
-        self.decided = decide(self._model, self._careful, self.rare)
+        self.decided = decide(self.model, self._careful, self.rare)
         self.stages.append({name: (w.rows[w.written], w.node[w.written]) for name, w in self.decided.items()})
         self.expected.append((self._buyer.spent, sum(weighed.expected for weighed in self.decided.values())))
         spent, error = self.promised.pop() if self.promised else self.expected[-1]

@@ -57,12 +57,19 @@ class WeighStrategy:
             panel = task.buyer.summary({}) if isinstance(task.buyer, PanelPurchaser) else None
             return Outcome((), (), 0, 0, weighing=nothing, panel=panel)
         columns, held = _weighed_rows(task, found)
-        match_columns = {name: offered.offer.columns for name, offered in task.offers.items()}
-        model = Model(task.fds, columns, task.hierarchies, match_columns, _places(task.named, held))
-        shopping = Shopping(model, task.buyer, columns, held, self.careful, look_further=self.look_further)
+        modelled = partial(_modelled, task, columns, held)
+        shopping = Shopping(modelled, task.buyer, columns, held, self.careful, look_further=self.look_further)
         spend(shopping, task.buyer)
         shopping.finish()
-        return _Outcome(task, model, shopping, columns, held, self.careful).told(found)
+        return _Outcome(task, shopping, columns, held, self.careful).told(found)
+
+
+def _modelled(task: Task, columns: Mapping[str, CodedColumn], held: Ints | None) -> Model:
+    """What is believed before anybody is asked, by what is offered now: somebody may come later."""
+    offers = {name: offered.offer for name, offered in task.buyer.offers.items()}
+    trees = {**{name: offer.hierarchy for name, offer in offers.items()}, **task.hierarchies}
+    match_columns = {name: offer.columns for name, offer in offers.items()}
+    return Model(task.fds, columns, trees, match_columns, _places(task.named, held))
 
 
 def _weighed_rows(task: Task, found: Check) -> tuple[Mapping[str, CodedColumn], Ints | None]:
@@ -86,13 +93,12 @@ class _Outcome:
     def __init__(
         self,
         task: Task,
-        model: Model,
         shopping: Shopping,
         columns: Mapping[str, CodedColumn],
         held: Ints | None,
         careful: float,
     ) -> None:
-        self._task, self._model, self._shopping = task, model, shopping
+        self._task, self._model, self._shopping = task, shopping.model, shopping
         self._columns, self._held, self._careful = columns, held, careful
         self._decided = shopping.decided
         self._bought: dict[tuple[str, int], list[BoughtValue]] = {}
@@ -186,14 +192,14 @@ class _Outcome:
         for row in rows.tolist():
             if (reason := self._shopping.reasons.get((name, row))) is not None:
                 return Unbought(reason)
-        if name not in self._task.offers:
+        if name not in self._task.buyer.offers:
             return Unbought(NOT_SOLD)
         if any((name, row) in self._bought for row in rows.tolist()):
             return Unbought(IN_DOUBT)
         remaining = self._task.buyer.remaining
         found = Unbought(NOT_WORTH_IT)
         if len(quoted := self._shopping.quoted(name, rows)):
-            found = unbought(quoted, self._task.offers[name])
+            found = unbought(quoted, self._task.buyer.offers[name])
         if found.cheapest is None and found.reason != NOT_WORTH_IT:
             return found  # it was refused, whatever money is left
         if not remaining:
