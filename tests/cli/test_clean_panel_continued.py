@@ -423,7 +423,7 @@ def test_one_that_is_away_when_a_run_begins_sells_at_its_end(
             monkeypatch.setattr(type(found[name].provider), "quote_batch", _only_of(found["C"].provider))
         with monkeypatch.context() as patch:
             reopening(found["C"], "quoted", patch)
-            done = pacas(*command(strategy, "--receipts", "receipts"))
+            done = pacas(*command(strategy, "--receipts", "receipts", "--lineage", "events.jsonl"))
         assert done.code in (0, 3), done.err
         told = json.loads(done.out)
         money(told, found)
@@ -432,6 +432,8 @@ def test_one_that_is_away_when_a_run_begins_sells_at_its_end(
         (of_c,) = [one for one in told["providers"] if one["name"] == "C"]
         assert of_c["away"] is None and of_c["reliability"]
         assert len([*Path("receipts/C").iterdir()]) == of_c["purchases"]
+        inputs = [len(json.loads(line)["inputs"]) for line in Path("events.jsonl").read_text().splitlines()]
+        assert inputs == [3, 4], "the table, and all who were asked"
         recorded = recorded_run(Path("out.csv.journal"))
         assert recorded is not None and recorded.joined["C"].buyer == f"ann at http://127.0.0.1:{found['C'].port}"
         found["C"].close()

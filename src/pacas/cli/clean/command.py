@@ -129,7 +129,7 @@ def command(
                 if dry_run:
                     cleaning, was_done = run_dry(job, marketplace, market, asked, tell), False
                 else:
-                    with told_lineage(lineage, job, named, marketplace) as complete:
+                    with told_lineage(lineage, job, named, market) as complete:
                         cleaning, was_done = run_clean(job, market, resume, asked, tell)
                         complete(cleaning)
                 away = {} if cleaning.panel is None else cleaning.panel.away

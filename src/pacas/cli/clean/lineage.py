@@ -7,21 +7,24 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from threading import Thread
+from typing import cast
 from urllib.parse import urlsplit
 from uuid import uuid4
 
 from pacas.cli.clean.job import Job
-from pacas.cli.market.named_panel import NamedPanel
+from pacas.cli.market.named_panel import NamedPanel, OpenedMarkets
 from pacas.cli.market.named_provider import NamedProvider
 from pacas.cli.options import is_url
 from pacas.client.buying.sellers import Markets, meant
 from pacas.client.outcome.cleaning import Cleaning
 from pacas.errors import InputError
 from pacas.formats.lineage import Event, Lineage, LineageDataset, LineageProvider
+from pacas.protocol.marketplace import Marketplace
 
 USUAL_PATH = "/api/v1/lineage"
 """Where servers of OpenLineage take events."""
@@ -49,7 +52,7 @@ def _is_address(url: str) -> bool:
 
 @contextmanager
 def told_lineage(
-    named: str | None, job: Job, reach: NamedProvider | NamedPanel | None, markets: Markets
+    named: str | None, job: Job, reach: NamedProvider | NamedPanel | None, market: OpenedMarkets
 ) -> Iterator[Complete]:
     """Tell a sink that a run starts, and how it ends: what is given here to be called is called when all is done."""
     if named is None:
@@ -61,12 +64,20 @@ def told_lineage(
         f"pkg:pypi/pacas@{version('pacas')}",
         job.source,
         job.output,
-        _providers(job, reach, markets),
+        _providers(job, reach, market.markets),
     )
+
+    def completed(cleaning: Cleaning) -> Event:
+        if cleaning.panel is not None:  # somebody may have come late
+            known = {**cast(Mapping[str, Marketplace], market.markets), **market.late}
+            asked = _providers(job, reach, {name: known[name] for name in cleaning.panel.providers})
+            return replace(lineage, providers=asked).complete(datetime.now(UTC), cleaning)
+        return lineage.complete(datetime.now(UTC), cleaning)
+
     tell = _harmless(_sink(named))
     tell(lineage.start(datetime.now(UTC)))
     try:
-        yield lambda cleaning: tell(lineage.complete(datetime.now(UTC), cleaning))
+        yield lambda cleaning: tell(completed(cleaning))
     except BaseException as error:
         tell(lineage.fail(datetime.now(UTC), error))
         raise
