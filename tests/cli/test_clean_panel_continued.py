@@ -483,3 +483,48 @@ def test_an_order_that_nobody_answered_is_settled_by_resume(
         assert round(settled["spent"] * 10**9) == sum(office.charged for office in found.values())
         recorded = recorded_run(Path("out.csv.journal"))
         assert recorded is not None and recorded.is_done
+
+
+def test_a_journal_that_was_put_back_is_named_beside_a_provider_that_broke_its_word(
+    pacas: Any, folder: Path, ended: Callable[..., None]
+) -> None:
+    """The copy knows nothing of what was sold after it was made: the provider is as honest as before."""
+    with offices(folder) as found:
+        with pytest.raises(Ended):
+            ended("paper", At(1))
+        shutil.copy("out.csv.journal", "older.journal")
+        with pytest.raises(Ended):
+            ended("paper", after_sales(found, "A"), "--resume")
+        shutil.copy("older.journal", "out.csv.journal")
+        done = pacas(*command("paper", "--resume"))
+        assert done.code in (0, 3), done.err
+        assert "ask the provider, unless this journal is an older copy: what came after it was paid then" in done.err
+
+
+def test_a_review_asks_who_comes_late(pacas: Any, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A and B find nobody, and C is there at the end: its orders wait to be approved like all others."""
+    sold: list[str | None] = []
+
+    def served_to_somebody(session: ReviewSession, *_: Any) -> None:
+        session.start()
+        try:
+            settled(session)
+            while session.waiting is not None:
+                shown = orders.orders_page(session, {})
+                assert shown["waiting"]["ladder"] and [one["name"] for one in shown["providers"]] == [*NAMES]
+                session.approve(session.waiting.order.key)
+                settled(session)
+            assert session.run.state == "done", session.run.error
+            sold.extend(one.provider for one in session.run.recalled.purchases)
+        finally:
+            session.close()
+
+    with offices(folder) as found:
+        found["C"].close()
+        for name in ("A", "B"):
+            monkeypatch.setattr(type(found[name].provider), "quote_batch", _only_of(found["C"].provider))
+        monkeypatch.setattr("pacas.cli.review._serve", served_to_somebody)
+        reopening(found["C"], "quoted", monkeypatch)
+        told = pacas("review", *command("paper")[1:])
+        assert told.code == 0 and {*sold} == {"C"}, told.err
+        assert found["C"].charged and not found["A"].charged

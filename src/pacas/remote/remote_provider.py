@@ -469,7 +469,7 @@ class RemoteProvider:
         if bought.price > ceiling:
             raise RemoteError(
                 f"{self.url} charged {credits_words(bought.price)}, and no more than {credits_words(ceiling)} was "
-                "agreed to (unless an earlier run bought it under this key); ask the provider"
+                "agreed to; ask the provider, unless this journal is an older copy: what came after it was paid then"
             )
         if not self._is_answer(bought.answer, bought.level, asked.attribute):
             raise RemoteError(

@@ -250,7 +250,10 @@ class PanelPurchaser(Purchaser):
 
 _NOBODY: Ints = np.empty((0, 0), dtype=np.int64)
 NOT_THEN = "it did not answer when it was asked, as the journal says"
-_BROKE = "it charged another price than it had quoted, or answered with what it does not sell"
+_BROKE = (
+    "it charged another price than it had quoted, or answered with what it does not sell; so it looks, too, where the "
+    "journal was put back from an older copy"
+)
 
 
 def failure_line(error: BaseException) -> str:
