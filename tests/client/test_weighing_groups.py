@@ -18,6 +18,7 @@ from pacas.client.weighed_groups.agreement import agreement_of_outvoted
 from pacas.client.weighed_groups.belief import Belief
 from pacas.client.weighed_groups.rates import chance_of_mixtures
 from pacas.client.weighed_rows import calibration, misplaced, row_options
+from pacas.client.weighing.decision import decide
 from pacas.client.weighing.model import Model
 from pacas.core.dependency import FunctionalDependency
 from pacas.core.hierarchy import Hierarchy
@@ -221,3 +222,24 @@ def test_an_error_on_which_two_dependencies_meet_is_a_left_one_and_a_right_one(
 def test_a_code_and_its_name_that_contradict_each_other_do_not_say_how_many_left_sides_are_wrong() -> None:
     scale, steep = calibration.ShareScale(1, 1), np.arange(len(calibration.SHARES), dtype=float)
     assert not scale.to_table(steep).any() and not scale.of_table(steep).any()
+
+
+# ---- a majority, overruled for nothing ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("most", "fewer", "is_written"), [(9, 3, True), (90, 30, False)])
+def test_a_majority_is_overruled_for_nothing_only_where_little_is_at_stake(
+    most: int, fewer: int, is_written: bool
+) -> None:
+    """Many groups hold x, and it may have been overwritten here. If that is not so, all that is written is wrong."""
+    values = [f"v{n // 2}" if n % 3 else "x" for n in range(80) for _ in range(6)] + ["v1"] * most + ["x"] * fewer
+    groups = [f"g{n}" for n in range(80) for _ in range(6)] + ["here"] * (most + fewer)
+    found = model({"A": groups, "B": values}, "A -> B")
+    (belief,) = found.beliefs
+    assert belief.rates.blocks_are_rare and belief.rates.blocks_are_likelier
+    here = belief.side.group[-1]
+    assert belief.column.tree.label(int(belief.likeliest[here])) == "x"
+    assert 0.95 < belief.sure[here] < 0.995
+    decided = decide(found, 0.9)["B"]
+    assert decided.written.any() == is_written
+    assert decided.in_doubt.any() != is_written

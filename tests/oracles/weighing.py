@@ -24,6 +24,7 @@ MARGIN = Fraction(0.3)
 PAID_MARGIN = Fraction(0.1)
 SURE = Fraction(9, 10)
 CERTAIN = Fraction(0.995)
+SPOILT = Fraction(0.5)
 TIE = Fraction(1e-9)
 
 
@@ -386,9 +387,20 @@ class Posterior:
 
     def overrules(self, least: Least | None) -> bool:
         """Is it another value than the majority's, not certain, where blocks are rare and nothing was bought?"""
-        if least is None or self.answers or self.rates.overwritten >= Fraction(0.05) or least.sure >= CERTAIN:
+        if least is None or self.answers or self.rates.overwritten >= Fraction(0.05) or self.uncertain(least) <= 0:
             return False
-        return self.shown[least.node] < max(n for v, n in self.shown.items() if self.column.is_known(v))
+        return self.shown[least.node] < self.majority
+
+    @property
+    def majority(self) -> int:
+        """How many cells show the most frequent value that may be the truth."""
+        return max((n for v, n in self.shown.items() if self.column.is_known(v)), default=0)
+
+    def uncertain(self, least: Least) -> Fraction:
+        """By how much it is not certain enough: too many right cells may be spoilt, or single errors be likelier."""
+        if self.rates.overwritten > self.rates.wrong:
+            return (1 - least.sure) * self.majority - SPOILT
+        return CERTAIN - least.sure
 
     # ---- what an answer is worth ----------------------------------------------------------------------------------
 
@@ -481,7 +493,7 @@ def decide(
     written = gain > least_gain and (sure >= Fraction(careful) or (paid and is_firm))
     doubted = Fraction(min(1 - careful, 0.5))
     in_doubt = not written and one * miss > doubted
-    certain = ONE if least is None else least.sure - CERTAIN
+    certain = ONE if least is None else posterior.uncertain(least)
     thresholds = [gain - least_gain, sure - Fraction(careful), one * miss - doubted, astray - Fraction(0.2), certain]
     thresholds += [one - Fraction(1, 2)]
     return Decision(keep, gain, sure, written, in_doubt, min(map(abs, thresholds)))

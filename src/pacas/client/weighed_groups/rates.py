@@ -60,6 +60,11 @@ class Rates:
         return self.overwritten < COMMON
 
     @property
+    def blocks_are_likelier(self) -> bool:
+        """Is a block in a group likelier than that one of its cells is wrong by itself?"""
+        return self.overwritten > self.wrong
+
+    @property
     def holds(self) -> bool:
         """Else the dependency says nothing about a row."""
         return self.mixed <= 0.5

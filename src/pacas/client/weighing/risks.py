@@ -65,7 +65,12 @@ def least_risk(column: WeighedColumn, codes: Ints, weight: Floats, other: float,
 
 
 CERTAIN = 0.995
-"""Where blocks are rare, a group's majority is not overruled for nothing by a value that is less likely than this."""
+"""Where single errors are likelier than blocks, a group's majority is not overruled for nothing by a value that is less
+likely than this."""
+
+SPOILT = 0.5
+"""And where blocks are rare, but likelier, not if more of its cells are expected to be spoilt: they are right or wrong
+all at once, and how likely a value is among a few groups is not known to a hair."""
 
 SURE = 0.9
 """A value that is as good as a more general one, and as likely right as this, says more."""
@@ -104,7 +109,8 @@ class Risks:
         value, count = belief.pair_value[self.pairs], belief.pair_count[self.pairs]
         np.maximum.at(most, place, np.where(belief.column.known[value], count, 0))
         np.maximum.at(shown, place, np.where(value == self.node[place], count, 0))
-        return np.asarray((shown < most) & (self.sure < CERTAIN) & ~belief.asked[self.groups])
+        certain = (1 - self.sure) * most <= SPOILT if belief.rates.blocks_are_likelier else self.sure >= CERTAIN
+        return np.asarray((shown < most) & ~certain & ~belief.asked[self.groups])
 
     def place(self, group: Ints) -> Ints:
         """Where some of the groups stand."""
