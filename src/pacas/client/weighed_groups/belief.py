@@ -268,11 +268,11 @@ class Belief:
 
     def chance(self, group: Ints, value: Ints) -> Floats:
         """How likely a value is a group's truth; without a group (−1), as often as it stands in the column."""
-        there = np.maximum(group, 0)
+        there, share = np.maximum(group, 0), self.column.share[value]
         hit = self.candidate[there] == value[:, None]
-        listed = np.where(hit, self.weight[there], 0.0).sum(axis=1)
-        unlisted = self.other[there] * self.column.share[value] * ~hit.any(axis=1)
-        return np.where(group >= 0, listed + unlisted, self.column.share[value])
+        at = hit.argmax(axis=1)
+        listed = np.where(hit[np.arange(len(at)), at], self.weight[there, at], self.other[there] * share)
+        return np.where(group >= 0, listed, share)
 
     def pair_at(self, rows: Ints) -> Ints:
         """The (group, value) pairs of some rows, −1 for a row that is in no group."""

@@ -26,6 +26,9 @@ class WidthRisks:
     write: Floats
     """[m, K] a cell's expected δ if a candidate is written; infinite for one that cannot be."""
 
+    def __getitem__(self, chosen: Mask) -> WidthRisks:
+        return WidthRisks(self.groups[chosen], self.width, self.between[chosen], self.write[chosen])
+
 
 class LeastRisk(NamedTuple):
     """A value, its expected δ, and how likely it is right, or lies above what is."""

@@ -192,8 +192,11 @@ class Wishes:
 
     def _of_groups(self, belief: Belief, groups: Ints) -> _Asked:
         groups = groups[np.array([not self._is_told(belief, group) for group in groups.tolist()], dtype=np.bool_)]
-        found = worth_of_groups(belief, groups, self._careful)
-        worth = found.worth + worth_of_settling(self._model, belief, found.groups, self._withheld, self._careful)
+        settling = worth_of_settling(self._model, belief, self._withheld, self._careful)
+        beyond = np.full(belief.side.count, LEAST)
+        beyond[groups] -= settling[groups].max(axis=1, initial=0)
+        found = worth_of_groups(belief, groups, self._careful, beyond)
+        worth = found.worth + settling[found.groups]
         wanted = worth.max(axis=1, initial=0) > LEAST
         groups, worth = found.groups[wanted], worth[wanted]
         whom = [self._whom_to_ask(belief, group) for group in groups.tolist()]

@@ -33,16 +33,23 @@ class GroupWorth:
     worth: Floats
 
 
-def worth_of_groups(belief: Belief, groups: Ints, careful: float) -> GroupWorth:
-    """For all cells of each group together."""
+def worth_of_groups(belief: Belief, groups: Ints, careful: float, beyond: Floats | None = None) -> GroupWorth:
+    """For all cells of each group together; if so asked, of those alone where it may be more than `beyond`, by group.
+
+    No answer removes more than all that is expected to be wrong now.
+    """
     risks = Risks(belief, groups)
     if not len(risks.groups):
         return GroupWorth(NO_ROWS, np.empty((0, belief.column.height + 1)))
-    after = np.concatenate([_after_an_answer(belief, part) for part in risks.parts])
-    of_all = belief.size * belief.one_value  # a mixture has nothing to ask
-    worth = np.maximum(_now(belief, risks, careful)[:, None] - after, 0) * of_all[risks.groups, None]
+    now, of_all = _now(belief, risks, careful), belief.size * belief.one_value  # a mixture has nothing to ask
+    asked = np.ones(len(now), dtype=np.bool_) if beyond is None else now * of_all[risks.groups] > beyond[risks.groups]
+    ends = np.cumsum([len(part.groups) for part in risks.parts])
+    parts = [part[of] for part, of in zip(risks.parts, np.split(asked, ends[:-1]), strict=True)]
+    groups = risks.groups[asked]
+    after = np.concatenate([_after_an_answer(belief, part) for part in parts])
+    worth = np.maximum(now[asked, None] - after, 0) * of_all[groups, None]
     worth[:, -1] = 0.0
-    return GroupWorth(risks.groups, worth)
+    return GroupWorth(groups, worth)
 
 
 def _now(belief: Belief, risks: Risks, careful: float) -> Floats:
@@ -86,10 +93,8 @@ def _after_an_answer(belief: Belief, part: WidthRisks) -> Floats:
     return after
 
 
-def worth_of_settling(
-    model: Model, belief: Belief, groups: Ints, withheld: Mapping[str, Weighed], careful: float
-) -> Floats:
-    """[m, levels] what else an answer about each group lets be written: of rows whose left or right side is wrong.
+def worth_of_settling(model: Model, belief: Belief, withheld: Mapping[str, Weighed], careful: float) -> Floats:
+    """[groups, levels] what else an answer about each group lets be written: of rows whose left or right side is wrong.
 
     Which of the two, it does not say; but what the group should hold, and that the row does not hold it, is then paid
     for, at a level where the two differ. Right sides of a group that is not sure itself are counted with the group.
@@ -108,7 +113,7 @@ def worth_of_settling(
         np.add.at(worth, group, np.where(apart & (should != shown)[:, None], cells.gain[mine][:, None], 0.0))
     worth[belief.asked | (not model.misplaced.has_tried(side))] = 0.0
     worth[:, -1] = 0.0
-    return np.asarray(worth[groups])
+    return worth
 
 
 # ---- single rows -----------------------------------------------------------------------------------------------
