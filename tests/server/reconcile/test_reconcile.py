@@ -137,7 +137,7 @@ def test_the_manifest_says_what_there_is_and_offers_no_search(connect: Connected
     _, client = connect()
     told = client.manifest()
     assert not {"suggest", "preview", "view", "feature_view"} & told.keys()
-    assert [one["id"] for one in told["defaultTypes"]] == [GEN, AGE]
+    assert [one["id"] for one in told["defaultTypes"]] == [f"{GEN}: MED", f"{AGE}: MED"]
     assert told["extend"]["propose_properties"]["service_url"] == client.address
     level, pay, ceiling = told["extend"]["property_settings"]
     assert [one["value"] for one in level["choices"]] == ["finest", "0", "1", "2"]
@@ -154,7 +154,7 @@ def test_the_address_is_the_one_that_its_owner_gives(connect: Connected) -> None
 def test_what_is_sold_is_proposed_for_the_rows_that_have_its_columns(connect: Connected) -> None:
     _, client = connect(sealed_provider(match={"MED": example.md, "DIAG": "AGE = AGE"}, **TWO_SOLD))
     types = [one["id"] for one in client.manifest()["defaultTypes"]]
-    assert types == [GEN, AGE, "AGE"]
+    assert types == [f"{GEN}: MED, DIAG", f"{AGE}: MED, DIAG", "AGE: DIAG"]
     assert client.properties(type="AGE") == {"type": "AGE", "properties": [{"id": "DIAG", "name": "DIAG"}]}
     both = [{"id": name, "name": name} for name in ("MED", "DIAG")]
     assert client.properties(type=GEN)["properties"] == both == client.properties(type="other")["properties"]
@@ -182,7 +182,7 @@ def test_a_row_is_found_by_its_match_columns(connect: Connected) -> None:
     assert len(ids["found"]) == 1 and ids["nobody"] == []
     (candidate,) = told["found"]
     assert (candidate["match"], candidate["score"], candidate["name"]) == (True, 100, "male")
-    assert candidate["description"] == "GEN male, AGE 51" and candidate["type"][0]["id"] == GEN
+    assert candidate["description"] == "GEN male, AGE 51" and candidate["type"][0]["id"] == f"{GEN}: MED"
     assert told["by_name"][0]["name"] == "row 7"  # what OpenRefine writes in its place is what was there
     assert spent(shop) == (0, 0)
 
@@ -204,6 +204,22 @@ def test_what_does_not_say_all_columns_is_about_no_row(connect: Connected) -> No
 def test_one_column_that_is_all_needs_no_type(connect: Connected) -> None:
     _, client = connect(sealed_provider(match={"MED": "AGE = AGE"}))
     assert len(client.queries(q={"query": "51"})["q"]) == 1
+
+
+def test_a_text_whose_column_nobody_knows_hides_no_type(connect: Connected) -> None:
+    """OpenRefine asks about texts alone, and shows no types but those of what it is answered."""
+    _, client = connect(sealed_provider(match={"MED": example.md, "DIAG": "AGE = AGE"}, **TWO_SOLD))
+    assert client.queries(q={"query": "51", "limit": 3})["q"] == []
+    told = client.queries(short={"query": "51", "type": "AGE"}, shown={"query": "51", "type": "AGE: DIAG"})
+    assert len(told["short"]) == 1 and told["short"] == told["shown"]
+
+
+def test_columns_may_be_named_in_other_capitals(connect: Connected) -> None:
+    _, client = connect()
+    ages = [[{"pid": "AGE", "v": "51"}], [{"pid": "Age", "v": "51"}]]
+    ages.append([*ages[0], {"pid": "age", "v": "99"}])  # the column's own name goes first
+    told = client.queries(**{f"q{i}": {"query": "male", "type": GEN, "properties": age} for i, age in enumerate(ages)})
+    assert told["q0"] == told["q1"] == told["q2"] != []
 
 
 def test_rows_that_differ_are_no_certain_match(connect: Connected) -> None:
@@ -257,7 +273,7 @@ def test_without_settings_prices_are_told_and_nothing_is_bought(connect: Connect
     )
     assert spent(shop) == (0, 0)
     told = client.send(data={"extend": json.dumps({"ids": [id_], "properties": [{"id": "MED"}]})}).json()
-    assert told["meta"] == [{"id": "MED", "name": "MED (price)"}]  # a price is not taken for a value
+    assert told["meta"] == [{"id": "MED", "name": "MED (price; configure to buy)"}]  # a price is not taken for a value
 
 
 def test_with_pay_and_a_ceiling_the_finest_within_it_is_bought(connect: Connected) -> None:

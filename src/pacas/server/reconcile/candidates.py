@@ -8,6 +8,7 @@ told for free.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from pydantic_core import to_json
 
@@ -15,7 +16,7 @@ from pacas.protocol.messages import Reason, refused
 from pacas.provider.ledger.accounts import Account
 from pacas.server.reconcile.asked import AskedRow
 from pacas.server.reconcile.row_ids import RowIds
-from pacas.server.reconcile.row_types import RowType, row_types, types_of
+from pacas.server.reconcile.row_types import ColumnNames, RowType, row_types, types_of
 from pacas.server.service import Service
 from pacas.server.thread_pools import Parts
 from pacas.server.trading.answer_writers import padded
@@ -33,6 +34,7 @@ class Candidates:
     def __init__(self, service: Service, ids: RowIds) -> None:
         self._service, self._ids = service, ids
         self.types = row_types(service.provider.catalogue())
+        self._names = ColumnNames(self.types)
 
     def answer(self, asked: Mapping[str, AskedRow], account: Account, size: int) -> Parts[bytes]:
         """A result for each query of a body of so many bytes."""
@@ -48,6 +50,7 @@ class Candidates:
         return b"{%b}" % b",".join(told)
 
     def _tried(self, asked: AskedRow) -> list[Tried]:
+        asked = replace(asked, given=self._names.of(asked.given))
         pairs = ((type_, type_.row(asked)) for type_ in types_of(asked, self.types))
         return [(type_, row, asked.text or _text(row)) for type_, row in pairs if row is not None][: asked.limit]
 

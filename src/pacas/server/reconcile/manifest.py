@@ -72,7 +72,6 @@ def _level_name(level: int) -> str:
 
 def proposal(type_id: str, types: Sequence[RowType], offers: Mapping[str, Offer], limit: int | None) -> dict[str, Any]:
     """What is sold of rows of a type; of all, if nobody knows the type."""
-    chosen = next((set(one.columns) for one in types if one.id == type_id), None)
-    found = [name for name, offer in offers.items() if chosen is None or set(offer.columns) <= chosen]
+    found = next((one.sold for one in types if one.is_named(type_id)), tuple(offers))
     told = {"properties": [{"id": name, "name": name} for name in found[:limit]]}
     return {**({"type": type_id} if type_id else {}), **({} if limit is None else {"limit": limit}), **told}
