@@ -64,14 +64,15 @@ RECONCILE_PATHS = {
     "GET /reconcile/{token}": """the manifest: the types of rows, what is sold, and the settings `level`, `pay` and
         `ceiling`. No suggest, preview or view""",
     "POST /reconcile/{token}, `queries`": """as a form: candidates for rows. A `type` says which match column `query`
-        is; `properties` have the others, by their names. Without a type all match columns must be properties, unless
-        one is all there is. `id` is the tuple, encrypted; `match` is false where what is found is ambiguous. Where
-        refusals do not say why, every tuple has a candidate. A tuple counts once per attribute that is found so against
-        `quotes_per_minute`. `GET` with `?queries=…` does the same""",
+        is; `properties` have the others, by their names. The type may be named without what is sold, and columns in
+        other capitals. Without a type all match columns must be properties, unless one is all there is. `id` is the
+        tuple, encrypted; `match` is false where what is found is ambiguous. Where refusals do not say why, every tuple
+        has a candidate. A tuple counts once per attribute that is found so against `quotes_per_minute`. `GET` with
+        `?queries=…` does the same""",
     "POST /reconcile/{token}, `extend`": """as a form: per row and property one text, or `[{}]` where there is none.
         Without both `pay` (`on`, `true`) and `ceiling` (in credits, for one value) it quotes, in words, and the
-        column's name ends in `(price)`. With them it buys: at `level`, or at the finest level within the ceiling. What
-        is refused, dearer, or above the account's credit is `[{}]`, and not charged""",
+        column's name ends in `(price; configure to buy)`. With them it buys: at `level`, or at the finest level within
+        the ceiling. What is refused, dearer, or above the account's credit is `[{}]`, and not charged""",
     "GET /reconcile/{token}/properties": "what is sold, of rows of a `type` (`propose_properties`)",
 }
 RECONCILE_KEYS = """\
