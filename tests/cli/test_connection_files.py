@@ -49,12 +49,26 @@ def test_one_file_is_all_that_a_buyer_needs(pacas: Any, folder: Path, url: str) 
     assert open_client("client.toml").clean(strategy="paper").spent_nanocredits == 0  # bought before
 
 
-def test_a_receipt_by_another_key_ends_the_run(pacas: Any, folder: Path, url: str) -> None:
+@pytest.mark.parametrize(
+    ("key", "said"),
+    [
+        (SigningKey.generate().public_key, "which is known, and no signed history joins them"),
+        ("half a key", "not a public Ed25519 key in PEM"),
+    ],
+    ids=["another", "half"],
+)
+@pytest.mark.parametrize("command", ["buy", "clean"])
+def test_who_has_another_key_is_paid_nothing(
+    pacas: Any, folder: Path, url: str, command: str, key: str, said: str
+) -> None:
     pacas(*ADD, "--profile", "ann.pacas", "--url", url)
     written = json.loads((folder / "ann.pacas").read_text())
-    (folder / "ann.pacas").write_text(json.dumps(written | {"public_key": SigningKey.generate().public_key}))
-    told = pacas("buy", "ann.pacas", "--requests", "requests.jsonl")
-    assert "which is known, and no signed history joins them" in told.complaint
+    (folder / "ann.pacas").write_text(json.dumps(written | {"public_key": key}))
+    bought = ("buy", "ann.pacas", "--requests", "requests.jsonl")
+    cleaned = ("clean", "client.toml", "--provider", "ann.pacas", "--budget", "2", "--strategy", "paper")
+    assert said in pacas(*(bought if command == "buy" else cleaned)).complaint
+    (listed,) = pacas("account", "list", "provider.toml", "--json").document["accounts"]
+    assert (listed["spent"], listed["purchases"]) == (0, 0)
 
 
 def test_an_expired_token_is_said_here_and_there(

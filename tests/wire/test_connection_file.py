@@ -46,6 +46,7 @@ def test_its_end() -> None:
     ("changed", "said"),
     [
         ({"pacas": 2}, "of another release"),
+        ({"url": "shop"}, "'url' is no address"),
         ({"pacas": None}, "of another release"),
         ({"token": ""}, "'token' is missing"),
         ({"url": 3}, "'url' is missing"),

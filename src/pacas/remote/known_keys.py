@@ -28,6 +28,11 @@ class KnownKeys:
         self._unknown: set[str] = set()
         """Names that were asked about in vain."""
 
+    def meet(self) -> None:
+        """See that who publishes keys has the one that is known, before money goes there: nobody else is to be paid."""
+        if self._known is not None and not self._named:
+            self._follow()
+
     def of(self, key_id: str) -> str:
         """The key of a name, in PEM; another one that is known, if none of that name is joined to it."""
         if not self._named and self._known is not None:

@@ -118,7 +118,7 @@ class RemoteProvider:
     prices, quotes are worked out here. Use it in a `with`, or `close` it. `insecure` allows plain HTTP to another
     machine. Every answer is checked before it counts: its price, its value, and the receipt's signature by the
     `public_key` (PEM), or, where none is given, by the one that the server publishes when it is first asked; by a key
-    that has followed it, if the published history proves that.
+    that has followed it, if the published history proves that. Nothing is paid to who does not publish a given one.
     `send` names, by attribute, the provider's columns that may be sent; or, for all that is not on this machine, those
     that may be sent for any attribute. Without it they are what the catalogue asks for. `expired` is a line, if the
     token is known to count no more: it is then not sent.
@@ -256,6 +256,7 @@ class RemoteProvider:
         _check_key(key)
         asked = self._request(request)
         body = _json(PurchaseBody(request=asked, ceiling=_amount(ceiling)))
+        self._keys.meet()
         told = self._ask(PurchaseAnswer, "POST", "/v1/purchases", body, {"Idempotency-Key": key}).purchase
         return self._answered(told, Payment(request, ceiling, key), asked)
 
@@ -272,6 +273,7 @@ class RemoteProvider:
         while len(body) > min(self._limits.max_body_bytes, LARGEST_RUN) and len(asked) > 1:
             asked = asked[: len(asked) // 2]
             body = _json(RunBody(run=asked))
+        self._keys.meet()
         told = self._ask(RunAnswer, "POST", "/v1/runs", body).purchases
         if len(told) > len(asked):
             raise no_provider(self.url)
@@ -340,6 +342,7 @@ class RemoteProvider:
 
     def accept_offer(self, id: str) -> OfferedTerms:
         """Accept an offer; its terms are in the provider's ledger when this returns."""
+        self._keys.meet()
         told = self._ask(OfferAnswer, "POST", f"/v1/offers/{escaped(id, safe='')}/accept").offer
         with self._lock:
             self._offers = None  # and with it what was known of prices

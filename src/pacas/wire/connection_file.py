@@ -78,6 +78,8 @@ def _checked(document: Any, path: Path) -> ConnectionFile:
     for name in _TEXTS:
         if not isinstance(document.get(name), str) or not document[name].strip():
             raise FileError(f"{path.name}: {name!r} is missing; ask the provider for the whole file")
+    if not document["url"].startswith(("https://", "http://")):
+        raise FileError(f"{path.name}: 'url' is no address, such as https://shop.example:8321")
     expires = document.get("expires")
     try:
         if expires is not None and datetime.fromisoformat(expires).tzinfo is None:
