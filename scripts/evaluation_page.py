@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from pacas.experiments.claims import Judged, judge_all
-from pacas.experiments.markets.lines import read_lines
 from pacas.experiments.plots.labels import column_words, value_words
 from pacas.experiments.plots.means import Means, Point, means, means_tables
 from pacas.experiments.runs.figures import FIGURES, GROUPS, REAL_DATA, SCALES, Drawn, Figure
@@ -190,6 +190,12 @@ def _markets() -> Iterator[str]:
             for one in read_lines(EVALUATION / "surplus.csv")
         ),
     )
+
+
+def read_lines(path: Path) -> list[dict[str, str]]:
+    """What an experiment on markets has written."""
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
 
 
 def _market_table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:

@@ -6,14 +6,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from loaded_script import script
 
 from pacas.cli.main import run
 from pacas.core.rates.schedule import Schedule
 from pacas.experiments.markets.composition import composed_trees, sold_pairs
-from pacas.experiments.markets.lines import read_lines
 from pacas.experiments.markets.surplus import KINDS, TwoSteps, bargain, drawn_account
 
 NAMES = ("synthetic-clinical",)
+read_lines = script("evaluation_page").read_lines
 
 
 def test_trees_that_cross_leave_fewer_than_k() -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import typer
 from rich.table import Table
@@ -20,13 +20,13 @@ from pacas.experiments.claims import Judged
 from pacas.experiments.datasets.load import check_directory
 from pacas.experiments.evaluation import SYNTHETIC, Evaluation, EvaluationPlan, evaluate
 from pacas.experiments.markets.composition import PEOPLE, composed_trees, sold_pairs
-from pacas.experiments.markets.lines import write_lines
 from pacas.experiments.markets.surplus import compare_prices
 from pacas.experiments.plots.labels import column_words, value_words
 from pacas.experiments.plots.means import Means, means_tables
 from pacas.experiments.runs.figures import GROUPS, REAL_DATA, SEEDS, SYNTHETIC_DATA
 from pacas.experiments.runs.running import EvaluationProgress
 from pacas.experiments.runs.setting import PAPER
+from pacas.formats.replacing import write_lines
 
 app = typer.Typer()
 
@@ -109,7 +109,7 @@ def composition(
         trees = list(composed_trees(names, directory, rows))
         tell("selling pairs")
         pairs = list(sold_pairs(names, directory, people))
-    files = [write_lines(output / "composition.csv", trees), write_lines(output / "pairs.csv", pairs)]
+    files = [_written(output / "composition.csv", trees), _written(output / "pairs.csv", pairs)]
     if json:
         told = {"trees": [one._asdict() for one in trees], "pairs": [one._asdict() for one in pairs]}
         print_json({**told, "files": list(map(str, files))})
@@ -142,7 +142,7 @@ def surplus(
     with progress() as tell:
         tell("drawing markets")
         lines = list(compare_prices(range(1, seeds + 1)))
-    file = write_lines(output / "surplus.csv", lines)
+    file = _written(output / "surplus.csv", lines)
     if json:
         print_json({"lines": [one._asdict() for one in lines], "file": str(file)})
         return
@@ -150,6 +150,12 @@ def surplus(
     for one in lines:
         table.add_row(str(one.seed), one.way, f"{one.revenue_gain:+.1%}", f"{one.surplus_gain:+.1%}")
     out.print(table)
+
+
+def _written(path: Path, lines: Sequence[NamedTuple]) -> Path:
+    """Results of one kind as a table, a column for each of their fields; where."""
+    write_lines(path, lines[0]._fields if lines else (), lines)
+    return path
 
 
 def _make_folder(output: Path) -> None:

@@ -166,12 +166,9 @@ def a_third_of_the_money(runs: Runs) -> Verdict:
     spent = {dataset: money[dataset] / theirs[dataset] for dataset in money if theirs[dataset]}
     less = all(left[dataset] < by_refine[dataset] for dataset in left)
     said = ", ".join(f"{dataset} {number(share)}" for dataset, share in spent.items())
-    return Verdict(fmean(spent.values()) <= 1 / 3 and less, f"of refine's money: {said}; {_which(less)} error each")
+    which = "a smaller" if less else "not always a smaller"
+    return Verdict(fmean(spent.values()) <= 1 / 3 and less, f"of refine's money: {said}; {which} error each")
 
 
 def _at_a_tenth(runs: Runs, method: str, column: str) -> dict[str, float]:
     return {c.dataset: fmean(n) for c, n in found(runs, "right", method, column).items() if c.budget == TIGHT}
-
-
-def _which(less: bool) -> str:
-    return "a smaller" if less else "not always a smaller"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import mkstemp
@@ -25,6 +26,14 @@ def replacing(path: Path) -> Iterator[Path]:
         raise FileError(f"{path} cannot be written ({error.strerror})") from None
     finally:
         partial.unlink(missing_ok=True)
+
+
+def write_lines(path: Path, header: Iterable[object], lines: Iterable[Iterable[object]]) -> None:
+    """A table as CSV, its lines made as they are written."""
+    with replacing(path) as partial, partial.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(header)
+        writer.writerows(lines)
 
 
 def partial_name(path: Path) -> Path:

@@ -147,7 +147,7 @@ def audit(provider: Provider, noted: Head | None = None) -> Audit:
         shop.total,
         tuple(map(_policy, shop.terms.policies, shown.groups)) if verification.holds else (),
         {buyer: _buyer(provider, found, of_buyer[buyer], tabs[buyer]) for buyer, found in shown.sales.items()}
-        | {buyer: _without_purchases(provider, tabs[buyer]) for buyer in tabs.keys() - shown.sales.keys()},
+        | {buyer: BuyerAudit(0, 0, 0, shop.neighbours, tab=tabs[buyer]) for buyer in tabs.keys() - shown.sales.keys()},
         sales,
         verification,
         (*_warnings(provider, shown), *_account_warnings(accounts)),
@@ -168,10 +168,6 @@ def _buyer(provider: Provider, found: CountedSales, sales: Sequence[AuditedSales
     purchases, spent = sum(s.purchases for s in sales), sum(s.spent for s in sales)
     left = provider.shop.neighbours - found.ruled_out
     return BuyerAudit(purchases, spent, tab.due(provider.till.schedule, found.due), left, tab.listed, found.due, tab)
-
-
-def _without_purchases(provider: Provider, tab: Tab) -> BuyerAudit:
-    return BuyerAudit(0, 0, 0, provider.shop.neighbours, tab=tab)
 
 
 def _policy(policy: Policy, found: CountedGroups) -> PolicyAudit:

@@ -19,21 +19,9 @@ from pacas.core.rates.schedule import LIST, Schedule
 from pacas.engine.contract import Engine, Source
 from pacas.engine.hierarchy_files import GivenHierarchies, as_hierarchies
 from pacas.engine.questions import Data, as_source, engine_for
-from pacas.errors import (
-    InputError,
-    StorageError,
-    did_you_mean,
-)
+from pacas.errors import InputError, StorageError, did_you_mean
 from pacas.protocol.marketplace import Columns
-from pacas.protocol.messages import (
-    Answer,
-    Ladders,
-    Offer,
-    Payment,
-    Quote,
-    Refusal,
-    Request,
-)
+from pacas.protocol.messages import Answer, Ladders, Offer, Payment, Quote, Refusal, Request
 from pacas.protocol.names import LOCAL, check_buyer
 from pacas.provider.circle import Circle
 from pacas.provider.in_memory.shop import InMemoryShop

@@ -23,10 +23,7 @@ TABLE, CHANGES, REPORT = "table", "changes.csv", "report.html"
 
 def export(session: ReviewSession, what: str, *, neutral: bool) -> Path:
     """A file in a folder of its own, which goes when it is sent."""
-    written = session.written()
-    if written is None:
-        raise InputError("the table is still being looked at; try again in a moment")
-    cleaning, job = written.cleaning, session.job
+    cleaning, job = session.known().cleaning, session.job
     folder = Path(tempfile.mkdtemp(prefix="pacas-export-"))
     try:
         if what == TABLE:

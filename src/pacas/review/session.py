@@ -92,6 +92,12 @@ class ReviewSession:
                 self.outlook.wake()
             return self._written[2]
 
+    def known(self) -> Written:
+        """What would be written now; a problem until that is known."""
+        if (written := self.written()) is None:
+            raise InputError("the table is still being looked at; try again in a moment")
+        return written
+
     def _uncounted(self) -> Cleaning | None:
         """What would be written now, if nobody has counted yet what violations that leaves. It waits for no lock."""
         known = self._written

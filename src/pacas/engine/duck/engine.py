@@ -31,14 +31,7 @@ from pacas.core.consistency import GroupedRows
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.histogram import GroupHistogram, Histogram, Values
 from pacas.core.relation import Relation
-from pacas.engine.codes import (
-    CodedColumn,
-    coded_together,
-    ground_keys,
-    in_hierarchy,
-    level_keys,
-    linked_keys,
-)
+from pacas.engine.codes import CodedColumn, coded_together, ground_keys, in_hierarchy, level_keys, linked_keys
 from pacas.engine.contract import (
     Hierarchies,
     Index,
@@ -60,13 +53,7 @@ from pacas.engine.grouping import Keys, combine, connect, count_pairs, gather, m
 from pacas.engine.new_cells import NewCells
 from pacas.engine.sql.histogram_statements import as_histogram
 from pacas.engine.sql.sql_engine import SqlEngine
-from pacas.engine.sql.statements import (
-    OpenedRelation,
-    changed_sql,
-    coded_columns,
-    new_values,
-    rows_sql,
-)
+from pacas.engine.sql.statements import OpenedRelation, changed_sql, coded_columns, new_values, rows_sql
 from pacas.errors import InputError
 
 DUCKDB = 0.6

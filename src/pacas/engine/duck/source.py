@@ -116,8 +116,9 @@ def _open_text(
     connection: duckdb.DuckDBPyConnection, name: str, file: RelationFile, columns: Sequence[str]
 ) -> dict[str, pa.ChunkedArray]:
     limit = _limit(connection)
-    scan, names = _scan_csv(file, limit), _csv_names(file, columns)
-    if names and _is_small(file, limit):
+    scan, names = _scan_csv(file, limit), [column_name(file.columns.index(c)) for c in columns]
+    is_small = file.compression == "none" and file.path.stat().st_size <= min(IN_MEMORY, limit // 8)
+    if names and is_small:
         texts = ", ".join(text_of(one, "VARCHAR") for one in names)
         return _by_column(connection.sql(f"SELECT {texts} FROM {scan}").to_arrow_table(), columns)
     connection.execute(f"CREATE TEMP TABLE {name}_csv AS SELECT {', '.join(names)} FROM {scan}")
@@ -125,17 +126,9 @@ def _open_text(
     return {}
 
 
-def _is_small(file: RelationFile, limit: int) -> bool:
-    return file.compression == "none" and file.path.stat().st_size <= min(IN_MEMORY, limit // 8)
-
-
 def _limit(connection: duckdb.DuckDBPyConnection) -> int:
     """What DuckDB may take."""
     return memory_bytes(str(connection.sql("SELECT current_setting('memory_limit')").fetchall()[0][0]))
-
-
-def _csv_names(file: RelationFile, columns: Sequence[str]) -> list[str]:
-    return [column_name(file.columns.index(c)) for c in columns]
 
 
 def _scan_csv(file: RelationFile, limit: int) -> str:

@@ -13,7 +13,7 @@ finds agree. Two ways of guarding them are kept side by side:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from pacas.core.anonymity import Policy
@@ -77,13 +77,9 @@ class Dataset:
             for attribute in self.sold
         )
 
-    def with_quasi_identifiers(self, number: int) -> Dataset:
-        """This data set with the first so many of its quasi-identifiers."""
-        return replace(self, quasi_identifiers=self.quasi_identifiers[:number])
-
     def provider(
         self,
-        k: int = K,
+        k: int | None = K,
         level: int = LEVEL,
         *,
         per_cell: int = PER_CELL,
@@ -92,35 +88,20 @@ class Dataset:
         quotes: QuoteMode = QuoteMode.PAPER,
         engine: Engine[Any] | None = None,
     ) -> Provider:
-        """The provider of this data set at some parameters, its support set made from the seed."""
-        return self._provider(self.policies(k, level, linked=linked), self._quoting(quotes, per_cell, seed), engine)
+        """The provider of this data set at some parameters, its support set made from the seed.
 
-    def unguarded_provider(
-        self,
-        *,
-        per_cell: int = PER_CELL,
-        seed: int = 0,
-        quotes: QuoteMode = QuoteMode.PAPER,
-        engine: Engine[Any] | None = None,
-    ) -> Provider:
-        """A provider without policies, who has a price for everything."""
-        return self._provider((), self._quoting(quotes, per_cell, seed), engine)
-
-    def _quoting(self, quotes: QuoteMode, per_cell: int, seed: int) -> dict[str, Any]:
-        """What the quotes follow from: a support set, or that rows which agree on a left side are sold as one."""
+        Without a k it has no policies, and a price for everything. It has the columns that requests and policies look
+        at; others would only take time to fingerprint. Where quotes are sealed, rows that agree on a left side are sold
+        as one.
+        """
+        quoting: dict[str, Any] = {"support": Generated(per_cell=per_cell), "seed": seed}
         if quotes is QuoteMode.SEALED:
-            return {"sealing": Sealing([DeclaredDependency(fd) for fd in self.fds])}
-        return {"support": Generated(per_cell=per_cell), "seed": seed}
-
-    def _provider(
-        self, policies: tuple[Policy, ...], quoting: Mapping[str, Any], engine: Engine[Any] | None
-    ) -> Provider:
-        """A provider of the columns that requests and policies look at; others would only take time to fingerprint."""
+            quoting = {"sealing": Sealing([DeclaredDependency(fd) for fd in self.fds])}
         needed = {*self.sold, *self.quasi_identifiers, *(a for attribute in self.sold for a in self.x(attribute))}
         return Provider(
             Relation(self.truth.table.select([column for column in self.truth.columns if column in needed])),
             match=self.match,
-            policies=policies,
+            policies=() if k is None else self.policies(k, level, linked=linked),
             hierarchies={a: h for a, h in self.hierarchies.items() if a in self.match},
             max_matches=self.max_matches,
             total=TOTAL,

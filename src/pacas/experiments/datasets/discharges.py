@@ -50,7 +50,7 @@ _FAMILIES = {
 }
 """The CCSR's body systems by what they are about."""
 
-_DISPOSITIONS = (
+_DISPOSITIONS = (  # where patients went, in five levels
     ("Home or Self Care", "home alone", "home alone", "home"),
     ("Home w/ Home Health Services", "home with help", "home with help", "home"),
     ("Hospice - Home", "hospice at home", "hospice at home", "home"),
@@ -83,7 +83,8 @@ def load_discharges(data: Path, rows: int | None, seed: int) -> Dataset:
     bench.add("diagnosis", categories["description"].take(found))
     bench.add("body_system", categories["chapter"].take(found))
     bench.require("diagnosis")
-    hierarchies = {"diagnosis": diagnoses(categories), "disposition": dispositions()}
+    dispositions = Hierarchy.from_rows([(*row, ROOT) for row in _DISPOSITIONS])
+    hierarchies = {"diagnosis": diagnoses(categories), "disposition": dispositions}
     identifying = ("gender", "age", "race", "county")
     source = "New York SPARCS inpatient discharges 2020, named by AHRQ's CCSR"
     return curated("discharges", bench, FDS, hierarchies, identifying, source, LARGEST_CLASS)
@@ -97,11 +98,6 @@ def diagnoses(categories: pa.Table) -> Hierarchy:
         system, number = code[:3], int(code[3:])
         rows.append((text, _run(system, number, 4), _run(system, number, 12), system, family[system], ROOT))
     return Hierarchy.from_rows(rows)
-
-
-def dispositions() -> Hierarchy:
-    """Where patients went, in five levels."""
-    return Hierarchy.from_rows([(*row, ROOT) for row in _DISPOSITIONS])
 
 
 def _run(system: str, number: int, many: int) -> str:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -21,7 +20,7 @@ from pacas.engine.contract import RelationFile
 from pacas.engine.new_cells import put
 from pacas.errors import FileError
 from pacas.formats.relations.changed_csv import Change, write_changed
-from pacas.formats.replacing import check_writable, replacing
+from pacas.formats.replacing import check_writable, write_lines
 
 
 class ErrorKind(StrEnum):
@@ -188,7 +187,7 @@ def write_dirty(dirty: DirtyRelation, file: RelationFile, path: Path) -> None:
 
 def write_log(dirty: DirtyRelation, path: Path) -> None:
     """One line per changed cell, in row order; rows are counted from 0, and a null is empty."""
-    _write(path, LOG, ([e.row, e.attribute, e.old, e.new, e.kind.value] for e in dirty.errors))
+    write_lines(path, LOG, ([e.row, e.attribute, e.old, e.new, e.kind.value] for e in dirty.errors))
 
 
 def write_repairability(dirty: DirtyRelation, path: Path) -> None:
@@ -198,11 +197,4 @@ def write_repairability(dirty: DirtyRelation, path: Path) -> None:
         [e.row, e.attribute, str(e.fd), f"{r.before:.6g}", f"{r.after:.6g}", str(r.by_majority).lower()]
         for e, r in told
     )
-    _write(path, REPAIRABILITY, lines)
-
-
-def _write(path: Path, header: Sequence[str], lines: Iterable[Sequence[Any]]) -> None:
-    with replacing(path) as partial, partial.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(header)
-        writer.writerows(lines)
+    write_lines(path, REPAIRABILITY, lines)

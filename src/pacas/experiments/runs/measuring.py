@@ -167,7 +167,7 @@ def _dirty_dataset(
 
 @lru_cache(maxsize=1)
 def _unguarded(name: str, data: Path | None, rows: int | None, seed: int, per_cell: int, quotes: str) -> Provider:
-    return _dataset(name, data, rows).unguarded_provider(per_cell=per_cell, seed=seed, quotes=QuoteMode(quotes))
+    return _dataset(name, data, rows).provider(None, per_cell=per_cell, seed=seed, quotes=QuoteMode(quotes))
 
 
 def _full_cost(setting: Setting, data: Path | None, given: DirtyDataset) -> int:
@@ -244,7 +244,7 @@ def _strategy(setting: Setting) -> dict[str, Any]:
 
 def _provider(setting: Setting, dataset: Dataset, engine: Engine[Any]) -> Provider:
     if setting.quasi_identifiers is not None:
-        dataset = dataset.with_quasi_identifiers(setting.quasi_identifiers)
+        dataset = replace(dataset, quasi_identifiers=dataset.quasi_identifiers[: setting.quasi_identifiers])
     return dataset.provider(
         setting.k,
         setting.level,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from decimal import Context, Decimal, Inexact
 from pathlib import Path
 from typing import Any
@@ -32,7 +32,6 @@ _Change = dict[str, str | None] | None
 
 _NANOCREDIT = Decimal("1e-9")
 _EXACTLY = Context(prec=30, traps=[Inexact])
-_ENCODE = json.JSONEncoder(ensure_ascii=False).encode
 _COMPRESSED = {".gz": "gzip", ".zst": "zstd"}
 
 
@@ -49,26 +48,6 @@ def read_support(path: str | Path, columns: Sequence[str], rows: int) -> GivenSu
         problem = getattr(error, "strerror", None) or str(error).split("\n", 1)[0][:200]
         raise FileError(f"{file} cannot be read ({problem}); give a support set as JSON lines") from None
     return reader.support()
-
-
-def write_support(support: GivenSupport, path: str | Path) -> None:
-    """Neighbours as a file, one a line, compressed if its name says so."""
-    file = Path(path)
-    weights = [None] * len(support) if support.weights is None else support.weights.tolist()
-    try:
-        with pa.output_stream(str(file), compression=_COMPRESSED.get(file.suffix.lower())) as stream:
-            for neighbour, weight in zip(support.neighbours, weights, strict=True):
-                ops = _ENCODE(list(_operations(neighbour)))
-                tail = "" if weight is None else f', "weight": {credits_text(weight)}'
-                stream.write(f'{{"ops": {ops}{tail}}}\n'.encode())
-    except OSError as error:
-        raise FileError(f"{file} cannot be written ({error.strerror or 'is it a folder?'})") from None
-
-
-def _operations(neighbour: Neighbour) -> Iterator[dict[str, Any]]:
-    for row, values in neighbour.rows.items():
-        yield {"delete": row} if values is None else {"set": row, "values": dict(values)}
-    yield from ({"insert": dict(values)} for values in neighbour.inserted)
 
 
 class _Reader(LineReader):

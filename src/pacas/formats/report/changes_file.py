@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
@@ -15,19 +14,18 @@ from pacas.client.outcome.to_look_at import CellToLookAt
 from pacas.core.money import credits_text
 from pacas.errors import SchemaError
 from pacas.formats import formulas
-from pacas.formats.replacing import check_writable, replacing
+from pacas.formats.replacing import check_writable, write_lines
 
 DOUBTFUL = ("row", "attribute", "value", "guess", "sure", "written")
 
 
 def write_doubtful(path: Path, weighing: Judgement) -> None:
     """A line a cell; `sure` is how likely the guess is right, and `written` says whether it stands there now."""
-    with replacing(path) as partial, partial.open("w", newline="", encoding="utf-8") as file:
-        lines = csv.writer(file, lineterminator="\n")
-        lines.writerow(DOUBTFUL)
-        for cell in weighing.doubtful:
-            written = "yes" if cell.written else "no"
-            lines.writerow((cell.row, cell.attribute, cell.value, cell.guess, f"{cell.sure:.4f}", written))
+    lines = (
+        (cell.row, cell.attribute, cell.value, cell.guess, f"{cell.sure:.4f}", "yes" if cell.written else "no")
+        for cell in weighing.doubtful
+    )
+    write_lines(path, DOUBTFUL, lines)
 
 
 HEADER = ("row", "key", "attribute", "old", "new", "why", "price", "receipt", "look", "guess", "sure")
@@ -49,11 +47,8 @@ def write_changes(
     """
     SchemaError.check_there(key, cleaning.columns, cleaning.source.name)
     check_writable(Path(path))
-    with replacing(Path(path)) as partial, partial.open("w", newline="", encoding="utf-8") as file:
-        lines = csv.writer(file, lineterminator="\n")
-        lines.writerow(HEADER)
-        found = _lines(cleaning, key, receipts or {})
-        lines.writerows(map(_neutral, found) if neutral else found)
+    found = _lines(cleaning, key, receipts or {})
+    write_lines(Path(path), HEADER, map(_neutral, found) if neutral else found)
 
 
 def _lines(cleaning: Cleaning, key: Sequence[str], receipts: Mapping[str, str]) -> Iterator[tuple[object, ...]]:

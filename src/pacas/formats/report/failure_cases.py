@@ -6,7 +6,6 @@ attribute, whole rows, as dbt's `store_failures` and Soda's samplers keep them.
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -17,7 +16,7 @@ import numpy as np
 from pacas.client.classes.check import Check
 from pacas.engine.contract import RelationFile, Source, Table
 from pacas.errors import FileError, InputError, SchemaError, did_you_mean
-from pacas.formats.replacing import check_writable, replacing
+from pacas.formats.replacing import check_writable, replacing, write_lines
 
 HEADER = ("schema_context", "column", "check", "check_number", "failure_case", "index")
 EXPECTATION = "expect_column_values_to_keep_dependency"
@@ -34,14 +33,12 @@ def write_failure_cases(path: Path, found: Check, source: Source, key: Sequence[
     _check_free(path, source)
     columns = {*key, *(dependency.fd.rhs for dependency in found.dependencies)}
     table = found.engine.open(source, [column for column in source.columns if column in columns])
-    with replacing(path) as partial, partial.open("w", newline="", encoding="utf-8") as file:
-        if path.suffix.lower() == ".json":
+    if path.suffix.lower() == ".json":
+        with replacing(path) as partial, partial.open("w", newline="", encoding="utf-8") as file:
             json.dump(_validation(found, table, key), file)
-            return
-        lines = csv.writer(file, lineterminator="\n")
-        lines.writerow([*HEADER, *key])
-        for number in range(len(found.dependencies)):
-            lines.writerows(_lines(found, number, table, key))
+        return
+    numbers = range(len(found.dependencies))
+    write_lines(path, [*HEADER, *key], (line for number in numbers for line in _lines(found, number, table, key)))
 
 
 def write_failed_rows(path: Path, found: Check, source: Source, attribute: str) -> None:
@@ -53,12 +50,9 @@ def write_failed_rows(path: Path, found: Check, source: Source, attribute: str) 
     _check_free(path, source)
     table = found.engine.open(source, source.columns)
     rows = np.unique(np.concatenate([dependency.violating.rows for dependency in judged]))
-    with replacing(path) as partial, partial.open("w", newline="", encoding="utf-8") as file:
-        lines = csv.writer(file, lineterminator="\n")
-        lines.writerow(source.columns)
-        for start in range(0, len(rows), ROWS_AT_ONCE):
-            failed = found.engine.rows(table, rows[start : start + ROWS_AT_ONCE], source.columns)
-            lines.writerows(zip(*failed.to_pydict().values(), strict=True))
+    some = (rows[start : start + ROWS_AT_ONCE] for start in range(0, len(rows), ROWS_AT_ONCE))
+    failed = (found.engine.rows(table, of_these, source.columns).to_pydict() for of_these in some)
+    write_lines(path, source.columns, (line for texts in failed for line in zip(*texts.values(), strict=True)))
 
 
 def _check_free(path: Path, source: Source) -> None:

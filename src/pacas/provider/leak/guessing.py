@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pacas.core.anonymity import Policy
 from pacas.engine.grouping import Ints, Mask
 from pacas.provider.lint.own_rows import OwnRows
 from pacas.provider.terms import Terms
@@ -40,12 +39,8 @@ class GuessedMore:
 def public_contexts(own: OwnRows, terms: Terms) -> list[Ints]:
     """What is public of each row: nothing, each public column, and each X-group."""
     columns = [own.keys(name).key.astype(np.int64) for name in own.columns if name not in terms.protected]
-    groups = [own.groups(policy.x) for policy in terms.policies if _is_public(policy, terms)]
+    groups = [own.groups(policy.x) for policy in terms.policies if not set(policy.x) & set(terms.protected)]
     return [np.zeros(own.rows, dtype=np.int64), *(context + 1 for context in (*columns, *groups))]
-
-
-def _is_public(policy: Policy, terms: Terms) -> bool:
-    return not set(policy.x) & set(terms.protected)
 
 
 def guessed_more(value: Ints, clue: Ints, contexts: Sequence[Ints]) -> GuessedMore:

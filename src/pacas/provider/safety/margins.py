@@ -135,7 +135,8 @@ class Margins:
         The surviving neighbours of its cells are `number`, each of row `rows[of_row]` and told from R `below` a level.
         """
         groups = self.linked.group[rows].tolist()
-        spare = {group: self._spare(group) for group in groups if group >= 0}
+        # how many values each group can lose
+        spare = {group: int(self.shown[group]) - self.k for group in groups if group >= 0}
         if not spare or min(spare.values()) >= len(below):
             return 0
         adders: dict[int, int] = {}
@@ -151,10 +152,6 @@ class Margins:
             if count == self._adders[pair]:
                 lost.setdefault(in_group[pair], []).append(lowest[pair])
         return max((_the_next(levels, spare[group]) for group, levels in lost.items()), default=0)
-
-    def _spare(self, group: int) -> int:
-        """How many values a group can lose."""
-        return int(self.shown[group]) - self.k
 
     def _tight(self, sets: ConflictSets, cells: Members) -> Members:
         """Without the requests that cannot take enough from any group."""

@@ -50,9 +50,7 @@ def repairs_page(session: ReviewSession, asked: Mapping[str, str]) -> dict[str, 
 
 
 def list_part(session: ReviewSession, asked: Mapping[str, str]) -> dict[str, Any]:
-    written = session.written()
-    if written is None:
-        raise InputError("the table is still being looked at; try again in a moment")
+    written = session.known()
     chosen = {name: asked[name] for name in ("attribute", "state", "why") if asked.get(name)}
     cells = _chosen(written, chosen)
     pages = max(-(-len(cells.row) // ROWS), 1)
@@ -134,12 +132,12 @@ def undo(session: ReviewSession, form: Mapping[str, str]) -> str:
     if form.get("whose") == "attribute":
         return _undo_attribute(session, form.get("attribute", ""))
     row, attribute = cell_asked(session, form)
-    rows = _written(session).rows_of_class(attribute, row) if form.get("whose") == "class" else np.array([row])
+    rows = session.known().rows_of_class(attribute, row) if form.get("whose") == "class" else np.array([row])
     return session.edit(attribute, rows, None)
 
 
 def _undo_attribute(session: ReviewSession, attribute: str) -> str:
-    changes = _written(session).cleaning.changes.get(attribute)
+    changes = session.known().cleaning.changes.get(attribute)
     if changes is None:
         raise InputError(f"nothing is written into {attribute!r}")
     return session.edit(attribute, changes.rows, None)
@@ -147,7 +145,7 @@ def _undo_attribute(session: ReviewSession, attribute: str) -> str:
 
 def keep(session: ReviewSession, form: Mapping[str, str]) -> str:
     """Say that a cell, its class, or an attribute is right as it was written; what was undone is written again."""
-    written = _written(session)
+    written = session.known()
     if form.get("whose") == "attribute":
         attribute = form.get("attribute", "")
         changes = written.base.changes.get(attribute)
@@ -172,7 +170,7 @@ def keep(session: ReviewSession, form: Mapping[str, str]) -> str:
 def take_guess(session: ReviewSession, form: Mapping[str, str]) -> str:
     """Write what is likeliest into a cell that was left in doubt."""
     row, attribute = cell_asked(session, form)
-    found = _written(session).cell(attribute, row)
+    found = session.known().cell(attribute, row)
     if found is None or found.state != "left" or found.new is None:
         raise InputError("that cell is not in doubt any more")
     return session.edit(attribute, np.array([row]), found.new)
@@ -193,10 +191,3 @@ def pin(session: ReviewSession, form: Mapping[str, str]) -> str:
 
 def write(session: ReviewSession, form: Mapping[str, str]) -> str:
     return session.write()
-
-
-def _written(session: ReviewSession) -> Written:
-    written = session.written()
-    if written is None:
-        raise InputError("the table is still being looked at; try again in a moment")
-    return written
