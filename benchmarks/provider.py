@@ -25,7 +25,6 @@ from pacas.provider.in_memory.shop import InMemoryShop
 from pacas.provider.ledger.checkpoint import Checkpoints
 from pacas.provider.ledger.ledger import Ledger
 from pacas.provider.provider import Provider
-from pacas.provider.shop.judging import kept_quote
 from pacas.server.signing_key import SigningKey
 from pacas.storage.sqlite.ledger import SqliteLedger
 from pacas.storage.url import open_checkpoints
@@ -122,7 +121,7 @@ def _single(path: Path, few: Path, provider: Provider, small_one: Provider) -> I
     known = shop.sales.known("local")
     took = measure.medians(
         {
-            "array": lambda: [kept_quote(cache, slot, 1, known) for slot in slots],
+            "array": lambda: [cache.quote(slot, 1, known) for slot in slots],
             "friendly": lambda: [provider.quote(request) for request in many_requests],
             "small": lambda: [small_one.quote(request) for request in few_requests],
         },

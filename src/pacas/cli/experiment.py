@@ -13,7 +13,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from pacas.cli.options import Json, out, print_json, progress, show_help
+from pacas.cli.options import Json, command_group, out, print_json, progress
 from pacas.core.words import counted
 from pacas.errors import FileError
 from pacas.experiments.claims import Judged
@@ -28,16 +28,12 @@ from pacas.experiments.runs.running import EvaluationProgress
 from pacas.experiments.runs.setting import PAPER
 from pacas.formats.replacing import write_lines
 
-app = typer.Typer()
-
-
-@app.callback(invoke_without_command=True)
-def start(context: typer.Context) -> None:
+app = command_group(
     """The paper's evaluation: run it again, and see what its claims come to.
 
     Example: pacas experiment run declined --output evaluation
     """
-    show_help(context)
+)
 
 
 @app.command("run")

@@ -10,7 +10,7 @@ import typer
 from rich.text import Text
 
 from pacas.cli.data_options import AS_NAMED, AnyData, HowToRead, says_how_to_read
-from pacas.cli.options import Json, out, print_json, printable, show_help
+from pacas.cli.options import Json, command_group, out, print_json, printable
 from pacas.cli.tree import draw
 from pacas.core.builders import BUILDERS, BY, COLUMNS, Needs
 from pacas.core.hierarchies.balance import balance
@@ -22,20 +22,16 @@ from pacas.engine.hierarchy_files import arx, read_hierarchy, read_raw_hierarchy
 from pacas.engine.questions import hierarchy_from, open_data
 from pacas.errors import InputError
 
-app = typer.Typer()
-
-File = Annotated[Path, typer.Argument(metavar="FILE", help="A hierarchy: ARX CSV, JSON tree, Amnesia text or JSON.")]
-AgainstData = Annotated[str | None, typer.Option("--data", metavar="DATA", help="A relation to compare with.")]
-Attribute = Annotated[str | None, typer.Option("--attribute", "-a", metavar="ATTR", help="The column of --data.")]
-
-
-@app.callback(invoke_without_command=True)
-def start(context: typer.Context) -> None:
+app = command_group(
     """Build, check and show generalization hierarchies.
 
     Example: pacas hierarchy show med.csv
     """
-    show_help(context)
+)
+
+File = Annotated[Path, typer.Argument(metavar="FILE", help="A hierarchy: ARX CSV, JSON tree, Amnesia text or JSON.")]
+AgainstData = Annotated[str | None, typer.Option("--data", metavar="DATA", help="A relation to compare with.")]
+Attribute = Annotated[str | None, typer.Option("--attribute", "-a", metavar="ATTR", help="The column of --data.")]
 
 
 @app.command("build")

@@ -6,10 +6,12 @@ import atexit
 import gc
 import io
 import os
+import re
 import sys
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -19,129 +21,53 @@ from pacas.cli.version import version_line
 from pacas.errors import PacasError
 
 COMMANDS = {
-    "demo": (
-        "pacas.cli.demo.command",
-        "Walk through the paper's running example: violations, classes, quotes, a refusal, purchases, the repaired "
-        "table.",
-    ),
-    "check": (
-        "pacas.cli.check",
-        "Count the violations of functional dependencies, general values considered, and find the classes to repair.",
-    ),
-    "distance": (
-        "pacas.cli.distance",
-        "Measure the semantic distance of two values: the information lost on the way from one to the other.",
-    ),
-    "anonymity": (
-        "pacas.cli.anonymity",
-        "Check k-, (X,Y)- and (X,Y,L)-anonymity, or another criterion, and say the strictest that holds.",
-    ),
-    "query": (
-        "pacas.cli.provider.query",
-        "Answer a generalized query over the provider's relations: the provider's own tool.",
-    ),
-    "catalogue": (
-        "pacas.cli.market.catalogue",
-        "Say what a provider sells, which columns a request needs, at which levels, and the prices where they are "
-        "public.",
-    ),
-    "quote": (
-        "pacas.cli.market.quote",
-        "Say what requests would cost now, or why they are refused. Nothing is sold.",
-    ),
-    "buy": (
-        "pacas.cli.market.buy",
-        "Buy what is asked for, in order, each at the price of that moment. The ledger keeps every purchase.",
-    ),
-    "clean": (
-        "pacas.cli.clean.command",
-        "Repair a table by its own evidence where that suffices, and with values that are bought where they help most.",
-    ),
-    "review": (
-        "pacas.cli.review",
-        "Clean under your own eyes, in a browser: approve what is bought before it is paid, keep or undo each repair.",
-    ),
-    "audit": (
-        "pacas.cli.provider.audit",
-        "Check the policies, the sales and the ledger, everything derived anew from the ledger's entries.",
-    ),
-    "backup": (
-        "pacas.cli.provider.backup",
-        "Copy a provider's ledger with its accounts into one file, as of one moment, while it is sold from.",
-    ),
-    "restore": (
-        "pacas.cli.provider.restore",
-        "Put a copy in the ledger's place, and say what that forgets; servers that run sell nothing from it any more.",
-    ),
-    "lint": (
-        "pacas.cli.provider.lint",
-        "Find what to mend before selling: columns that tell protected ones, policies and hierarchies that protect "
-        "little.",
-    ),
-    "leak": (
-        "pacas.cli.provider.leak",
-        "Measure what free quotes tell of each sold attribute, beyond the best guess from public columns.",
-    ),
-    "serve": (
-        "pacas.cli.provider.serve",
-        "Serve a provider over HTTP until it is stopped (Ctrl-C, SIGTERM); what was accepted by then is finished.",
-    ),
-    "verify": (
-        "pacas.cli.market.verify",
-        "Verify receipts: that the provider has sold just this, at this level, for this price, by its own ledger.",
-    ),
-    "witness": (
-        "pacas.cli.market.witness",
-        "Cosign the head of a provider's log, if it has grown out of the last one that was seen.",
-    ),
-    "init": (
-        "pacas.cli.start.app",
-        "Write a client.toml or a provider.toml to start from, each line with its reasons. Nothing is written over.",
-    ),
-    "suggest": (
-        "pacas.cli.suggest.app",
-        "Suggest what to declare: dependencies, hierarchies, matches, columns to protect, policies.",
-    ),
-    "errors": (
-        "pacas.cli.errors",
-        "Put errors into a clean table: such as break dependencies, random ones, and overwritten groups.",
-    ),
-    "hierarchy": (
-        "pacas.cli.hierarchy",
-        "Build, check and show generalization hierarchies.",
-    ),
-    "account": (
-        "pacas.cli.provider.account",
-        "Accounts of a provider's service: who may ask, and how much each may spend.",
-    ),
-    "key": (
-        "pacas.cli.provider.key",
-        "The key that signs a provider's receipts, and those before it.",
-    ),
-    "offer": (
-        "pacas.cli.offer",
-        "Private offers: terms for one account, made by its provider and accepted by its buyer.",
-    ),
-    "experiment": (
-        "pacas.cli.experiment",
-        "The paper's evaluation: run it again, and see what its claims come to.",
-    ),
+    "demo": "pacas.cli.demo.command",
+    "check": "pacas.cli.check",
+    "distance": "pacas.cli.distance",
+    "anonymity": "pacas.cli.anonymity",
+    "query": "pacas.cli.provider.query",
+    "catalogue": "pacas.cli.market.catalogue",
+    "quote": "pacas.cli.market.quote",
+    "buy": "pacas.cli.market.buy",
+    "clean": "pacas.cli.clean.command",
+    "review": "pacas.cli.review",
+    "audit": "pacas.cli.provider.audit",
+    "backup": "pacas.cli.provider.backup",
+    "restore": "pacas.cli.provider.restore",
+    "lint": "pacas.cli.provider.lint",
+    "leak": "pacas.cli.provider.leak",
+    "serve": "pacas.cli.provider.serve",
+    "verify": "pacas.cli.market.verify",
+    "witness": "pacas.cli.market.witness",
+    "init": "pacas.cli.start.app",
+    "suggest": "pacas.cli.suggest.app",
+    "errors": "pacas.cli.errors",
+    "hierarchy": "pacas.cli.hierarchy",
+    "account": "pacas.cli.provider.account",
+    "key": "pacas.cli.provider.key",
+    "offer": "pacas.cli.offer",
+    "experiment": "pacas.cli.experiment",
 }
-"""Each command's module, which has its `command`, or its `app` of several, and the first paragraph of its help."""
+"""Each command's module, which has its `command`, or its `app` of several."""
+
+_HELP = re.compile(
+    r'^(?:def (?:command|start)\(.*?^    |app = command_group\(\s*)"""(.*?)(?:\n\n|""")', re.DOTALL | re.MULTILINE
+)
+"""The first paragraph of a command's help, in the source of its module."""
 
 
 class Commands(TyperGroup):
-    """The commands of the table, each loaded when it is called: their names and first lines are known before."""
+    """The commands of the table, each loaded when it is called: its name and first lines are known before."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
-        self.commands = {name: TyperCommand(name, help=line) for name, (_, line) in COMMANDS.items()}
+        self.commands = {name: TyperCommand(name) for name in COMMANDS}
         self._loaded: set[str] = set()
 
     def load(self, name: str) -> Any:
         """A command with its parameters and all of its help."""
         if name not in self._loaded:
-            module = import_module(COMMANDS[name][0])
+            module = import_module(COMMANDS[name])
             group = typer.Typer()
             if hasattr(module, "app"):
                 group.add_typer(module.app, name=name)
@@ -154,9 +80,22 @@ class Commands(TyperGroup):
                 gc.enable()
         return self.commands[name]
 
+    def get_command(self, context: Any, name: str) -> Any:
+        found = super().get_command(context, name)
+        if found is not None and name not in self._loaded:
+            found.help = first_lines(name)
+        return found
+
     def resolve_command(self, context: Any, arguments: list[str]) -> tuple[str | None, Any, list[str]]:
         name, _, rest = super().resolve_command(context, arguments)
         return name, None if name is None else self.load(name), rest
+
+
+def first_lines(name: str) -> str:
+    """The first paragraph of a command's help, read and not loaded: that would take a moment for each."""
+    source = Path(__file__).parents[2].joinpath(*COMMANDS[name].split(".")).with_suffix(".py").read_text("utf-8")
+    found = _HELP.search(source)
+    return " ".join(found[1].split()) if found else ""
 
 
 app = typer.Typer(

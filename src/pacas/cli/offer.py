@@ -17,15 +17,15 @@ from pacas.cli.options import (
     HowToReach,
     Json,
     ProviderArgument,
+    command_group,
     is_url,
     out,
     print_json,
     printable,
     says_how_to_reach,
-    show_help,
 )
 from pacas.cli.plain_table import plain_table
-from pacas.core.money import in_credits, nanocredits, rounded_text
+from pacas.core.money import in_credits, not_negative, rounded_text
 from pacas.core.rates.schedule import Schedule
 from pacas.core.words import counted
 from pacas.errors import InputError
@@ -37,7 +37,12 @@ from pacas.storage.url import open_accounts, open_offers
 from pacas.wire.connection_file import moment
 from pacas.wire.shapes.accounts import LEAST_RATE
 
-app = typer.Typer()
+app = command_group(
+    """Private offers: terms for one account, made by its provider and accepted by its buyer.
+
+    Example: pacas offer list provider.toml
+    """
+)
 
 STANDS = 30
 Id = Annotated[str, typer.Argument(metavar="ID", help="The offer, as pacas offer list names it.")]
@@ -45,15 +50,6 @@ Prepaid = Annotated[
     str, typer.Option(metavar="CREDITS", help="The least that is paid for purchases while the terms last.")
 ]
 Days = Annotated[int, typer.Option(metavar="DAYS", help="How long the terms last, once accepted.")]
-
-
-@app.callback(invoke_without_command=True)
-def start(context: typer.Context) -> None:
-    """Private offers: terms for one account, made by its provider and accepted by its buyer.
-
-    Example: pacas offer list provider.toml
-    """
-    show_help(context)
 
 
 @app.command("make")
@@ -81,7 +77,13 @@ def make_(
         raise InputError("--stands is a number of days, from 1 to 3,660")
     until = int(time()) + stands * DAY
     offer = PrivateOffer(
-        new_offer_id(), buyer, Schedule.parse(schedule), _amount(prepaid), days, OfferState.MADE, until
+        new_offer_id(),
+        buyer,
+        Schedule.parse(schedule),
+        _prepaid(prepaid),
+        days,
+        OfferState.MADE,
+        until,
     )
     with closing(open_accounts(file.ledger_url, file.folder)) as accounts:
         has_account = any(account.name == buyer and not account.revoked for account in accounts.list())
@@ -115,16 +117,12 @@ def ask_(
     if wished < LEAST_RATE:
         raise InputError(f"--rate is in per cent of the list, and at least 1; {rate} asks for less: 70 is 70 %")
     with opened_remote(named) as remote:
-        _show(remote.ask_offer(wished, _amount(prepaid), days), json)
+        _show(remote.ask_offer(wished, _prepaid(prepaid), days), json)
 
 
 @app.command("list")
 @says_how_to_reach
-def list_(
-    provider: AnyProvider,
-    reach: HowToReach = AT_HAND,
-    json: Json = False,
-) -> None:
+def list_(provider: AnyProvider, reach: HowToReach = AT_HAND, json: Json = False) -> None:
     """List offers and what was asked for: all of them with a provider's file, your own at a URL.
 
     JSON: offers (offer, buyer with a file, state, stands, schedule (above, per_cent), prepaid, days, stands_until)
@@ -147,12 +145,7 @@ def list_(
 
 @app.command("accept")
 @says_how_to_reach
-def accept(
-    id: Id,
-    provider: AnyProvider,
-    reach: HowToReach = AT_HAND,
-    json: Json = False,
-) -> None:
+def accept(id: Id, provider: AnyProvider, reach: HowToReach = AT_HAND, json: Json = False) -> None:
     """Accept an offer: you buy on its terms from now on. With a file, for the buyer that it was made to.
 
     JSON: offer, buyer with a file, state, stands, schedule (above, per_cent), prepaid, days, stands_until
@@ -169,12 +162,7 @@ def accept(
 
 @app.command("withdraw")
 @says_how_to_reach
-def withdraw_(
-    id: Id,
-    provider: AnyProvider,
-    reach: HowToReach = AT_HAND,
-    json: Json = False,
-) -> None:
+def withdraw_(id: Id, provider: AnyProvider, reach: HowToReach = AT_HAND, json: Json = False) -> None:
     """Withdraw an offer that nobody has accepted; at a URL, decline it, or take back what you asked for.
 
     JSON: offer, buyer with a file, state, stands, schedule (above, per_cent), prepaid, days, stands_until
@@ -206,11 +194,8 @@ def _accept_in_process(id: str, file: ProviderFile) -> OfferedTerms:
         return offered_terms(offer_named(id, offers.list()))
 
 
-def _amount(given: str) -> int:
-    amount = nanocredits(given, "--prepaid")
-    if amount < 0:
-        raise InputError("--prepaid must not be negative; 0 is no prepayment")
-    return amount
+def _prepaid(given: str) -> int:
+    return not_negative(given, "--prepaid", "0 is no prepayment")
 
 
 def _as_json(one: OfferedTerms) -> dict[str, Any]:

@@ -174,6 +174,11 @@ def show_help(context: typer.Context) -> None:
         context.get_help()  # prints it
 
 
+def command_group(help: str) -> typer.Typer:
+    """Several commands under one name, which by itself shows their help."""
+    return typer.Typer(help=help, callback=show_help, invoke_without_command=True)
+
+
 def is_url(named: str) -> bool:
     """Whether a provider is named by where it answers, not by its file."""
     return bool(_URL.match(named))

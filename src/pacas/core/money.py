@@ -38,6 +38,14 @@ def nanocredits(credits: int | float | str | Decimal, what: str = "an amount") -
     return int(amount)
 
 
+def not_negative(credits: str, what: str, zero: str = "0 buys what is free") -> int:
+    """An amount that is not negative; `zero` says what could be meant."""
+    amount = nanocredits(credits, what)
+    if amount < 0:
+        raise InputError(f"{what} must not be negative; {zero}")
+    return amount
+
+
 def in_credits(nanocredits: int) -> float:
     """Nanocredits as the number of credits that JSON shows; the decimal that is written is exact below 10⁶ credits.
 

@@ -32,9 +32,9 @@ from pacas.cli.options import (
     says_how_to_reach,
 )
 from pacas.cli.plain_table import plain_table
-from pacas.core.money import credits_words, in_credits, nanocredits
+from pacas.core.money import credits_words, in_credits, not_negative
 from pacas.engine.choosing import EngineChoice
-from pacas.errors import InputError, KeyReusedError, PacasError
+from pacas.errors import KeyReusedError, PacasError
 from pacas.formats.requests_file import Asked
 from pacas.protocol.marketplace import Marketplace, with_cause
 from pacas.protocol.messages import LARGEST, Answer, Refusal
@@ -73,7 +73,7 @@ def command(
     """
     named = NamedProvider(provider, reach, buyer, engine)
     check_receipts(named.provider, receipts)
-    most = None if ceiling is None else _amount(ceiling)
+    most = None if ceiling is None else not_negative(ceiling, "--ceiling")
     given = Requests(requests)
     if is_url(named.provider):
         with opened_remote(named) as remote:
@@ -93,13 +93,6 @@ def command(
         print_json({"purchases": [as_json(one) for one in told], "spent": in_credits(spent)})
     else:
         _print(asked, told)
-
-
-def _amount(ceiling: str) -> int:
-    amount = nanocredits(ceiling, "--ceiling")
-    if amount < 0:
-        raise InputError("--ceiling must not be negative; 0 buys what is free")
-    return amount
 
 
 def _check(given: Requests, asked: Sequence[Asked]) -> None:

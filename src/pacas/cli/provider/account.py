@@ -13,10 +13,10 @@ from typing import Annotated, Any
 import typer
 
 from pacas.cli.opened_provider import kept_provider
-from pacas.cli.options import Json, ProviderArgument, out, print_json, printable, show_help
+from pacas.cli.options import Json, ProviderArgument, command_group, out, print_json, printable
 from pacas.cli.plain_table import plain_table
 from pacas.cli.provider.profile import seconds, written_profile
-from pacas.core.money import in_credits, nanocredits, rounded_text
+from pacas.core.money import in_credits, not_negative, rounded_text
 from pacas.core.rates.schedule import Schedule
 from pacas.core.rates.tab import Tab
 from pacas.errors import FileError, InputError, StorageError
@@ -27,7 +27,12 @@ from pacas.provider.ledger.entry import NOTHING_BOUGHT
 from pacas.storage.url import open_accounts, open_ledger, state_file
 from pacas.wire.connection_file import moment
 
-app = typer.Typer()
+app = command_group(
+    """Accounts of a provider's service: who may ask, and how much each may spend.
+
+    Example: pacas account list provider.toml
+    """
+)
 
 NO_LIMIT = "none"
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The account, and the buyer's name in the ledger.")]
@@ -36,15 +41,6 @@ ProfileOption = Annotated[
     typer.Option(metavar="BUYER.pacas", help="Write all that the buyer needs into a new file; it needs --url."),
 ]
 UrlOption = Annotated[str | None, typer.Option(metavar="URL", help="With --profile: where the service answers.")]
-
-
-@app.callback(invoke_without_command=True)
-def start(context: typer.Context) -> None:
-    """Accounts of a provider's service: who may ask, and how much each may spend.
-
-    Example: pacas account list provider.toml
-    """
-    show_help(context)
 
 
 @app.command("add")
@@ -301,11 +297,8 @@ def _accounts(file: ProviderFile) -> Iterator[Accounts]:
 
 
 def _amount(given: str, what: str) -> int:
-    amount = nanocredits(given, what)
-    if amount < 0:
-        raise InputError(f"{what} must not be negative; 0 buys what is free")
-    check_credit(amount)
-    return amount
+    check_credit(credit := not_negative(given, what))
+    return credit
 
 
 def _fingerprint(file: Path | None) -> str | None:

@@ -4,24 +4,18 @@ from __future__ import annotations
 
 from time import time
 
-import typer
-
 from pacas.cli.opened_provider import read_provider
-from pacas.cli.options import Json, ProviderArgument, out, print_json, show_help
+from pacas.cli.options import Json, ProviderArgument, command_group, out, print_json
 from pacas.core.words import counted
 from pacas.errors import FileError
 from pacas.server.signing_key import SigningKey
 
-app = typer.Typer()
-
-
-@app.callback(invoke_without_command=True)
-def start(context: typer.Context) -> None:
+app = command_group(
     """The key that signs a provider's receipts, and those before it.
 
     Example: pacas key rotate provider.toml
     """
-    show_help(context)
+)
 
 
 @app.command("rotate")

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import typer
-
-from pacas.cli.options import show_help
+from pacas.cli.options import command_group
 from pacas.cli.suggest import columns, fds, hierarchies, match, policy
 
-app = typer.Typer()
-
-
-@app.callback(invoke_without_command=True)
-def start(context: typer.Context) -> None:
+app = command_group(
     """Suggest what to declare: dependencies, hierarchies, matches, columns to protect, policies.
 
     Example: pacas suggest fds client.csv
     """
-    show_help(context)
+)
 
 
 app.command("fds")(fds.command)

@@ -27,11 +27,7 @@ COLOURS = {
 
 
 @says_how_to_read
-def command(
-    data: AnyData,
-    read: HowToRead = AS_NAMED,
-    json: Json = False,
-) -> None:
+def command(data: AnyData, read: HowToRead = AS_NAMED, json: Json = False) -> None:
     """Suggest what each column is to the people in a table: an identifier, a quasi-identifier, or sensitive.
 
     Identifiers name people and are never to be sold. Quasi-identifiers are what others may know, or what singles rows

@@ -13,7 +13,7 @@ from pacas.console.alerts import NEARLY
 from pacas.console.board import Board
 from pacas.console.refusal_counts import by_account
 from pacas.console.visits import Visit, Visits, redirect
-from pacas.core.money import credits_words, nanocredits
+from pacas.core.money import credits_words, not_negative
 from pacas.core.rates.tab import Tab
 from pacas.errors import InputError
 from pacas.pages.pieces import Bar
@@ -142,11 +142,8 @@ def _amount(text: str) -> int | None:
     """A credit as it was typed; nothing is no limit."""
     if not text.strip():
         return None
-    amount = nanocredits(text.strip(), "the credit")
-    if amount < 0:
-        raise InputError("the credit must not be negative; 0 buys what is free")
-    check_credit(amount)
-    return amount
+    check_credit(credit := not_negative(text.strip(), "the credit"))
+    return credit
 
 
 def _rate(text: str) -> int | None:

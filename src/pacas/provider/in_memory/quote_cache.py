@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacas.engine.grouping import NONE, Array, Groups, Ints, spread
-from pacas.protocol.order_of_checks import judged
+from pacas.protocol.order_of_checks import AMBIGUOUS, NO_MATCH, UNSAFE, judged
 from pacas.provider.pricing.conflicts import ConflictSets, Inquiry, without_edits
 from pacas.provider.pricing.knowledge import Knowledge
 from pacas.provider.pricing.prices import Prices
@@ -72,6 +72,20 @@ class QuoteCache:
         if self._state.steady(self._most_rows):
             self._safe_from[slot] = safe
         return safe
+
+    def quote(self, slot: int, level: int, known: Knowledge) -> int:
+        """A slot's price at a level, or a refusal; −1 is that of a tuple that matches nothing."""
+        if level < self.never_below[slot]:
+            return AMBIGUOUS if self.matches[slot] else NO_MATCH
+        return UNSAFE if level < self.safe_from(slot) else self.price(slot, level, known)
+
+    def ladder(self, slot: int, known: Knowledge) -> list[int]:
+        """A slot's prices and refusals at all levels."""
+        never = int(self.never_below[slot])
+        if never > self.height:
+            return [AMBIGUOUS if self.matches[slot] else NO_MATCH] * (self.height + 1)
+        lowest = max(never, self.safe_from(slot))
+        return [AMBIGUOUS] * never + [UNSAFE] * (lowest - never) + self.prices(slot, lowest, known)
 
     def price(self, slot: int, level: int, known: Knowledge) -> int:
         """What a slot costs a buyer at a level."""

@@ -23,7 +23,7 @@ from pacas.provider.ledger.entry import AboutBuyer, Purchase
 from pacas.provider.matching import Matcher
 from pacas.provider.pricing.conflicts import ConflictSets, MatchedRequests
 from pacas.provider.shop.contract import CountedShop
-from pacas.provider.shop.judging import kept_ladder, kept_quote, ladders_of
+from pacas.provider.shop.judging import ladders_of
 from pacas.provider.terms import HistoryScope
 
 FEW = 4
@@ -92,7 +92,7 @@ class InMemoryShop:
         with self._state:
             known = self.sales.known(buyer)
             if 0 < len(slots) <= FEW:
-                return np.array([kept_ladder(cache, slot, known) for slot in slots.tolist()])
+                return np.array([cache.ladder(slot, known) for slot in slots.tolist()])
             return cache.ladders(slots, known)
 
     def judge(self, request: Request, buyer: str) -> InMemorySale | Refusal:
@@ -110,7 +110,7 @@ class InMemoryShop:
     def _look_up(self, cache: QuoteCache, slot: int, level: int, floor: int, buyer: str) -> InMemorySale | Refusal:
         """A slot's quote, where quotes are kept."""
         with self._state:
-            price = kept_quote(cache, slot, level, self.sales.known(buyer))
+            price = cache.quote(slot, level, self.sales.known(buyer))
         if price >= 0 and level < floor:
             return Refusal(Reason.UNSAFE)
         return InMemorySale(price, int(cache.rows(slot)[0]), slot=slot) if price >= 0 else Refusal(REASON_OF[price])
