@@ -193,7 +193,10 @@ def test_a_run_with_ample_money_is_the_run_with_more_and_is_not_made_again(monke
             made.clear()
             told = [measure(setting, None) for setting in settings]
             assert (len(made) < len(budgets)) is (method == WEIGH) and made[0] == 0
+            runs = set(made)
             for setting, known in zip(settings, told, strict=True):
+                if setting.budget in runs:
+                    continue
                 measuring._AMPLE.clear()
                 found = measure(setting, None)
                 assert without_time(found) == without_time(known), setting

@@ -1,4 +1,7 @@
-"""Pages and static files as a console answers with them, headers included."""
+"""Pages and static files as a console answers with them.
+
+With every answer a browser is told to load what is ours, to send to nobody else, and to keep nothing.
+"""
 
 from __future__ import annotations
 

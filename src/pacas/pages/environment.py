@@ -113,7 +113,11 @@ HTMX = {
 def standalone_page(
     environment: Environment, template: str, /, *, script: str | None = None, data: object = None, **shown: object
 ) -> str:
-    """The page's text. Its template extends `pages/standalone.html`; `data` is for its script, as JSON."""
+    """The text of a page that is a file of its own: it opens offline, and its browser refuses what else it might load.
+
+    The stylesheet stands in it, and at most one script, of which the page's policy names the hash; `data` is for that,
+    as JSON. Its template extends `pages/standalone.html`.
+    """
     allowed = "" if script is None else f"; script-src 'sha256-{_digest(script)}'"
     return environment.get_template(template).render(
         shown,

@@ -1,4 +1,7 @@
-"""One thing to mend: which rule, how bad, how many people it concerns, and the line that mends it."""
+"""One thing to mend: which rule, how bad, how many people it concerns, and what mends it.
+
+That is a line of TOML, or several, that can be pasted into their section; or a command.
+"""
 
 from __future__ import annotations
 

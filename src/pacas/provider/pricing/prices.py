@@ -90,6 +90,10 @@ def _sum_by_request(values: Ints, offsets: Ints) -> Ints:
 def price_bounds(terms: Terms, attribute: str, weights: Ints) -> tuple[PriceBounds, ...] | None:
     """At each level the lowest and the highest price for who has bought nothing; None where the data decides them.
 
+    It is as much as a catalogue may tell of the paper's prices, which follow the value: it follows from the tree, from
+    how many neighbours a cell has, and from what one of them weighs, which any quote at level 0 tells. Nothing is said
+    of where rows stand.
+
     `weights` are the attribute's neighbours', of which only the lowest and the highest count. A row that a policy needs
     more neighbours of (D7) costs more, and several rows together the sum.
     """

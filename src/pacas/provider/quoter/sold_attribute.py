@@ -1,4 +1,4 @@
-"""One attribute that is for sale, as far as it is public: its units, and from which level on each is sold."""
+"""One attribute for sale, as far as it is public: its units, what finds them, and from which level on each is sold."""
 
 from __future__ import annotations
 

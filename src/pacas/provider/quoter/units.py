@@ -56,7 +56,11 @@ Draw = Callable[[Ints], Lots]
 
 
 def public_draw(salt: bytes, index: PublicIndex, units: Units) -> Draw:
-    """The lots of units: those that are asked for are worked out, once."""
+    """A lot for each unit, drawn in public: it follows from a salt and the values that the unit has in the index.
+
+    So it is the same for every order of rows, and for some of them as for all. Those that are asked for are worked out,
+    once.
+    """
     drawn = np.zeros(len(units), dtype=np.uint64)
     is_drawn = np.zeros(len(units), dtype=np.bool_)
     columns = [index.columns[name] for name in units.told_apart_by]
