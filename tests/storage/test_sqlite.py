@@ -13,8 +13,9 @@ from typing import Any
 
 import pytest
 
-from pacas.errors import StorageError
+from pacas.errors import LedgerBrokenError, StorageError
 from pacas.protocol.messages import Request
+from pacas.provider.ledger.chain import EMPTY
 from pacas.provider.ledger.entry import Entry, Purchase
 from pacas.storage.database import PATIENCE
 from pacas.storage.sqlite.ledger import SqliteLedger
@@ -48,6 +49,28 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for number in range(300):
             made.append(purchase(number))
     return path
+
+
+@pytest.mark.parametrize(
+    ("damage", "entry"),
+    [
+        ("UPDATE entry SET previous = hash WHERE sequence = 4", 4),
+        ("UPDATE entry SET hash = previous WHERE sequence = 4", 5),
+        ("UPDATE entry SET sequence = 99 WHERE sequence = 3", 3),
+        ("DELETE FROM entry WHERE sequence = 2", 2),
+        ("UPDATE entry SET previous = hash WHERE sequence = 0", 0),
+    ],
+)
+def test_hashes_that_do_not_follow_each_other_are_told_of(
+    ledger: SqliteLedger, path: Path, damage: str, entry: int
+) -> None:
+    for number in range(5):
+        ledger.append(purchase(number))
+    assert [one for some in ledger.hashes_after(EMPTY) for one in some] == [one.hash for one in ledger.entries()]
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute(damage)
+    with pytest.raises(LedgerBrokenError, match=f"entry {entry} does not follow the one before it"):
+        list(ledger.hashes_after(EMPTY))
 
 
 # ---- what is on the disk ---------------------------------------------------------------------------------------------
