@@ -286,6 +286,7 @@ def _sell(url: str, folder: Path, rows: int, seconds: float, number: int, proces
 
         _together(client, clients)
         print(sum(sold) / (time.monotonic() - begun))
+        gc.unfreeze()
 
 
 if __name__ == "__main__":
