@@ -139,7 +139,8 @@ def test_exceptions_that_go_with_the_rest_of_their_rows_are_left_to_judge(
 ) -> None:
     """A firm mostly sells one kind of thing; where it sells another, half of the rest is that of the other.
 
-    Where the kind tells the firm in turn, that speaks against the firm that stands there.
+    Where the kind tells the firm in turn, that speaks against the firm that stands there; to write another kind
+    would do harm just as well.
     """
     drawn = random.Random(11)
     lines = ["firm,kind,weight,shelf,colour"]
@@ -153,20 +154,22 @@ def test_exceptions_that_go_with_the_rest_of_their_rows_are_left_to_judge(
         lines.append(f"firm {firm:03},{kind} {sold},weight {weight},shelf {shelf},colour {colour}")
     (folder / "things.csv").write_text("\n".join(lines) + "\n")
     fds = {one["fd"]: one for one in pacas("init", "client", "things.csv", "--json").document["fds"]}
-    assert fds["firm -> kind"]["on"] == is_told
-    why = "most of its exceptions go with the rest of their rows"
-    assert fds["firm -> kind"]["why"].startswith(why) != is_told
+    why = "what it would change may be right" if is_told else "most of its exceptions go with the rest of their rows"
+    assert not fds["firm -> kind"]["on"] and fds["firm -> kind"]["why"].startswith(why)
 
 
-@pytest.mark.parametrize("slips", [0, 2])
+@pytest.mark.parametrize("slips", [0, 2, 3])
 def test_a_few_exceptions_without_a_slip_of_the_pen_are_left_to_judge(pacas: Any, folder: Path, slips: int) -> None:
     rows = [[z, c] for _, z, c, _ in shops(300, 2)]
     for n in range(4):
-        rows[50 * n][1] = f"citi {n}" if n < slips else f"city {(int(rows[50 * n][1][5:]) + 4) % 11}"
+        town = int(rows[50 * n][1][5:])
+        rows[50 * n][1] = f"citi {town}" if n < slips else f"city {(town + 4) % 11}"
     (folder / "few.csv").write_text("\n".join(["postcode,town", *map(",".join, rows)]) + "\n")
     (one,) = (d for d in pacas("init", "client", "few.csv", "--json").document["fds"] if d["fd"] == "postcode -> town")
-    assert one["on"] == bool(slips)
-    assert slips or one["why"].startswith("its few exceptions hardly look like errors")
+    assert one["on"] == (slips == 3)
+    if not one["on"]:
+        why = "what it would change may be right" if slips else "its few exceptions hardly look like errors"
+        assert one["why"].startswith(why)
 
 
 @pytest.mark.parametrize("is_even", [False, True])

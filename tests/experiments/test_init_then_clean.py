@@ -116,3 +116,33 @@ def test_errors_of_a_small_table_make_no_errors_of_exceptions_that_are_right(
     told("init", "client", "dirty.csv")
     score = total(told("clean", "client.toml", "--truth", "truth.csv", "--output", "clean.csv"))
     assert score["wrong_after"] <= score["wrong"]
+
+
+PUBLISHED = {
+    "discharges": "clinical/sparcs_2020_survivorSet.csv.gz",
+    "trials": "clinical/covid_trials_primary.csv.gz",
+    "denormalized": "clinical/covid_trials_denormalized.csv.gz",
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "seed", "how"),
+    [
+        ("discharges", 1, {"fds": "Hospital.County -> Hospital.Service.Area", "rate": 0.1, "side": "lhs"}),
+        ("trials", 2, {"random_rate": 0.05}),
+        ("trials", 1, {"fds": OF_TRIALS, "rate": 0.2, "side": "both", "random_rate": 0.1}),
+        ("denormalized", 2, {"fds": ["nct_id -> start_date", "nct_id -> source"], "rate": 0.05, "side": "lhs"}),
+    ],
+)
+def test_where_a_small_table_does_not_tell_which_side_is_wrong_nothing_is_made_worse(
+    shared_data: Path, name: str, seed: int, how: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each of these ended with more wrong cells: right sides were written for wrong left ones, or right exceptions."""
+    monkeypatch.chdir(tmp_path)
+    table = read_relation(shared_data / PUBLISHED[name]).table
+    truth = Relation(table.take(np.sort(np.random.default_rng(seed).choice(len(table), 300, replace=False))))
+    write_relation(truth, tmp_path / "truth.csv")
+    write_relation(ErrorGenerator(**how, seed=seed).dirty(truth).relation, tmp_path / "dirty.csv")
+    told("init", "client", "dirty.csv")
+    score = total(told("clean", "client.toml", "--truth", "truth.csv", "--output", "clean.csv"))
+    assert score["wrong_after"] <= score["wrong"]

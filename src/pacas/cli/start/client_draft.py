@@ -9,6 +9,7 @@ from pacas.cli.start.choices import Choices
 from pacas.cli.start.columns_draft import ColumnsDraft
 from pacas.cli.start.consulted import ConsultedProvider
 from pacas.cli.start.dependencies_draft import DependenciesDraft
+from pacas.cli.start.harmful import harmful_dependencies
 from pacas.client.outcome.cleaning import Cleaning
 from pacas.client.safe_clean import SafeClean
 from pacas.engine.contract import Engine, Source
@@ -29,9 +30,10 @@ class ClientDraft:
         self._table, self._provider = table, provider
         self.suggested = suggest_dependencies(table)
         self.columns = ColumnsDraft(table, provider, choices)
-        self.dependencies = DependenciesDraft(
-            table, self.columns.published(), self.columns.found_by(), self.suggested, choices
-        )
+        told = list(self.columns.published()), list(self.columns.found_by())
+        first = DependenciesDraft(table, *told, self.suggested, Choices())
+        harmful = harmful_dependencies(table, first.fds, {fd for fds in told for fd in fds})
+        self.dependencies = DependenciesDraft(table, *told, self.suggested, choices, harmful)
         self.columns.disown(fd.rhs for fd in self.dependencies.fds)
 
     def hierarchy_lines(self) -> list[StarterLine]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -58,8 +58,10 @@ class DependenciesDraft:
         found_by: Iterable[FunctionalDependency],
         suggested: SuggestedDependencies,
         choices: Choices,
+        harmful: Collection[FunctionalDependency] = (),
     ) -> None:
-        self._table = table
+        """`harmful` are those by which a cleaning would change cells that may be right."""
+        self._table, self._harmful = table, harmful
         self._told: dict[FunctionalDependency, tuple[str, bool]] = {}
         """Why, and whether it counts."""
         self._choices = choices
@@ -85,8 +87,10 @@ class DependenciesDraft:
         sure = SURE if any(one.score >= CLEAN for one in suggested.strong) else 0.0
         for one in suggested.strong[:MOST]:
             doubt = self._told_otherwise(one, told) or self._doubt(one, misspelled, best.get(one.fd.rhs), sure, exact)
+            is_harmful = not doubt and one.fd in self._harmful
+            doubt = "what it would change may be right" if is_harmful else doubt
             why = f"{doubt}: {evidence_words(one)}" if doubt else evidence_words(one)
-            if self._add(one.fd, why, not doubt):
+            if self._add(one.fd, why, not doubt) or is_harmful:
                 best.setdefault(one.fd.rhs, one)
         for one in suggested.weak[:MENTIONED]:
             self._add(one.fd, f"weak: {evidence_words(one)}", False)

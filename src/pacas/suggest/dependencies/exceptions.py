@@ -6,7 +6,7 @@ some values of another column, or that another column speaks for, may well be ri
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +15,7 @@ from pacas.core.dependency import FunctionalDependency
 from pacas.engine.grouping import Array, Ints, Mask
 from pacas.suggest.coded_table import CodedTable
 from pacas.suggest.dependencies.evidence import Floats, PairCounts
+from pacas.suggest.dependencies.rest_of_rows import RestOfRows
 
 LOOKED_AT = 20_000
 """Rows by which exceptions are compared with other columns: what shows in more is little."""
@@ -24,12 +25,6 @@ NEARLY_KEY = 0.9
 """The share of rows with a value each from which on a column tells nothing of exceptions."""
 SEVERAL = 3
 """Rows of a group that speak for their value."""
-PRIOR = 2
-"""Rows as which it counts how frequent a value is anyway, where it is asked how frequent it is beside another."""
-COMPARED = 5
-"""Rows that each exception is compared with, of its value and of its group."""
-DEVIATIONS = 3
-"""By how much these must differ for the rest of a row to tell anything."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +62,11 @@ class Exceptions:
             return 0.0
         statistic, mean, variance = found
         return (statistic - mean) / float(np.sqrt(max(variance, 1.0)))
+
+    def are_among(self, rows: Ints) -> bool:
+        """Whether one of these rows is an exception."""
+        left, right = self.table[self.fd.lhs[0]].codes[rows], self.table[self.fd.rhs].codes[rows]
+        return bool(((left >= 0) & (right != self._usual(1)[left])).any())
 
     def goes_with(self, others: Iterable[str]) -> str | None:
         """The column to whose values exceptions keep most, if chance does not explain it."""
@@ -112,19 +112,9 @@ class Exceptions:
         for name in told:
             differ += Exceptions.of(self.table, FunctionalDependency(self.fd.lhs, name))._differ(rows)
         asked = np.flatnonzero(are & (2 * differ <= len(told)) & np.isin(right, right[regular]))
-        if not len(asked):
-            return 0.0
-        value, instead = np.tile(right[asked], COMPARED), np.tile(usual[asked], COMPARED)
-        alike = _others_of(right, regular, value)
-        beside = _others_of(left, regular, np.tile(left[asked], COMPARED))
-        likelier = _Likelier([self.table[name].codes[rows] for name in others], right)
-        spoken = float(likelier.speak(asked, right[asked], usual[asked]).mean())
-        of_right, of_wrong = (float(likelier.speak(one, value, instead).mean()) for one in (alike, beside))
-        deviation = np.sqrt((of_right * (1 - of_right) + of_wrong * (1 - of_wrong)) / len(asked))
-        if of_right - of_wrong <= DEVIATIONS * deviation:
-            return 0.0
-        share = (spoken - of_wrong) / (of_right - of_wrong)
-        return min(max(share, 0.0), 1.0) * len(asked) / int(are.sum())
+        rest = RestOfRows([self.table[name].codes[rows] for name in others], right)
+        share = rest.share_right(asked, right[asked], usual[asked], regular, left, left[asked])
+        return (share or 0.0) * len(asked) / max(int(are.sum()), 1)
 
     def _differ(self, rows: Ints) -> Mask:
         """Whether no more than half of its group have what each row has."""
@@ -154,45 +144,6 @@ class Exceptions:
         if len(rows) > LOOKED_AT:
             rows = np.random.default_rng(1).choice(rows, LOOKED_AT, replace=False)
         return rows, right[rows] != self._usual(1)[left[rows]]
-
-
-class _Likelier:
-    """Beside which of two values of a column what else stands in a row is likelier, by all rows but that one."""
-
-    def __init__(self, others: Sequence[Array], right: Ints) -> None:
-        self._right, self._values = right, int(right.max(initial=0)) + 1
-        self._total = np.bincount(right)
-        self._others = [codes.astype(np.int64) + 1 for codes in others]  # a null is like any value
-        self._pairs = [np.unique(codes * self._values + right, return_counts=True) for codes in self._others]
-
-    def speak(self, rows: Ints, value: Ints, instead: Ints) -> Mask:
-        """Whether the rest of each row speaks for a value, rather than for another."""
-        likelier = np.zeros(len(rows))
-        for codes, pairs in zip(self._others, self._pairs, strict=True):
-            here = codes[rows]
-            seen = np.bincount(codes)[here] - 1
-            told = np.flatnonzero(seen)  # what stands in no other row tells nothing
-            one, other = (self._share(pairs, rows, here, seen, each)[told] for each in (value, instead))
-            likelier[told] += np.log(one / other)
-        return likelier > 0
-
-    def _share(self, pairs: tuple[Ints, Ints], rows: Ints, here: Ints, seen: Ints, value: Ints) -> Floats:
-        """Of the rows with a value, those that have here what a row has."""
-        keys, count = pairs
-        asked, own = here * self._values + value, self._right[rows] == value
-        place = np.minimum(np.searchsorted(keys, asked), len(keys) - 1)
-        found = np.where(keys[place] == asked, count[place], 0) - own
-        share: Floats = (found + PRIOR * seen / len(self._right)) / (self._total[value] - own + PRIOR)
-        return share
-
-
-def _others_of(groups: Ints, among: Ints, asked: Ints) -> Ints:
-    """A row of each group that is asked for, one after the other where it is asked for again."""
-    order = among[np.argsort(groups[among], kind="stable")]
-    start, end = (np.searchsorted(groups[order], asked, side) for side in ("left", "right"))
-    place = np.argsort(np.argsort(asked, kind="stable"), kind="stable")
-    first = np.searchsorted(np.sort(asked), asked)
-    return order[start + (place - first) % (end - start)]
 
 
 def _spread(size: Floats, exceptions: Floats) -> tuple[float, float, float] | None:

@@ -1,0 +1,76 @@
+"""Dependencies by which a cleaning would do harm, tried out: nothing is bought, and nothing is written."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from pacas.client.outcome.changes import Changes
+from pacas.client.safe_clean import SafeClean
+from pacas.core.dependency import FunctionalDependency
+from pacas.core.relation import Relation
+from pacas.protocol.marketplace import NobodySells
+from pacas.suggest.coded_table import CodedTable
+from pacas.suggest.dependencies.exceptions import Exceptions
+from pacas.suggest.dependencies.planned import PlannedChanges
+
+MOST = 0.4
+"""The share of what would be changed that may be right: with more, as much may be spoiled as mended."""
+
+
+def harmful_dependencies(
+    table: CodedTable, fds: Sequence[FunctionalDependency], sure: Collection[FunctionalDependency]
+) -> set[FunctionalDependency]:
+    """Those that are to be left out, so that what the others change is mostly wrong; `sure` ones never are."""
+    harmful: set[FunctionalDependency] = set()
+    relation = _relation(table, fds)
+    while left := [fd for fd in fds if fd not in harmful]:
+        changes = SafeClean(left, 0).clean(relation, NobodySells()).changes
+        right = {name: _may_be_right(table, name, changed, left) for name, changed in changes.items()}
+        found = {
+            fd
+            for name in changes
+            if _are_many(_with_equals(name, left) & changes.keys(), right, changes)
+            for fd in _behind(table, name, changes[name], left)
+        }.difference(sure)
+        if not found:
+            break
+        harmful |= found
+    return harmful
+
+
+def _relation(table: CodedTable, fds: Sequence[FunctionalDependency]) -> Relation:
+    """The columns that dependencies are about, as they were read."""
+    named = [name for name in table.columns if any(name in fd.attributes for fd in fds)]
+    columns = {}
+    for column in (table[name] for name in named):
+        texts = pa.array([*column.values, None], pa.string())  # −1 finds the null
+        columns[column.name] = texts.take(pa.array(column.codes.astype(np.int64) % len(texts)))
+    return Relation(pa.table(columns))
+
+
+def _may_be_right(table: CodedTable, name: str, changed: Changes, fds: Sequence[FunctionalDependency]) -> float:
+    """How many of an attribute's changed cells may be right."""
+    used = {attribute for fd in fds if name in fd.attributes for attribute in fd.attributes}
+    return PlannedChanges(table, name, changed.rows, changed.new).may_be_right(used) * len(changed)
+
+
+def _with_equals(name: str, fds: Sequence[FunctionalDependency]) -> set[str]:
+    """An attribute, and those that tell it and are told by it: a change of either mends the same rows."""
+    tells = {fd.rhs for fd in fds if fd.lhs == (name,)}
+    return {name} | {fd.lhs[0] for fd in fds if fd.rhs == name and fd.lhs[0] in tells and len(fd.lhs) == 1}
+
+
+def _are_many(names: Collection[str], right: Mapping[str, float], changes: Mapping[str, Changes]) -> bool:
+    return sum(right[name] for name in names) >= MOST * sum(len(changes[name]) for name in names)
+
+
+def _behind(
+    table: CodedTable, name: str, changed: Changes, fds: Sequence[FunctionalDependency]
+) -> list[FunctionalDependency]:
+    """The dependencies by which an attribute is changed: those that tell it, or else those that these rows break."""
+    telling = [fd for fd in fds if fd.rhs == name]
+    told = [fd for fd in fds if name in fd.lhs]
+    return telling or [fd for fd in told if Exceptions.of(table, fd).are_among(changed.rows)] or told
