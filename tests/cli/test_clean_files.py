@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -29,10 +30,16 @@ def test_a_workbook_becomes_a_workbook_or_anything_else(pacas: Any, folder: Path
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
-def test_a_text_or_parquet_file_becomes_a_workbook(pacas: Any, folder: Path, kind: str) -> None:
+def test_a_text_or_parquet_file_becomes_a_workbook(
+    pacas: Any, folder: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     wanted = expected(pacas, folder)
     write_relation(read_relation("client.csv"), folder / f"client2.{kind}")
     (folder / "client.toml").write_text((folder / "client.toml").read_text().replace("client.csv", f"client2.{kind}"))
+    with monkeypatch.context() as patch:
+        patch.setitem(sys.modules, "xlsxwriter", None)
+        told = pacas(*CLEAN, "--output", "out.xlsx")
+        assert told.complaint.endswith("install pacas[excel]") and not (folder / "out.xlsx.journal").exists()
     assert pacas(*CLEAN, "--output", "out.xlsx").code == 0
     assert read_relation(folder / "out.xlsx").table.to_pydict() == wanted
 

@@ -79,6 +79,19 @@ def test_what_is_written_reads_back(tmp_path: Path) -> None:
     }
 
 
+def test_what_excel_has_no_room_for_is_written_as_it_is_or_not_at_all(tmp_path: Path) -> None:
+    path, early = tmp_path / "a.xlsx", [dt.date(1899, 12, 31), dt.datetime(1700, 1, 1, 5)]
+    with SheetWriter(path, ["A", "B"], "'a/b:c") as sheet:
+        sheet.write_row(early)
+        sheet.write_row(["x" * 32_767, dt.date(1900, 1, 1)])
+    assert [*sheet_rows(path, "_a_b_c")][1:] == [
+        ["1899-12-31", "1700-01-01 05:00:00"],
+        ["x" * 32_767, dt.date(1900, 1, 1)],
+    ]
+    with pytest.raises(FileError, match="a text of 32,768 characters, and an Excel cell has room for 32,767; write"):
+        write_relation(Relation.of({"A": ["x" * 32_768]}), path)
+
+
 @pytest.mark.slow
 def test_a_million_rows(tmp_path: Path) -> None:
     with SheetWriter(tmp_path / "a.xlsx", ["A", "B"]) as sheet:

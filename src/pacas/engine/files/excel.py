@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,12 @@ SUFFIXES = {".xlsx", ".xlsm", ".xls", ".xlsb", ".ods"}
 WRITTEN = ".xlsx"
 MOST_ROWS = 1_048_575
 """Rows below the header that a sheet has room for."""
+LONGEST_CELL = 32_767
+"""Characters that a cell has room for."""
+FIRST_YEAR = 1900
+"""Excel knows no earlier days."""
+_NO_NAME = re.compile(r"[\[\]:*?/\\]|^'|'$")
+"""What a sheet's name cannot have in Excel, and has in other workbooks."""
 _NO_PACKAGE = "Excel files need further packages; install pacas[excel]"
 
 Row = list[Any]
@@ -85,19 +92,25 @@ def as_text(value: Any) -> str | None:
             return str(value)
 
 
+def excel_writer() -> Any:
+    """The package that writes workbooks; an error where it is not installed."""
+    try:
+        import xlsxwriter
+    except ImportError:
+        raise FileError(_NO_PACKAGE) from None
+    return xlsxwriter
+
+
 class SheetWriter:
     """A workbook with one sheet, written row by row."""
 
     def __init__(self, path: Path, columns: Sequence[str], sheet: str = "Sheet1") -> None:
-        try:
-            import xlsxwriter
-        except ImportError:
-            raise FileError(_NO_PACKAGE) from None
+        writer = excel_writer()
         if not path.parent.is_dir():
             raise FileError(f"{path} cannot be written: there is no folder {path.parent}")
         self._path = path
-        self._book = xlsxwriter.Workbook(str(path), {"constant_memory": True, "in_memory": False})
-        self._sheet = self._book.add_worksheet(sheet[:31])
+        self._book = writer.Workbook(str(path), {"constant_memory": True, "in_memory": False})
+        self._sheet = self._book.add_worksheet(_NO_NAME.sub("_", sheet[:31]))
         self._formats = {
             kind: self._book.add_format({"num_format": shape})
             for kind, shape in ((dt.datetime, "yyyy-mm-dd hh:mm:ss"), (dt.date, "yyyy-mm-dd"), (dt.time, "hh:mm:ss"))
@@ -136,10 +149,21 @@ class SheetWriter:
                 self._sheet.write_boolean(self._next, place, value)
             case int() | float() if abs(value) < 1e15:
                 self._sheet.write_number(self._next, place, value)
-            case dt.datetime() | dt.date() | dt.time() if getattr(value, "tzinfo", None) is None:
+            case dt.datetime() | dt.date() | dt.time() if _is_known(value):
                 self._sheet.write_datetime(self._next, place, value, self._formats[type(value)])
             case _:  # as text, also what looks like a formula
-                self._sheet.write_string(self._next, place, str(value))
+                text = as_text(value) or ""
+                if len(text) > LONGEST_CELL:
+                    raise FileError(
+                        f"a text of {len(text):,} characters, and an Excel cell has room for {LONGEST_CELL:,}; "
+                        "write .csv or .parquet"
+                    )
+                self._sheet.write_string(self._next, place, text)
+
+
+def _is_known(moment: Any) -> bool:
+    """Whether Excel has a number for a moment."""
+    return getattr(moment, "tzinfo", None) is None and getattr(moment, "year", FIRST_YEAR) >= FIRST_YEAR
 
 
 def _opened(path: Path) -> Any:

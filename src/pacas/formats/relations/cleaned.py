@@ -10,6 +10,7 @@ from pathlib import Path
 
 from pacas.client.outcome.cleaning import Cleaning
 from pacas.engine.contract import RelationFile, RelationFolder, Source
+from pacas.engine.files.excel import excel_writer
 from pacas.errors import FileError
 from pacas.formats.relations.changed_csv import Change, write_changed
 from pacas.formats.relations.changed_excel import write_changed_sheet
@@ -36,7 +37,8 @@ def default_output(source: Source) -> Path:
 def check_output(path: Path, source: Source, *, again: bool = False) -> None:
     """Raise if the cleaned table could not be written there. `again` says that an earlier run has written it."""
     if isinstance(source, RelationFile):
-        kind_to_write(path)
+        if kind_to_write(path) == EXCEL:
+            excel_writer()
         check_writable(path)
         if path.exists() and path.samefile(source.path):
             raise FileError(f"{path} is the table itself; give another --output, and the table stays as it is")
