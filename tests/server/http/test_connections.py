@@ -58,6 +58,13 @@ def test_a_body_that_is_coded_otherwise_is_refused(shop: Shop, coding: bytes) ->
     assert asked(shop, sent).startswith(b"HTTP/1.1 400 ")
 
 
+@pytest.mark.parametrize("coding", [b"gzip", b"identity, br", b"GZIP"])
+def test_a_body_that_says_it_is_compressed_is_refused(shop: Shop, coding: bytes) -> None:
+    for said, status in ((coding, b"415"), (b"identity", b"200")):
+        length = b"Content-Encoding: %b\r\nContent-Length: %d\r\n\r\n" % (said, len(ASK))
+        assert asked(shop, POST % b"/v1/quotes" + TOKEN + length + ASK).startswith(b"HTTP/1.1 %b " % status)
+
+
 def test_a_body_that_nobody_wants_is_dropped_in_gulps(shop: Shop) -> None:
     """Who has sent it gets its answer, and others are read in between."""
     begun, sent = monotonic(), b"x" * (4 << 20)

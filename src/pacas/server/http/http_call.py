@@ -80,6 +80,8 @@ async def read_body(
     given = call.header(b"content-type")
     if given != media_type and given.partition(b";")[0].strip().lower() != media_type:
         raise Failure(ErrorCode.UNSUPPORTED_MEDIA_TYPE, f"the Content-Type must be {media_type.decode()}")
+    if call.header(b"content-encoding").strip().lower() not in (b"", b"identity"):
+        raise Failure(ErrorCode.UNSUPPORTED_MEDIA_TYPE, "a body must not be compressed; leave Content-Encoding out")
     claimed = call.header(b"content-length")
     if claimed.isdigit():
         if int(claimed[:20]) > most:
