@@ -268,7 +268,7 @@ def test_a_transaction_with_a_failed_write_is_undone_even_if_the_failure_is_igno
     assert ledger.verify().holds
 
 
-def test_a_writer_that_waits_looks_often_and_comes_into_a_short_gap(
+def test_a_writer_that_waits_lets_another_sell_for_a_while_and_then_looks_often_to_come_into_a_short_gap(
     ledger: SqliteLedger, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looks: list[float] = []
@@ -280,9 +280,10 @@ def test_a_writer_that_waits_looks_often_and_comes_into_a_short_gap(
                 other.execute("COMMIT")
 
         monkeypatch.setattr("pacas.storage.sqlite.ledger.sleep", let_in)
+        monkeypatch.setattr("pacas.storage.sqlite.ledger.monotonic", lambda: sum(looks))
         other.execute("BEGIN IMMEDIATE")
         ledger.append(purchase(1))
-    assert looks == [0.0002] * 50
+    assert looks == [0.0004] + [0.004] * 11 + [0.0002] * 38
     assert pragma(ledger, "busy_timeout") == PATIENCE * 1000, "readers wait as before"
 
 

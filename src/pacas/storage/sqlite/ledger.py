@@ -30,8 +30,12 @@ SCHEMA_VERSION = 1
 CHECKPOINT = 2000
 """Pages of the log after which they are copied into the file: seldom, as a sale waits for it, but not so seldom that
 the log grows for long. From then on it is written over, and a sync that has no new length to record takes less."""
-LOOK = 0.0002
-"""Seconds between two looks at whether another process still writes."""
+SOON, SELDOM, OFTEN = 0.0004, 0.004, 0.0002
+"""Seconds until the second look at whether another process still writes, and between two looks after that: first
+seldom, then often."""
+STINT = 0.04
+"""Seconds for which it is seldom. Who has just sold has all at hand for the next sale: processes that took turns sale
+by sale would sell less together than one alone."""
 ALONE = "&immutable=1"
 """For a file that nobody can write."""
 SMALLEST = 512
@@ -115,15 +119,17 @@ class SqliteLedger(DatabaseLedger):
             raise fault(self._path, UNDONE)
 
     def _begin_alone(self) -> None:
-        """Begin when no other process writes, and look often: who sells many leaves but short gaps between them.
+        """Begin when no other process writes: let it sell several in a row, and then look often, as it leaves but short
+        gaps between them.
 
         SQLite's own waiting comes to 0.1 s between two looks, and would miss nearly all of them. What others have sold
         meanwhile is taken in between two looks: afterwards all would wait for it.
         """
-        last = monotonic() + self._patience
-        while not self._has_begun(monotonic() < last):
+        begun, pause = monotonic(), SOON
+        while not self._has_begun((waited := monotonic() - begun) < self._patience):
             self.while_waiting()
-            sleep(LOOK)
+            sleep(pause)
+            pause = SELDOM if waited < STINT else OFTEN
 
     def _has_begun(self, may_wait: bool) -> bool:
         execute = self._connection.execute
