@@ -47,6 +47,8 @@ UNEVEN = 6
 EMPTY = 0.1
 """The share of rows without a right side beyond which that is no error, and nobody wants it filled in."""
 
+HARM = "what it would change may be right"
+
 
 class DependenciesDraft:
     """The provider's own first, then what the table strongly suggests; weak ones are comments."""
@@ -67,7 +69,7 @@ class DependenciesDraft:
         self._choices = choices
         self._told_by, self._tells = _sides(suggested)
         for fd in published:
-            self._add(fd, "the provider says that it holds in its table", True)
+            self._add_told(fd, "the provider says that it holds in its table")
         self._add_matches(found_by)
         self._add_suggested(suggested)
 
@@ -77,7 +79,12 @@ class DependenciesDraft:
         for fd in found_by:
             one = judge_dependency(self._table, fd)
             if fd.rhs not in told and one is not None and one.agreement >= HALF:
-                self._add(fd, f"the provider has one value for each; {evidence_words(one)}", True)
+                self._add_told(fd, f"the provider has one value for each; {evidence_words(one)}")
+
+    def _add_told(self, fd: FunctionalDependency, why: str) -> None:
+        """It holds; but where left sides are wrong, right ones would be made so."""
+        is_harmful = fd in self._harmful
+        self._add(fd, f"{HARM}: {why}" if is_harmful else why, not is_harmful)
 
     def _add_suggested(self, suggested: SuggestedDependencies) -> None:
         told = list(self.fds)
@@ -88,7 +95,7 @@ class DependenciesDraft:
         for one in suggested.strong[:MOST]:
             doubt = self._told_otherwise(one, told) or self._doubt(one, misspelled, best.get(one.fd.rhs), sure, exact)
             is_harmful = not doubt and one.fd in self._harmful
-            doubt = "what it would change may be right" if is_harmful else doubt
+            doubt = HARM if is_harmful else doubt
             why = f"{doubt}: {evidence_words(one)}" if doubt else evidence_words(one)
             if self._add(one.fd, why, not doubt) or is_harmful:
                 best.setdefault(one.fd.rhs, one)

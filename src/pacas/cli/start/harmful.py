@@ -16,25 +16,24 @@ from pacas.suggest.coded_table import CodedTable
 from pacas.suggest.dependencies.exceptions import Exceptions
 from pacas.suggest.dependencies.planned import PlannedChanges
 
-MOST = 0.4
-"""The share of what would be changed that may be right: with more, as much may be spoiled as mended."""
+MOST, TOLD = 0.4, 0.7
+"""The share of what would be changed that may be right: with more, as much may be spoiled as mended. Of a dependency
+that a provider tells all exceptions are errors, if not of the right side, so that of what may be right less is."""
 
 
 def harmful_dependencies(
-    table: CodedTable, fds: Sequence[FunctionalDependency], sure: Collection[FunctionalDependency]
+    table: CodedTable, fds: Sequence[FunctionalDependency], told: Collection[FunctionalDependency]
 ) -> set[FunctionalDependency]:
-    """Those that are to be left out, so that what the others change is mostly wrong; `sure` ones never are."""
+    """Those that are to be left out, so that what the others change is mostly wrong; `told` ones are of a provider."""
     harmful: set[FunctionalDependency] = set()
     relation = _relation(table, fds)
     while left := [fd for fd in fds if fd not in harmful]:
         changes = SafeClean(left, 0).clean(relation, NobodySells()).changes
         right = {name: _may_be_right(table, name, changed, left) for name, changed in changes.items()}
-        found = {
-            fd
-            for name in changes
-            if _are_many(_with_equals(name, left) & changes.keys(), right, changes)
-            for fd in _behind(table, name, changes[name], left)
-        }.difference(sure)
+        found = {fd for fd in left if fd in told and _share(fd.attributes, right, changes) >= TOLD}
+        for name, changed in changes.items():
+            if _share(_with_equals(name, left), right, changes) >= MOST:
+                found |= set(_behind(table, name, changed, left)).difference(told)
         if not found:
             break
         harmful |= found
@@ -63,8 +62,10 @@ def _with_equals(name: str, fds: Sequence[FunctionalDependency]) -> set[str]:
     return {name} | {fd.lhs[0] for fd in fds if fd.rhs == name and fd.lhs[0] in tells and len(fd.lhs) == 1}
 
 
-def _are_many(names: Collection[str], right: Mapping[str, float], changes: Mapping[str, Changes]) -> bool:
-    return sum(right[name] for name in names) >= MOST * sum(len(changes[name]) for name in names)
+def _share(names: Collection[str], right: Mapping[str, float], changes: Mapping[str, Changes]) -> float:
+    """Of the changed cells of some attributes, the share that may be right."""
+    changed = [name for name in names if name in changes]
+    return sum(right[name] for name in changed) / max(sum(len(changes[name]) for name in changed), 1)
 
 
 def _behind(
