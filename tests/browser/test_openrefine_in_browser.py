@@ -65,7 +65,7 @@ def test_the_price_is_seen_then_paid_and_the_column_filled(browser: Browser, tmp
         page.get_by_text("1 credit at level 0, ").first.wait_for()
         page.get_by_text("not sold (unsafe)").wait_for()
         assert provider.ledger.total("refine").purchases == 0
-        page.get_by_text("configure").first.click()
+        page.get_by_text("configure", exact=True).click()
         page.locator("input[name=pay]").check()
         page.locator("input[name=ceiling]").fill("1")
         ok(page)
