@@ -360,3 +360,23 @@ def test_a_run_that_is_done_is_looked_at_again_without_a_question(tmp_path: Path
     assert told(journalled(path, dirty, markets, At())) == expected
     lines = path.read_text().splitlines()
     assert all('"provider":"' in line for line in lines if '"ordering"' in line)
+
+
+class CoarselyCheap(JobShop):
+    """Families cost next to nothing, and jobs what they cost elsewhere."""
+
+    def _price(self, level: int) -> int:
+        return (self.price, 1, 0)[level]
+
+
+def test_who_has_told_a_family_may_be_asked_for_the_job() -> None:
+    """What one of several says at a finer level counts in the place of what it said before, and costs the rest."""
+    truth, dirty = departments(60, seed=9, stale=0.3)
+    markets = {"a": CoarselyCheap(truth, seed=1), "b": CoarselyCheap(truth, seed=2, covers=0.3)}
+    cleaning = cleaned(dirty, markets, strategy="weigh")
+    asked = [(p.provider, int(p.row) // 5, p.level) for p in cleaning.purchases]
+    assert len({*asked}) == len(asked), "nobody says the same twice"
+    both = {one[:2] for one in asked if one[2] == 1} & {one[:2] for one in asked if one[2] == 0}
+    assert len(both) > 3 and all(asked.index((*one, 1)) < asked.index((*one, 0)) for one in both)
+    assert wrong_cells(cleaning.to_arrow(), truth) == 0
+    assert cleaning.panel is not None and cleaning.panel.reliabilities["JOB"]["a"] > 0.8

@@ -237,12 +237,24 @@ class Belief:
         return float(self.column.below[answer.node])
 
     def has_been_told(self, group: int) -> bool:
-        """Has one of several providers said something that does not fit all candidates of a group?"""
+        """Has one of several providers said something that does not fit all candidates of a group?
+
+        If nobody who was asked says what is believed, nor most of the group's own cells, that settles nothing.
+        """
         said = [answer for answer in self.answers.get(group, ()) if answer.said is not None]
         if not said:
             return False
+        best = int(self.likeliest[group])
+        if not any(self._fits(answer, best) for answer in said) and not self._is_majority(group, best):
+            return False
         candidates = self.candidate[group][self.candidate[group] >= 0]
         return any(not self._fits(answer, candidates).all() for answer in said)
+
+    def _is_majority(self, group: int, value: int) -> bool:
+        """Whether a value stands in a group oftener than each other does."""
+        pairs = slice(self._pair_offsets[group], self._pair_offsets[group + 1])
+        is_it, count = self.pair_value[pairs] == value, self.pair_count[pairs]
+        return bool(count[is_it].sum() > count[~is_it].max(initial=0))
 
     def expected_right(self, group: int, answer: GroupAnswer) -> float:
         """How likely an answer about a group is right, as is believed now: its truth, or the row's own, fits it."""
@@ -329,8 +341,12 @@ class Belief:
     # ---- answers ----------------------------------------------------------------------------------------------
 
     def tell(self, group: int, answer: GroupAnswer) -> None:
-        """Take an answer in, and weigh its group again. A ground value that it lacks is a candidate from now on."""
-        self.answers.setdefault(group, []).append(answer)
+        """Take an answer in, and weigh its group again. A ground value that it lacks is a candidate from now on.
+
+        What one of several providers says at a finer level is in the place of what it said before.
+        """
+        before = self.answers.get(group, [])
+        self.answers[group] = [*(one for one in before if not answer.is_by_the_same(one)), answer]
         self.asked[group] = True
         if self.column.known[answer.node] and not (self.candidate[group] == answer.node).any():
             free = np.flatnonzero(self.candidate[group] < 0)

@@ -20,8 +20,8 @@ RIGHT, WRONG = 4.0, 1.0
 """Answers that each is given credit for before any is known."""
 LEAST, MOST = 0.02, 0.998
 IN_A_ROW = 4
-"""An answer that may be wrong is worth what it would be if so many had to be right: what it leaves in doubt is asked
-again, and others are paid for it."""
+"""Whom to ask first: an answer that may be wrong is worth what it would be if so many had to be right: what it
+leaves in doubt is asked again, and others are paid for it."""
 
 
 class Said(NamedTuple):
@@ -43,6 +43,10 @@ class GroupAnswer:
     """How likely the row is from elsewhere if its value is not the group's: then the answer is about that value."""
     said: Said | None = None
     """By whom, where there are several who may be wrong."""
+
+    def is_by_the_same(self, other: GroupAnswer) -> bool:
+        """Whether one of several providers has given both."""
+        return self.said is not None and other.said is not None and self.said.source == other.said.source
 
 
 class SourceTrust:
@@ -83,8 +87,7 @@ class Trusts:
     def share(self, source: str, attribute: str, nodes: Ints) -> Floats:
         """Per level of so many nodes: which share of what a faultless answer is worth one of this provider's is.
 
-        If it is wrong it may have named any other node, and is then found out unless that is the other candidate; what
-        it leaves in doubt is asked again.
+        If it is wrong it may have named any other node, and is then found out unless that is the other candidate.
         """
         right = self.of(attribute)[source]
-        return np.asarray(np.maximum(right - (1 - right) / np.maximum(nodes - 1, 1), 0.0) ** IN_A_ROW)
+        return np.asarray(np.maximum(right - (1 - right) / np.maximum(nodes - 1, 1), 0.0))

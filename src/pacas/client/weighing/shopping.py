@@ -65,8 +65,8 @@ class Shopping:
         self._wished: deque[tuple[Wish, Ints]] = deque()
         """What was asked for and is not answered, with the places of the rows that each answer is about."""
         self._settled: set[tuple[str, int]] = set()
-        self._in_vain: set[tuple[str, str, int]] = set()
-        """(provider, attribute, row) that one of several is not to be asked about any more: others may."""
+        self._heard: dict[tuple[str, str, int], int] = {}
+        """By (provider, attribute, row): the level below which one of several may still be asked; others may at any."""
         self._last_calls: Iterator[OpenOrder] | None = None
         """Since those that were away were called."""
         self._quoted: dict[tuple[str, int], list[int]] = {}
@@ -111,7 +111,7 @@ class Shopping:
                 self._quoted,
                 self.rare,
                 self.decided,
-                self._in_vain,
+                self._heard,
             )
         return self._wishes.best(buyer.remaining)
 
@@ -232,8 +232,9 @@ class Shopping:
             self._record()
 
     def _passed_over(self, provider: str, outcome: BoughtValue | Unrepaired) -> None:
-        """One of several providers is not asked again about the rows of a class."""
-        self._in_vain |= {(provider, outcome.attribute, self._place(row)) for row in outcome.rows.tolist()}
+        """One of several providers is not asked again about the rows of a class, but at a finer level."""
+        level = outcome.level if isinstance(outcome, BoughtValue) else 0
+        self._heard |= {(provider, outcome.attribute, self._place(row)): level for row in outcome.rows.tolist()}
 
     # ---- what an answer says ----------------------------------------------------------------------------------
 

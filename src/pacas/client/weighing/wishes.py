@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
 
 from pacas.client.buying.purchaser import Purchaser
 from pacas.client.weighed_groups.belief import SURE, Belief
+from pacas.client.weighed_groups.source_trust import IN_A_ROW
 from pacas.client.weighing.decision import Weighed
 from pacas.client.weighing.model import Model
 from pacas.client.weighing.rare_values import RareCells
@@ -18,7 +20,8 @@ from pacas.core.distance import Floats
 from pacas.core.hierarchy import Mask
 from pacas.core.histogram import NO_ROWS, Ints
 
-NOBODY: set[tuple[str, str, int]] = set()
+Heard = Mapping[tuple[str, str, int], int]
+"""By (provider, attribute, row), of several providers: the level below which one may still be asked about it."""
 
 LEAST = 0.02
 """The δ, in bits, that a purchase must be expected to remove: the budget says what the client would spend, and what is
@@ -53,6 +56,8 @@ class Wish(NamedTuple):
     """What costs less is known already."""
     provider: str | None = None
     """Who is asked, where there are several."""
+    doubt: tuple[float, ...] = ()
+    """Per level, of one of several: the share of the worth by which it is compared with others."""
 
     def within(self, levels: Sequence[int], most: int) -> Wish | None:
         """The same wish at the level that is worth most a credit, among those that cost no more than is given."""
@@ -60,7 +65,7 @@ class Wish(NamedTuple):
         for level in levels:
             price = self.ladder[level]
             if level < len(self.worth) and self.least <= price <= most and self.worth[level] > LEAST:
-                rank = max(price, 1) / self.worth[level]
+                rank = max(price, 1) / (self.worth[level] * (self.doubt[level] if self.doubt else 1.0))
                 if best is None or rank < best.rank * (1 - 1e-9):
                     best = self._replace(rank=rank, level=level, price=price)
         return best
@@ -92,16 +97,16 @@ class Wishes:
         quoted: dict[tuple[str, int], list[int]],
         rare: Mapping[str, RareCells],
         decided: Mapping[str, Weighed],
-        in_vain: set[tuple[str, str, int]] = NOBODY,
+        heard: Heard = MappingProxyType({}),
     ) -> None:
         """`texts` are the columns that requests are made of; `settled` are (attribute, row) not to be asked again.
 
-        What each row was quoted last is noted in `quoted`; `decided` is what would be written now. `in_vain` are
-        (provider, attribute, row) that one of several providers did not sell.
+        What each row was quoted last is noted in `quoted`; `decided` is what would be written now. `heard` is what
+        several providers were asked about.
         """
         self._model, self._buyer, self._texts, self._careful = model, buyer, texts, careful
         self._offers, self._settled, self._quoted, self._rare = buyer.offers, settled, quoted, rare
-        self._in_vain = in_vain
+        self._heard = heard
         self._withheld = {name: cells.withheld(careful) for name, cells in decided.items()}
         self._heap: list[Wish] = []
         for asked in self._all():
@@ -117,7 +122,7 @@ class Wishes:
                 continue
             if wish.price <= remaining:
                 return wish
-            levels = self._buyer.offered(wish.provider, wish.attribute).levels
+            levels = self._levels(wish.provider, wish.attribute, wish.row)
             if (cheaper := wish.within(levels, remaining)) is not None:
                 heapq.heappush(self._heap, cheaper)
         return None
@@ -236,6 +241,13 @@ class Wishes:
         for wish in best.values():
             heapq.heappush(self._heap, wish)
 
+    def _levels(self, provider: str | None, attribute: str, row: int) -> Sequence[int]:
+        """The levels at which a provider may be asked: one of several below what it has answered."""
+        levels = self._buyer.offered(provider, attribute).levels
+        if provider is None or (answered := self._heard.get((provider, attribute, row))) is None:
+            return levels
+        return [level for level in levels if level < answered]
+
     def _quote(self, provider: str | None, asked: _Asked, chosen: Ints, best: dict[int, Wish]) -> None:
         """What one provider would charge: the best wish of each number is kept, whoever sells it."""
         name, offered = asked.attribute, self._buyer.offered(provider, asked.attribute)
@@ -245,19 +257,18 @@ class Wishes:
         if quoted is None:
             return
         least = [0] * len(rows) if asked.heard is None else asked.heard[chosen].astype(np.int64).tolist()
-        worth = asked.worth[chosen]
+        worth, doubt = asked.worth[chosen], ()
         if provider is not None:
             nodes = offered.offer.hierarchy.widths[: worth.shape[1]].astype(np.int64)
-            worth = worth[:, : len(nodes)] * self._model.trust.share(provider, name, nodes)
+            share = self._model.trust.share(provider, name, nodes)
+            worth, doubt = worth[:, : len(nodes)] * share, tuple((share ** (IN_A_ROW - 1)).tolist())
         for of, row, worths, ladder, lowest in zip(
             asked.of[chosen].tolist(), rows, worth.tolist(), quoted.tolist(), least, strict=True
         ):
             if provider is None or len(ladder) == self._offers[name].offer.hierarchy.height + 1:
                 self._quoted[name, row] = ladder
-            if (provider, name, row) in self._in_vain:
-                continue
-            wish = Wish(0.0, name, row, 0, 0, tuple(worths), tuple(ladder), lowest, provider).within(
-                offered.levels, max(ladder)
+            wish = Wish(0.0, name, row, 0, 0, tuple(worths), tuple(ladder), lowest, provider, doubt).within(
+                self._levels(provider, name, row), max(ladder)
             )
             if wish is not None and (of not in best or wish.rank < best[of].rank):
                 best[of] = wish
