@@ -51,10 +51,10 @@ and each takes in what the others sell. The paper's quotes, in memory. Every sal
 *Of one client* is against one process with one client on the same store and disk, *a process* against one process with
 as many clients. *As it is*: the disk of this machine. *{SLOW * 1000:.0f} ms*: every sync, of SQLite and of PostgreSQL,
 takes so much longer, as on disks that keep what they say they keep. A ledger is one chain. On SQLite a commit waits for
-the one before it to be durable; on PostgreSQL processes wait for the disk beside each other, and what bounds them is
-PostgreSQL's own: a commit that comes while the log is written waits for that, and then for its own (*one row*: so many
-connections that insert one row after the other, and nothing else). Where a sync takes little, clients, processes and
-PostgreSQL share the machine's processors.
+the one before it to be durable, and a process sells some values in a row before another's turn; on PostgreSQL processes
+wait for the disk beside each other, and what bounds them is PostgreSQL's own: a commit that comes while the log is
+written waits for that, and then for its own (*one row*: so many connections that insert one row after the other, and
+nothing else). Where a sync takes little, clients, processes and PostgreSQL share the machine's processors.
 """.strip()
 
 SHARES = """
