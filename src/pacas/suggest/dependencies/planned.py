@@ -28,8 +28,8 @@ FEW = 10
 """Rare values of another kind than slips from which on they tell anything: fewer may be right, and rare."""
 SEVERAL, UNLIKELY = 3, 0.01
 """Pairs of cells with the same two values that may be no errors, if so many are so unlikely."""
-LETTERS, OF_THEM = 2, 3
-"""By how many letters a slip differs from what is meant; and one in how many letters."""
+LETTERS, OF_THEM, RARER = 3, 3, 4
+"""By how many letters a slip differs from what is meant, and one in how many letters; and how much rarer it is."""
 
 _DIGIT = re.compile(r"\d")
 
@@ -55,10 +55,12 @@ class PlannedChanges:
         places = {value: code for code, value in enumerate(column.values)}
         old, new = codes[rows], np.array([places.get(self.new[i], -1) for i in some.tolist()], dtype=np.int64)
         rare = np.append(column.counts <= RARE, False)  # −1, a null, finds the last
-        known, odd = (old >= 0) & ~rare[old], rare[old] & ~self._are_slips(some)
+        counts = np.append(column.counts, 0)
+        slips = self._are_slips(some) & (old >= 0) & (rare[old] | (RARER * counts[old] <= counts[new]))
+        known, odd = (old >= 0) & ~rare[old] & ~slips, rare[old] & ~slips
         beside = np.concatenate([rows[known], regular])
         rest = [one.codes[beside] for name, one in self.table.columns.items() if name not in used]
-        right = float(known.sum()) if self._recur(old, new) else _right(codes[beside], new[known], rest)
+        right = float(known.sum()) if self._recur(old[~slips], new[~slips]) else _right(codes[beside], new[known], rest)
         usual = float(rare[codes[regular]].mean()) if len(regular) else 1.0
         are_told = (
             odd.sum() >= FEW
