@@ -137,7 +137,7 @@ PUBLISHED = {
 def test_where_a_small_table_does_not_tell_which_side_is_wrong_nothing_is_made_worse(
     shared_data: Path, name: str, seed: int, how: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each of these ended with more wrong cells: right sides were written for wrong left ones, or right exceptions."""
+    """All but the third ended with more wrong cells: right sides, or right exceptions, were written over."""
     monkeypatch.chdir(tmp_path)
     table = read_relation(shared_data / PUBLISHED[name]).table
     truth = Relation(table.take(np.sort(np.random.default_rng(seed).choice(len(table), 300, replace=False))))
