@@ -270,7 +270,7 @@ BREAKING = """
 from pacas.provider.sealed.shop import SealedShop
 from pacas.server.http.http_protocol import HttpProtocol
 
-def broken(self, sale, request, buyer, key):
+def broken(self, sale, request, buyer, key, time):
     secret = "zq-1-secret"
     raise RuntimeError(f"{secret} in {__name__}")
 
