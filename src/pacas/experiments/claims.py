@@ -135,27 +135,23 @@ def _judged(claim: Claim, runs: Runs) -> Judged:
 
 
 NEVER_WORSE: tuple[Claim, ...] = tuple(
-    Claim(f"{claim}: {figure}", figure, judge, f"{why} {but}" if but and figure == "crossed" else why, in_paper=False)
+    Claim(f"{claim}: {figure}", figure, judge, why, in_paper=False)
     for figure in GROUPS["weighing"]
-    for claim, judge, why, but in (
+    for claim, judge, why in (
         (
             "Weighing never leaves more error than there was",
             never_above_dirty(figure),
             "Nothing is written that is expected to be further from the truth than what stands there.",
-            "",
         ),
         (
             "Weighing never leaves more than 2 % more error than a free vote",
             never_above(figure, NO_PURCHASE),
             "A vote is one of the pieces of evidence that are weighed; it is followed where nothing speaks against it.",
-            "But where few groups are overwritten, on Trials with one seed, it leaves one group of 170 rows that a "
-            "vote gets right: how values are spread over the other groups speaks for its minority.",
         ),
         (
             "At the same budget, weighing never leaves more than 2 % more error than refine",
             never_above(figure, REFINE),
             "It asks where a credit is expected to remove most error, and what it need not ask it repairs for free.",
-            "",
         ),
     )
 )
