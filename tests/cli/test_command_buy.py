@@ -57,6 +57,23 @@ def test_for_people_it_prints_what_was_bought(pacas: Any) -> None:
     ]
 
 
+def test_what_would_match_in_another_spelling_is_told(pacas: Any, folder: Path) -> None:
+    ask(folder, med("MALE", "51", 1), med("male", "99", 1))
+    assert pacas(*BUY, "--json").document["would_match"] == [{"attribute": "MED", "found": 1, "tried": 2}]
+    assert pacas(*BUY).err.startswith("pacas: MED: no_match: at least 1 of 2 tried would match")
+
+
+def test_what_was_bought_is_told_where_nothing_else_is(
+    pacas: Any, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def away(*_: object) -> None:
+        raise StorageError("away")
+
+    monkeypatch.setattr("pacas.cli.market.buy.found_otherwise", away)
+    ask(folder, med("male", "51", 1), med("MALE", "51", 1))
+    assert pacas(*BUY, "--json").document["purchases"] == [{"price": 0.7, "answer": "NSAID"}, {"refused": "no_match"}]
+
+
 def test_what_was_bought_costs_nothing_again_and_for_others_what_it_did(pacas: Any, folder: Path) -> None:
     ask(folder, med("male", "51", 1), med("male", "51", 1), med("male", "51", 2))
     bought = pacas(*BUY, "--as", "ann", "--json").document["purchases"]

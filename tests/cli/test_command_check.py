@@ -255,5 +255,7 @@ def test_violating_rows_are_written_as_dbt_and_soda_keep_them_and_read_back(paca
     assert (folder / "failed.csv").read_text().splitlines() == rows[:1]
     assert "no dependency is about 'MEDS'; did you mean 'MED'" in pacas(*check, "MEDS=failed.csv").complaint
     assert "failed rows are written as CSV" in pacas(*check, "MED=failed.json").complaint
+    for name in ("MED=failed.xlsx", "failures.parquet"):
+        assert "would hold CSV, whatever its name says" in pacas(*check, name).complaint
     assert "client.csv is the table itself" in pacas(*check, "MED=client.csv").complaint
     assert "--failures takes a FILE, or ATTR=FILE" in pacas(*check, "MED=").complaint

@@ -247,6 +247,8 @@ def test_the_report_has_the_doubtful_cells_and_what_was_weighed(pacas: Any, fold
         (("--report", "r.html", "--doubtful", "r.html"), "r.html is written by this run"),
         (("--output", "o.csv", "--doubtful", "o.csv.journal"), "o.csv.journal is written by this run"),
         (("--doubtful", "nowhere/d.csv"), "nowhere/d.csv"),
+        (("--doubtful", "d.xlsx"), "d.xlsx would hold CSV, whatever its name says; give it a name that ends in .csv"),
+        (("--changes", "c.parquet"), "c.parquet would hold CSV"),
         (("--doubtful", "d.csv", "--changes", "d.csv"), "d.csv is written by this run; give another --changes"),
         (("--changes", "sp.csv"), "sp.csv is read by this run; give another --changes"),
         (("--dry-run", "--changes", "d.csv"), "--changes lists what was written, and a dry run writes nothing"),

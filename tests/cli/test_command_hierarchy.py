@@ -35,6 +35,7 @@ def test_build_writes_a_file_that_reads_back(pacas: Any, folder: Path, name: str
     assert pacas(*AGES, "--output", name).lines == [f"{name}: 4 levels, values per level 6 → 5 → 2 → 1"]
     assert [list(row) for row in read_hierarchy(folder / name).rows()] == ROWS
     assert pacas(*AGES, "-o", name, "--json").document == {**DOCUMENT, "output": name}
+    assert "ages.xlsx would hold CSV" in pacas(*AGES, "-o", "ages.xlsx").complaint
 
 
 def test_build_prints_csv_that_reads_back_whatever_the_values(pacas: Any, folder: Path) -> None:

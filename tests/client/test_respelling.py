@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from running_service import service
 
@@ -28,6 +29,27 @@ def test_it_counts_those_that_another_spelling_finds() -> None:
     told = asked(shop(quotes="paper"), ("Male", "51"), ("FEMALE", "32.0"), ("Male", "99"), ("Male", "51"), (None, "51"))
     assert (told.found, told.tried, told.example) == (2, 3, {"GEN": ("Male", "male")})
     assert str(told).startswith("no_match: at least 2 of 3 tried would match if the provider's match were normalized")
+
+
+def test_several_columns_are_tried_in_one_spelling_first() -> None:
+    """All three in another case, or one of them, and a date that is written alike: each is found."""
+    people = pa.table(
+        {
+            "FIRST": ["Ada", "Grace", "Mary"],
+            "LAST": ["Lovelace", "Hopper", "Jackson"],
+            "CITY": ["London", "New York", "Hampton"],
+            "BORN": ["1815-12-10", "1906-12-09", "1921-04-09"],
+            "JOB": ["analyst", "admiral", "engineer"],
+        }
+    )
+    columns = ("FIRST", "LAST", "CITY", "BORN")
+    match = ", ".join(f"{column} = {column}" for column in columns)
+    provider = pacas.Provider(people, match={"JOB": match}, quotes="paper")
+    upper = dict(zip(columns, ("ADA", "LOVELACE", "LONDON", "1815-12-10"), strict=True))
+    titled = dict(zip(columns, ("GRACE", "HOPPER", "NEW YORK", "1906-12-09"), strict=True))
+    one = dict(zip(columns, ("Mary", "Jackson", "hampton", "1921-04-09"), strict=True))
+    told = respelled(provider, provider.catalogue()["JOB"], [upper, titled, one])
+    assert told is not None and (told.found, told.tried) == (3, 3)
 
 
 def test_what_is_counted_does_match_when_the_match_is_normalized() -> None:

@@ -57,5 +57,5 @@ def test_a_match_may_say_where_the_month_stands() -> None:
 @given(st.text(max_size=12) | st.sampled_from([text for texts in SAME for text in texts]))
 def test_every_spelling_stands_for_the_value(value: str) -> None:
     told = spellings(value)
-    assert told[0] == value and len(set(told)) == len(told)
+    assert told[0] == value and len(told) == len(spellings("51"))
     assert {normal_text(one) for one in told} == {normal_text(value)}

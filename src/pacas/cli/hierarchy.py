@@ -21,6 +21,7 @@ from pacas.core.histogram import Histogram
 from pacas.engine.hierarchy_files import arx, read_hierarchy, read_raw_hierarchy, write_hierarchy
 from pacas.engine.questions import hierarchy_from, open_data
 from pacas.errors import InputError
+from pacas.formats.replacing import check_is_text
 
 app = command_group(
     """Build, check and show generalization hierarchies.
@@ -203,6 +204,7 @@ def _together_in_words(both: Composition) -> Text:
 
 def _show_made(made: Hierarchy, output: Path | None, json: bool) -> None:
     if output is not None:
+        check_is_text(output)
         write_hierarchy(made, output)
     if json:
         print_json({**_levels(made), **({"output": str(output)} if output else {})})

@@ -114,15 +114,18 @@ _ISO = re.compile(r"(\d{4})-(\d\d)-(\d\d)", re.ASCII)
 def spellings(value: str) -> list[str]:
     """Ways in which somebody else may write a value, its own first; each stands for it when it is normalized.
 
-    >>> spellings("51.0"), spellings("mALE")
+    A place is one way of writing, whatever the value is; what cannot be written so is left as it is.
+
+    >>> list(dict.fromkeys(spellings("51.0"))), list(dict.fromkeys(spellings("mALE")))
     (['51.0', '51'], ['mALE', 'male', 'Male', 'MALE'])
-    >>> spellings("5/23/2016")[:4]
+    >>> list(dict.fromkeys(spellings("5/23/2016")))[:4]
     ['5/23/2016', '2016-05-23', '23.05.2016', '05/23/2016']
     """
     text, plain = normal_text(value), " ".join(value.split())
     tried = [value, plain, text, f"{text}.0", plain.lower(), plain.capitalize(), plain.title(), plain.upper()]
+    dates = [value] * 6
     if day := _ISO.fullmatch(text):
         y, m, d = day.groups()
         short = f"{int(m)}/{int(d)}/{y}"
-        tried += [f"{d}.{m}.{y}", f"{m}/{d}/{y}", short, f"{d}/{m}/{y}", f"{y}{m}{d}", f"{text} 00:00:00"]
-    return [one for one in dict.fromkeys(tried) if normal_text(one) == text]
+        dates = [f"{d}.{m}.{y}", f"{m}/{d}/{y}", short, f"{d}/{m}/{y}", f"{y}{m}{d}", f"{text} 00:00:00"]
+    return [one if normal_text(one) == text else value for one in (*tried, *dates)]

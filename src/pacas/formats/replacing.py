@@ -28,8 +28,19 @@ def replacing(path: Path) -> Iterator[Path]:
         partial.unlink(missing_ok=True)
 
 
+TABLES = {".xlsx", ".xlsm", ".xls", ".xlsb", ".ods", ".parquet", ".arrow", ".feather"}
+"""Names of tables that are no text."""
+
+
+def check_is_text(path: Path) -> None:
+    """Raise if a name would say of a text that it is another kind of file."""
+    if path.suffix.lower() in TABLES:
+        raise FileError(f"{path} would hold CSV, whatever its name says; give it a name that ends in .csv")
+
+
 def write_lines(path: Path, header: Iterable[object], lines: Iterable[Iterable[object]]) -> None:
     """A table as CSV, its lines made as they are written."""
+    check_is_text(path)
     with replacing(path) as partial, partial.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(header)

@@ -24,7 +24,7 @@ from pacas.formats.cells_file import CellsFile
 from pacas.formats.client_file import ClientFile
 from pacas.formats.relations.cleaned import check_output, default_output
 from pacas.formats.relations.relations import EXCEL, kind_to_write, scan_relation
-from pacas.formats.replacing import check_writable
+from pacas.formats.replacing import check_is_text, check_writable
 from pacas.formats.report.report import check_report
 
 
@@ -243,6 +243,7 @@ def check_written(output: Path, report: Path | None, file: Source, truth: Path |
 
 def check_list(path: Path, option: str, written: list[Path], read: list[Path], source: Source) -> None:
     """Raise if a list of cells could not be written, or would take the place of anything else."""
+    check_is_text(path)
     check_writable(path)
     _check_apart(path, option, written, read, source)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated
 from uuid import uuid4
 
@@ -18,6 +18,7 @@ from pacas.cli.market.named_provider import (
     opened_remote,
 )
 from pacas.cli.market.requests import Requests, as_json, shown
+from pacas.cli.market.would_match import Found, found_otherwise, print_would_match, would_match
 from pacas.cli.options import (
     AT_HAND,
     AnyProvider,
@@ -37,7 +38,7 @@ from pacas.engine.choosing import EngineChoice
 from pacas.errors import KeyReusedError, PacasError
 from pacas.formats.requests_file import Asked
 from pacas.protocol.marketplace import Marketplace, with_cause
-from pacas.protocol.messages import LARGEST, Answer, Refusal
+from pacas.protocol.messages import LARGEST, Answer, Offer, Refusal
 
 if TYPE_CHECKING:
     from pacas.provider.ledger.ledger import Ledger
@@ -67,7 +68,8 @@ def command(
     has a "key" is charged once, however often it is sent.
 
     JSON: purchases (price and answer, or refused: the reason, and because: max_matches, where it is that; from a URL
-    with the provider's receipt), spent
+    with the provider's receipt), spent; would_match (attribute, found, tried: those that find nobody, and would in
+    another spelling; where there are any)
 
     Example: pacas buy provider.toml --requests requests.jsonl --as ann
     """
@@ -77,22 +79,27 @@ def command(
     given = Requests(requests)
     if is_url(named.provider):
         with opened_remote(named) as remote:
-            asked = given.among(remote.catalogue())
+            catalogue = remote.catalogue()
+            asked = given.among(catalogue)
             _check(given, asked)
             marketplace = keeping_receipts(remote, receipts)
             told = _buy(marketplace, given, asked, LARGEST if most is None else most)
+            others = _others(remote, catalogue, asked, told)
     else:
         name = buyer_name(buyer)
         with opened_file(named) as opened:
-            asked = given.among(opened.catalogue())
+            catalogue = opened.catalogue()
+            asked = given.among(catalogue)
             _check(given, asked)
             _check_keys(given, asked, name, opened.ledger)
             told = _buy(opened.as_buyer(name), given, asked, opened.shop.total if most is None else most)
+            others = _others(opened.as_buyer(name), catalogue, asked, told)
     if json:
         spent = sum(one.price for one in told if isinstance(one, Answer))
-        print_json({"purchases": [as_json(one) for one in told], "spent": in_credits(spent)})
+        print_json({"purchases": [as_json(one) for one in told], "spent": in_credits(spent)} | would_match(others))
     else:
         _print(asked, told)
+        print_would_match(others)
 
 
 def _check(given: Requests, asked: Sequence[Asked]) -> None:
@@ -127,6 +134,16 @@ def _buy(marketplace: Marketplace, given: Requests, asked: Sequence[Asked], ceil
             again = f"; {bought:,} before it were bought, and cost nothing if asked again" if bought else ""
             given.fail(one, f"{error}{again}")
     return told
+
+
+def _others(
+    marketplace: Marketplace, catalogue: Mapping[str, Offer], asked: Sequence[Asked], told: Sequence[Told]
+) -> Found:
+    """What other spellings find; what was bought is told, also where that is not."""
+    try:
+        return found_otherwise(marketplace, catalogue, asked, told)
+    except PacasError:
+        return {}
 
 
 def _print(asked: Sequence[Asked], told: Sequence[Told]) -> None:

@@ -10,7 +10,7 @@ from pacas.cli.options import printable
 from pacas.client.buying.respelling import Respelled, respelled
 from pacas.formats.requests_file import Asked
 from pacas.protocol.marketplace import Marketplace
-from pacas.protocol.messages import Offer, Quote, Reason, Refusal
+from pacas.protocol.messages import Offer, Reason, Refusal
 
 Found = Mapping[tuple[str | None, str], Respelled]
 """By the provider's name, where several are asked, and by attribute."""
@@ -20,9 +20,9 @@ def found_otherwise(
     marketplace: Marketplace,
     catalogue: Mapping[str, Offer],
     asked: Sequence[Asked],
-    told: Sequence[Quote | Refusal | list[Quote | Refusal]],
+    told: Sequence[object],
 ) -> Found:
-    """Of requests that find nobody: what other spellings find."""
+    """Of requests that find nobody, by what each was told: what other spellings find."""
     found: dict[tuple[str | None, str], Respelled] = {}
     for attribute, offer in catalogue.items():
         left = [
@@ -35,7 +35,7 @@ def found_otherwise(
     return found
 
 
-def _is_none(quoted: Quote | Refusal | list[Quote | Refusal]) -> bool:
+def _is_none(quoted: object) -> bool:
     first = quoted[0] if isinstance(quoted, list) else quoted
     return isinstance(first, Refusal) and first.reason is Reason.NO_MATCH
 

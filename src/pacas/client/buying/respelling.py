@@ -6,9 +6,9 @@ found is found surely; what is not may be written in a way that nobody has tried
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice, product
+from itertools import chain, combinations, islice, product
 
 from pacas.core.normal_text import spellings
 from pacas.protocol.marketplace import Marketplace
@@ -43,7 +43,7 @@ def respelled(marketplace: Marketplace, offer: Offer, tuples: Sequence[Tuple]) -
     asked = list(dict.fromkeys(tuple(one[column] for column in offer.columns) for one in tuples))
     complete = [[value for value in values if value] for values in asked]
     tried = [values for values in complete if len(values) == len(offer.columns)][:MOST_TUPLES]
-    ways = [islice(product(*map(spellings, values)), 1, 1 + MOST_SPELLINGS) for values in tried]
+    ways = [islice(_ways(values), MOST_SPELLINGS) for values in tried]
     pairs = [(number, way) for number, some in enumerate(ways) for way in some]
     if not pairs:
         return None
@@ -59,3 +59,19 @@ def respelled(marketplace: Marketplace, offer: Offer, tuples: Sequence[Tuple]) -
     first = min(found)
     both = zip(offer.columns, tried[first], found[first], strict=True)
     return Respelled(len(found), len(tried), {column: (a, b) for column, a, b in both if a != b})
+
+
+def _ways(values: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """A tuple in other spellings: all of its values in one way, or some of them; then each in any."""
+    columns, written = range(len(values)), [spellings(value) for value in values]
+    some = [chosen for size in reversed(columns) for chosen in combinations(columns, size + 1)]
+    alike = (
+        tuple(way if column in chosen else values[column] for column, way in enumerate(ways))
+        for ways in zip(*written, strict=True)
+        for chosen in some
+    )
+    tried = {tuple(values)}
+    for way in chain(alike, product(*map(dict.fromkeys, written))):
+        if way not in tried:
+            tried.add(way)
+            yield way

@@ -16,7 +16,7 @@ import numpy as np
 from pacas.client.classes.check import Check
 from pacas.engine.contract import RelationFile, Source, Table
 from pacas.errors import FileError, InputError, SchemaError, did_you_mean
-from pacas.formats.replacing import check_writable, replacing, write_lines
+from pacas.formats.replacing import check_is_text, check_writable, replacing, write_lines
 
 HEADER = ("schema_context", "column", "check", "check_number", "failure_case", "index")
 EXPECTATION = "expect_column_values_to_keep_dependency"
@@ -56,6 +56,7 @@ def write_failed_rows(path: Path, found: Check, source: Source, attribute: str) 
 
 
 def _check_free(path: Path, source: Source) -> None:
+    check_is_text(path)
     check_writable(path)
     if isinstance(source, RelationFile) and path.exists() and path.samefile(source.path):
         raise FileError(f"{path} is the table itself; give another name")
