@@ -26,6 +26,7 @@ def members_of(folder: Path, count: int, house: str) -> list[Path]:
     return found
 
 
+@pytest.mark.faults
 @pytest.mark.slow
 @pytest.mark.parametrize("count", [2, 4])
 def test_processes_that_race_over_the_same_people_break_nobody(tmp_path: Path, count: int, faults: int | None) -> None:

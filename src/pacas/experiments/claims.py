@@ -85,7 +85,7 @@ _LEAVES = (
     "A wrong answer stands out where another source contradicts it, the client's own majority among them; what nobody "
     "sells stays, or goes with the majority where that has proved right."
 )
-_BUT = "But with one seed on Trials one of the three alone leaves nothing, and together they leave a little."
+_BUT = "But with one seed on Adult two of the three alone leave nothing, and together they leave a little."
 _COSTS = (
     "One answer settles most classes, and a coarse one suffices where it tells the values apart that stand in the "
     "class; another is bought while the belief is weak. One complete provider is bought from by the same strategy: the "
@@ -115,7 +115,7 @@ SEVERAL = tuple(
             f"They never leave more than the best of them alone ({method})",
             figure,
             no_worse_than_the_best(figure, method),
-            f"{_LEAVES} {_BUT}" if (figure, method) == ("panel", WEIGH) else _LEAVES,
+            f"{_LEAVES} {_BUT}" if (figure, method) == ("panel_stale", WEIGH) else _LEAVES,
             in_paper=False,
         ),
     )
