@@ -128,6 +128,18 @@ def test_a_misplaced_row_gets_its_left_side_back() -> None:
     assert (cleaned.violations_before > 0, cleaned.violations_after) == (True, 0)
 
 
+def test_a_right_side_that_a_rows_new_group_contradicts_is_repaired_with_its_left_side() -> None:
+    data = table(*tidy("x0", "y0", "z0", "x1", "y1", "y2", size=8))
+    data |= {name: [f"{name}-{a}" for a in data["A"]] for name in "CD"}
+    data["A"][2], data["D"][2], data["A"][11] = "t3", "D-t1", "t5"
+    cleaned = clean(data, NOBODY, ["A -> B", "A -> C", "A -> D"], budget=0)
+    found = {(r.attribute, *r.rows.tolist(), r.new) for r in cleaned.repairs}
+    assert found == {("A", 2, "t0"), ("D", 2, "D-t0"), ("A", 11, "t1")}
+    assert cleaned.violations_after == 0
+    says = [e.says for e in judgement(cleaned).explain(2, "D") if "so is the row's left side" in e.says]
+    assert says == ["it is wrong, and so is the row's left side: where the row belongs it should be 'D-t0'"]
+
+
 def test_where_two_camps_are_as_large_nothing_is_free() -> None:
     data = table(("a", ["x0"] * 3 + ["y0"] * 3), *tidy("z0", "x1", "y1"))
     cleaned = clean(data, NOBODY, budget=0)
@@ -191,6 +203,23 @@ def test_an_answer_against_strong_evidence_does_not_overwrite_the_class(agree: i
     cleaned = clean(data, shop, cells=[(agree, "B")])
     assert [key for _, key, _ in shop.asked] == [f"k{agree}"]
     assert column(cleaned) == data["B"], "a bought value that the cell shows is right as it is"
+
+
+@pytest.mark.parametrize("agree", [9, 60])
+def test_a_value_that_the_hierarchy_lacks_may_be_the_truth_of_a_class(agree: int) -> None:
+    """Nearly all rows agree on it; the answer about one that does not says that this one stands in the wrong group."""
+    data = table(("a", ["unheard of"] * agree + ["y0"]), *tidy(*["y0", "z0", "x1", "y1", "x0"] * 3))
+    told = {f"k{n}": str(value) for n, value in enumerate(data["B"])}
+    shop = Shop({"B": told}, kept_back=[f"k{n}" for n in range(agree)])
+    cleaned = clean(data, shop)
+    assert shop.asked and column(cleaned)[:agree] == ["unheard of"] * agree
+
+
+def test_an_answer_that_follows_from_the_left_side_settles_its_group_however_many_agree() -> None:
+    """Two camps of others, and few are right: whoever of the group is asked, what is told is what it should hold."""
+    groups = [(f"f{n}", ["y0"] * 12 + ["z0"] * 12 + ["x0"] * 6) for n in range(2)] + tidy(*["x1", "y1", "z1"] * 5)
+    shop = Shop({"B": {name: str(shown[-1]) for name, shown in groups}}, by="A")
+    assert column(clean(table(*groups), shop))[:60] == ["x0"] * 60
 
 
 def test_a_cell_that_was_bought_itself_is_written() -> None:

@@ -65,6 +65,13 @@ class Answer(NamedTuple):
     node: Value
     shown: Value
     stray: Fraction
+    of_group: bool = False
+    """Does it follow from the left side, so that each row of the group would have had it?"""
+
+    @property
+    def least(self) -> Fraction:
+        """What is left of what it rules out."""
+        return Fraction(1e-60) if self.of_group else Fraction(1e-4)
 
 
 class Story(NamedTuple):
@@ -100,6 +107,10 @@ class Column:
     def ties(self, value: Value) -> bool:
         """Do rows that share it belong together?"""
         return value is not None and self.tree.is_ground(value)
+
+    def is_strange(self, value: Value) -> bool:
+        """Is it a ground value that the hierarchy does not have?"""
+        return self.ties(value) and not self.is_known(value)
 
     @cached_property
     def known(self) -> list[Value]:
@@ -199,7 +210,22 @@ class Groups:
             if near:
                 seen = max(near.count(value) - taken, NONE)
                 chance = (seen + taken * len(set(near)) * chance) / len(near)
-        return max(chance, Fraction(1e-9)) * (ONE if column.is_known(value) else Fraction(1e-6))
+        if column.is_known(value):
+            return max(chance, Fraction(1e-9))
+        strange = sum(n for v, n in column.count.items() if column.is_strange(v))
+        seen = Fraction(column.count[value], strange) if column.is_strange(value) else NONE
+        return max(self.uncovered * seen, Fraction(1e-15))
+
+    @cached_property
+    def uncovered(self) -> Fraction:
+        """Of groups of which nine in ten rows agree, and ten more that seldom do: how many on a value unheard of."""
+        agree = []
+        for key, rows in self.members.items():
+            for value, count in self.shown(key).items():
+                if len(rows) > 1 and count >= 0.9 * len(rows) and self.column.ties(value):
+                    agree.append(value)
+        strange = [v for v in agree if self.column.is_strange(v)]
+        return (len(strange) + Fraction(0.001 * 10)) / (len(agree) + 10)
 
     def part_scores(self, order: Mapping[Value, int]) -> dict[tuple[str, ...], float]:
         """How well each part of X tells a group's most frequent value, in nats a row; that of no part is ()."""
@@ -280,14 +306,16 @@ class Posterior:
                 left = max(column.below(answer.node) - total([column.share(v) for v in fitting]), Fraction(1e-9))
                 left /= max(1 - total([column.share(v) for v in self.candidates]), Fraction(1e-6))
                 own = column.tree.precedes(answer.shown, answer.node)
-                chance *= max(answer.stray * own + (1 - answer.stray) * min(left, ONE), Fraction(1e-6))
+                chance *= max(
+                    answer.stray * own + (1 - answer.stray) * min(left, ONE), min(answer.least, Fraction(1e-6))
+                )
             return chance
         chance = max(self.prior[truth], Fraction(1e-30))
         for answer in self.answers:
             fits = column.tree.precedes(truth, answer.node)
             own = column.tree.precedes(answer.shown, answer.node)
             of_row = Fraction(fits) if truth == answer.shown else answer.stray * own + (1 - answer.stray) * fits
-            chance *= max(of_row, Fraction(1e-4))
+            chance *= max(of_row, answer.least)
         return chance
 
     @cached_property
@@ -344,7 +372,7 @@ class Posterior:
 
     def least(self) -> list[Least]:
         """The candidates of least expected δ, several if it is the same; after an answer maybe a general value."""
-        written = [Least(v, self.expected(v), self.weight[v]) for v in self.candidates if self.column.is_known(v)]
+        written = [Least(v, self.expected(v), self.weight[v]) for v in self.candidates if self.column.ties(v)]
         best = min((one.risk for one in written), default=None)
         found = [one for one in written if best is not None and one.risk <= best + TIE]
         if not self.answers:
@@ -394,7 +422,7 @@ class Posterior:
     @property
     def majority(self) -> int:
         """How many cells show the most frequent value that may be the truth."""
-        return max((n for v, n in self.shown.items() if self.column.is_known(v)), default=0)
+        return max((n for v, n in self.shown.items() if self.column.ties(v)), default=0)
 
     def uncertain(self, least: Least) -> Fraction:
         """By how much it is not certain enough: too many right cells may be spoilt, or single errors be likelier."""

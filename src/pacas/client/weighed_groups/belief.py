@@ -48,6 +48,16 @@ CONSTANT = 0.8
 CLEAR = 20
 """A cell that at most one in so many of its group agree with is an error, before anything is weighed."""
 
+CLEARLY = 0.9
+"""Where so many of a group's rows agree, they say whether the hierarchy has the values that may be right."""
+
+UNCOVERED, SOME = 0.001, 10
+"""How often it lacks one, before anything is seen, and as if so many groups had said it."""
+
+LEAST_OF_ROW, LEAST_OF_GROUP = 1e-4, 1e-60
+"""What is left of a value that an answer rules out: if it is about a row of the group, and if about the group itself,
+whoever of it is asked. Then all its cells may be wrong, however many agree."""
+
 WIDTHS = (1, 2, 4, MOST)
 """Groups are weighed together with those that have about as many candidates."""
 
@@ -131,7 +141,7 @@ class Belief:
         self._pair_of[group[kept], rank] = kept
         first, top = self.candidate[:, 0], np.maximum(self.candidate[:, 0], 0)
         self._most_frequent: Ints = np.where(self.column.known[top], first, -1)
-        self.prior = GroupPrior(self.side, self.column, self._most_frequent)
+        self.prior = GroupPrior(self.side, self.column, self._most_frequent, self._uncovered())
         self._prior = np.zeros((groups, MOST))
         self._expect(np.arange(groups))
         self._width = (self.candidate >= 0).sum(axis=1)
@@ -146,6 +156,13 @@ class Belief:
         """[group, K] given the likeliest value: is this candidate's part of the group a block?"""
         self.size = self.side.size.astype(np.float64)
         """Per group: how many rows belong to it, as is believed."""
+
+    def _uncovered(self) -> float:
+        """Of the groups in which nearly all agree: how many on a value that the hierarchy does not have (η)."""
+        count, size = self.pair_count, self.side.size[self.pair_group]
+        clear = (size > 1) & (count >= CLEARLY * size) & self.column.groups[self.pair_value]
+        strange = clear & (self.column.strange[self.pair_value] > 0)
+        return (int(strange.sum()) + UNCOVERED * SOME) / (int(clear.sum()) + SOME)
 
     def _expect(self, groups: Ints) -> None:
         """Take over what the prior says about the candidates of some groups."""
@@ -221,8 +238,9 @@ class Belief:
             of_others = answer.stray * own + (1 - answer.stray) * min(left, 1.0)
             if answer.said is not None:
                 of_each, of_others = self.trust.doubted(answer, of_each), float(self.trust.doubted(answer, of_others))
-            log_prior[0] += np.where(here, np.log(np.maximum(of_each, 1e-4)), 0)
-            log_other += np.log(max(of_others, 1e-6))
+            least = LEAST_OF_GROUP if answer.of_group else LEAST_OF_ROW
+            log_prior[0] += np.where(here, np.log(np.maximum(of_each, least)), 0)
+            log_other += np.log(max(of_others, min(least, 1e-6)))
 
     def _fits(self, answer: GroupAnswer, codes: Ints | int) -> Mask:
         """Whether codes are among what an answer means."""
@@ -285,6 +303,14 @@ class Belief:
         at = hit.argmax(axis=1)
         listed = np.where(hit[np.arange(len(at)), at], self.weight[there, at], self.other[there] * share)
         return np.where(group >= 0, listed, share)
+
+    def distance_to_truth(self, group: Ints, value: Ints) -> Floats:
+        """The expected δ of values to the truths of groups."""
+        candidates = self.candidate[group]
+        listed = np.nonzero(candidates >= 0)
+        apart = self.column.distance(value[listed[0]], candidates[listed])
+        known = np.bincount(listed[0], weights=apart * self.weight[group][listed], minlength=len(group))
+        return np.asarray(known + self.other[group] * self.column.mean_distance[value])
 
     def pair_at(self, rows: Ints) -> Ints:
         """The (group, value) pairs of some rows, −1 for a row that is in no group."""
@@ -360,13 +386,13 @@ class Belief:
 
     def learn(self, *, blocks: bool) -> None:
         """The prior, and rates, from what is believed now; how often there are blocks only if so asked."""
-        sure = (self.sure > SURE) & self.column.known[np.maximum(self.likeliest, 0)]
+        sure, known = self.sure > SURE, self.column.known[np.maximum(self.likeliest, 0)]
         learnt = self._learnt(blocks=blocks)
-        if self.prior.take(np.where(sure, self.likeliest, self._most_frequent)):
-            self._expect(np.arange(self.side.count))
         if self._settled is not None:
             rates, before = self._settled
             learnt = replace(rates.moved(before, learnt), lean=self.rates.lean)
+        if self.prior.take(np.where(sure, np.where(known, self.likeliest, -1), self._most_frequent)):
+            self._expect(np.arange(self.side.count))
         self.rates = learnt
 
     def settle(self) -> None:

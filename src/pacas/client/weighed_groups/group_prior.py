@@ -29,9 +29,13 @@ LOOKED_AT = 20_000
 class GroupPrior:
     """The prior of a dependency's groups."""
 
-    def __init__(self, side: LeftSide, column: WeighedColumn, told: Ints) -> None:
-        """`told` is each group's most frequent known value, −1 where it has none."""
+    def __init__(self, side: LeftSide, column: WeighedColumn, told: Ints, uncovered: float) -> None:
+        """`told` is each group's most frequent known value, −1 where it has none.
+
+        `uncovered` is how likely the truth of a group is a value that the hierarchy does not have.
+        """
         self._side, self._column = side, column
+        self._strange = np.maximum(uncovered * column.strange, 1e-15)
         self._occurs = column.known & (column.frequency > 0)
         self._absent = max(int((column.known & ~self._occurs).sum()), 1)
         self.told = told
@@ -98,8 +102,8 @@ class GroupPrior:
             taken = self._part_discount * (self._different[here] - alone) * chance
             near = np.maximum(seen - self._part_discount, 0) + taken
             chance = np.where(others > 0, near / np.maximum(others, 1), chance)
-        likely = np.where(self._column.known[code], 1.0, 1e-6)
-        return np.where(value >= 0, np.maximum(chance, 1e-9) * likely, 0.0)
+        likely = np.where(self._column.known[code], np.maximum(chance, 1e-9), self._strange[code])
+        return np.where(value >= 0, likely, 0.0)
 
     def by_groups(self, group: Ints, value: Ints) -> Floats:
         """The chance of known values in groups, whatever a part of the left side tells."""

@@ -43,6 +43,8 @@ class GroupAnswer:
     """How likely the row is from elsewhere if its value is not the group's: then the answer is about that value."""
     said: Said | None = None
     """By whom, where there are several who may be wrong."""
+    of_group: bool = False
+    """Does it follow from the left side alone, whichever row was asked about?"""
 
     def is_by_the_same(self, other: GroupAnswer) -> bool:
         """Whether one of several providers has given both."""

@@ -82,6 +82,12 @@ class WeighedColumn:
         return share / max(float(share.sum()), 0.5)
 
     @cached_property
+    def strange(self) -> Floats:
+        """Per code: how often it stands here, of all ground values that the hierarchy does not have."""
+        seen = np.where(self.groups & ~self.known, self.frequency, 0)
+        return np.asarray(seen / max(int(seen.sum()), 1))
+
+    @cached_property
     def below(self) -> Floats:
         """Per code: the share of what lies at or below it."""
         mass = self.share.copy()

@@ -109,7 +109,7 @@ def decide(model: Model, careful: float, rare: Mapping[str, RareCells] | None = 
         decided[name] = _surer(decided[name], part) if name in decided else part
     for name in dict.fromkeys(attribute for _, attribute in model.answered):
         decided[name] = _with_answered(model, name, decided.get(name, NOTHING), careful)
-    return _one_of_each(model, decided, careful)
+    return _in_new_groups(model, _one_of_each(model, decided, careful), careful)
 
 
 def _one_of_each(model: Model, decided: dict[str, Weighed], careful: float) -> dict[str, Weighed]:
@@ -140,6 +140,64 @@ def _changes(model: Model, name: str, weighed: Weighed) -> RowChanges:
     answered = [row for row, attribute in model.answered if attribute == name]
     at = np.flatnonzero(other & (weighed.sure > 0) & ~np.isin(weighed.rows, answered))
     return RowChanges(weighed.rows[at], weighed.node[at], weighed.sure[at])
+
+
+def _in_new_groups(model: Model, decided: dict[str, Weighed], careful: float) -> dict[str, Weighed]:
+    """A row whose left side is written comes to another group, and what that one holds is asked of its right side.
+
+    So it goes from dependency to dependency: what is written there may be on the left side of the next.
+    """
+    found, asked = dict(decided), {belief: np.zeros(model.rows, dtype=np.bool_) for belief in model.beliefs}
+    for belief, mask in asked.items():  # what was bought of a cell itself is known
+        mask[[row for row, attribute in model.answered if attribute == belief.fd.rhs]] = True
+    for _ in model.beliefs:
+        some = False
+        for belief in model.beliefs:
+            name, (rows, there, sure) = belief.fd.rhs, _moved(model, belief, found)
+            new = ~asked[belief][rows]
+            if not new.any():
+                continue
+            rows, there, sure, some = rows[new], there[new], sure[new], True
+            asked[belief][rows] = True
+            cells = _moved_cells(belief, rows, there, sure, careful)
+            before = found.get(name, NOTHING)
+            cells = _unless_others_object(model, name, cells, careful)
+            found[name] = _joined(before[~np.isin(before.rows, rows)], cells)
+        if not some:
+            break
+    return found
+
+
+def _moved(model: Model, belief: Belief, decided: Mapping[str, Weighed]) -> tuple[Ints, Ints, Floats]:
+    """The rows of which the left side is written and the right side is not; the group each comes to, and how surely."""
+    side, right = belief.side, decided.get(belief.fd.rhs, NOTHING)
+    parts = {a: w[w.written] for a in side.attributes if (w := decided.get(a, NOTHING)).written.any()}
+    rows = np.unique(np.concatenate([NO_ROWS, *(part.rows for part in parts.values())]))
+    rows = rows[~np.isin(rows, right.rows[right.written])]
+    values, sure = {a: model.columns[a].codes[rows] for a in side.attributes}, np.ones(len(rows))
+    for name, part in parts.items():
+        _, at, of = np.intersect1d(rows, part.rows, assume_unique=True, return_indices=True)
+        values[name][at] = part.node[of]
+        sure[at] *= part.sure[of]
+    there = side.find(values)
+    came = (there >= 0) & (there != side.group[rows])
+    return rows[came], there[came], sure[came]
+
+
+def _moved_cells(belief: Belief, rows: Ints, there: Ints, moved: Floats, careful: float) -> Weighed:
+    """Right-hand cells of rows that come to other groups, which they do with the chance `moved`."""
+    shown, column, one = belief.column.codes[rows], belief.column, belief.one_value[there]
+    risks = Risks(belief, np.unique(there))
+    place = risks.place(there)
+    node = risks.node[place]
+    apart = column.distance(np.maximum(node, 0), shown)
+    keep = moved * one * belief.distance_to_truth(there, shown)
+    write = moved * (one * np.where(node >= 0, risks.risk[place], 0) + (1 - one) * apart) + (1 - moved) * apart
+    gain = np.where((node >= 0) & (node != shown) & ~risks.overrules[place], keep - write, 0)
+    gain[belief.chance(belief.side.group[rows], shown) >= 0.5] = 0  # it fits where it is: that speaks against both
+    sure = moved * one * risks.sure[place]
+    doubt = moved * one * (1 - belief.chance(there, shown))
+    return _decided(rows, node, sure, belief.asked[there], sure >= 0.5, keep, gain, doubt, careful)
 
 
 def looked_at(belief: Belief) -> Ints:

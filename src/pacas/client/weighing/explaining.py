@@ -37,7 +37,12 @@ def _of_group(model: Model, belief: Belief, row: int) -> Iterator[WeighedExplana
     count = belief.count(group)
     yield WeighedExplanation(f"{column.tree.label(shown)!r} is right {here}", fits)
     if astray > 0:
-        yield WeighedExplanation(f"it is right, and the row's left side is wrong: it does not belong {here}", astray)
+        there = _where_it_belongs(model, belief, row)
+        right = astray if there < 0 else astray * float(belief.chance(np.array([there]), np.array([shown]))[0])
+        yield WeighedExplanation(f"it is right, and the row's left side is wrong: it does not belong {here}", right)
+        should = column.tree.label(int(belief.likeliest[there]))
+        says = f"it is wrong, and so is the row's left side: where the row belongs it should be {should!r}"
+        yield WeighedExplanation(says, astray - right)
     scale = one * max(one - fits - astray, 0) / max(one - fits, 1e-12)
     block = float(belief.block[group][belief.candidate[group] == shown].sum())
     for place in np.argsort(-belief.weight[group], kind="stable").tolist():
@@ -54,6 +59,14 @@ def _of_group(model: Model, belief: Belief, row: int) -> Iterator[WeighedExplana
     yield WeighedExplanation(
         f"it is wrong, and should be none of the values {here}", float(belief.other[group]) * scale
     )
+
+
+def _where_it_belongs(model: Model, belief: Belief, row: int) -> int:
+    """The group that a row comes to if its left side gets what it likeliest should be; −1 if there is none."""
+    side, codes = belief.side, {a: int(model.columns[a].codes[row]) for a in belief.side.attributes}
+    should = {a: model.misplaced.likeliest(row, a, code) for a, code in codes.items()}
+    there = int(side.find({a: np.array([code]) for a, code in should.items()})[0])
+    return -1 if there == int(side.group[row]) else there
 
 
 def _of_row(model: Model, row: int, attribute: str) -> Iterator[WeighedExplanation]:

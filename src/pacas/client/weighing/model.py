@@ -234,7 +234,7 @@ class Model:
             if belief.fd.rhs == attribute and group >= 0:
                 shown = int(belief.column.codes[row])
                 self._tell_row(belief, row, group, shown, node)
-                belief.tell(group, GroupAnswer(node, shown, self.stray(belief, row), said))
+                belief.tell(group, GroupAnswer(node, shown, self.stray(belief, row), said, self.is_by_group(belief)))
         if self.is_about_groups(attribute):
             return  # whoever has bought a diagnosis's code does not know whether the row's diagnosis is right
         if said is None or self.trust.of(attribute)[said.source] >= TAKEN_AS_TOLD:

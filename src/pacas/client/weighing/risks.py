@@ -110,7 +110,7 @@ class Risks:
         most, shown = np.zeros(len(self.groups)), np.zeros(len(self.groups))
         place = self.place(belief.pair_group[self.pairs])
         value, count = belief.pair_value[self.pairs], belief.pair_count[self.pairs]
-        np.maximum.at(most, place, np.where(belief.column.known[value], count, 0))
+        np.maximum.at(most, place, np.where(belief.column.groups[value], count, 0))
         np.maximum.at(shown, place, np.where(value == self.node[place], count, 0))
         certain = (1 - self.sure) * most <= SPOILT if belief.rates.blocks_are_likelier else self.sure >= CERTAIN
         return np.asarray((shown < most) & ~certain & ~belief.asked[self.groups])
@@ -138,13 +138,7 @@ class Risks:
     @cached_property
     def keep(self) -> Floats:
         """Per pair: a cell's expected δ if it is left."""
-        belief, column = self.belief, self.belief.column
-        group, value = belief.pair_group[self.pairs], belief.pair_value[self.pairs]
-        candidates = belief.candidate[group]
-        listed = np.nonzero(candidates >= 0)
-        apart = column.distance(value[listed[0]], candidates[listed])
-        risk = np.bincount(listed[0], weights=apart * belief.weight[group][listed], minlength=len(group))
-        return np.asarray(risk + belief.other[group] * column.mean_distance[value])
+        return self.belief.distance_to_truth(self.belief.pair_group[self.pairs], self.belief.pair_value[self.pairs])
 
 
 def _width_risks(belief: Belief, groups: Ints, width: int) -> WidthRisks:
@@ -154,4 +148,4 @@ def _width_risks(belief: Belief, groups: Ints, width: int) -> WidthRisks:
     between = column.distance(codes[:, :, None], codes[:, None, :])
     write = (between * belief.weight[groups, None, :width]).sum(axis=2)
     write += belief.other[groups, None] * column.mean_distance[codes]
-    return WidthRisks(groups, width, between, np.where((candidates >= 0) & column.known[codes], write, np.inf))
+    return WidthRisks(groups, width, between, np.where((candidates >= 0) & column.groups[codes], write, np.inf))
