@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from pacas.client.weighed_groups.source_trust import Said
 from pacas.client.weighing.decision import decide
 from pacas.client.weighing.model import Model
 from pacas.client.weighing.rare_values import RareValues
+from pacas.client.weighing.row_order import WeighedRows
 from pacas.client.weighing.wishes import Wish, Wishes
 from pacas.core.histogram import Ints
 from pacas.engine.codes import CodedColumn
@@ -49,15 +50,14 @@ class Shopping:
         self,
         modelled: Callable[[], Model],
         buyer: Purchaser,
-        columns: Mapping[str, CodedColumn],
-        held: Ints | None,
+        weighed: WeighedRows,
         careful: float,
         *,
         look_further: bool = False,
     ) -> None:
-        """`modelled` is what the table says of itself. `held` are the rows that are weighed, or None if all are."""
+        """`modelled` is what the table says of itself."""
         self._modelled, self._buyer, self._careful = modelled, buyer, careful
-        self._columns, self._held, self._further = columns, held, look_further
+        self._weighed, self._columns, self._further = weighed, weighed.columns, look_further
         self._told: list[tuple[str, int, int, Said | None]] = []
         """What the model was told."""
         self._believe()
@@ -157,8 +157,7 @@ class Shopping:
         request = Request({c: self._texts[c][wish.row] for c in offer.columns}, wish.attribute, wish.level)
         choice = Choice(request, self._row(wish.row), wish.price)
         question = self._question(wish.attribute, wish.row, choice, wish.provider)
-        places = question.rows if self._held is None else np.searchsorted(self._held, question.rows)
-        self._wished.append((wish, places))
+        self._wished.append((wish, self._weighed.places(question.rows)))
         return question
 
     def _called_again(self) -> Question | None:
@@ -275,8 +274,7 @@ class Shopping:
         """The rows that an answer is about."""
         for side in self._sides(attribute):
             if (group := int(side.group[place])) >= 0:
-                members = side.members.one(group)
-                return members if self._held is None else self._held[members]
+                return np.sort(self._weighed.rows[side.members.one(group)])
         return np.array([self._row(place)])
 
     def _sides(self, attribute: str) -> Iterator[LeftSide]:
@@ -291,10 +289,12 @@ class Shopping:
         self.promised.append((spent, min(error, self.expected[-1][1])))
 
     def _row(self, place: int) -> int:
-        return place if self._held is None else int(self._held[place])
+        return int(self._weighed.rows[place])
 
     def _place(self, row: int) -> int:
-        return row if self._held is None else int(np.searchsorted(self._held, row))
+        place = self._weighed.place(row)
+        assert place is not None, "who is asked about is weighed"
+        return place
 
 
 UNKNOWN_VALUE = "unknown_value"

@@ -5,7 +5,7 @@ D14. It writes nothing whose expected error is above that of leaving the cell, a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
@@ -31,9 +31,11 @@ from pacas.client.strategy import Outcome, Task, spend
 from pacas.client.weighing.decision import Weighed
 from pacas.client.weighing.explaining import explanations
 from pacas.client.weighing.model import Model
+from pacas.client.weighing.row_order import WeighedRows
 from pacas.client.weighing.shopping import Shopping
 from pacas.core.histogram import NO_ROWS, Ints
-from pacas.engine.codes import CodedColumn, coded_texts
+from pacas.engine.codes import coded_texts
+from pacas.engine.contract import Hierarchies
 from pacas.engine.new_cells import NewCells
 
 BYTES = 24
@@ -56,35 +58,37 @@ class WeighStrategy:
             nothing = Judgement(self.careful, (), 0, 0, {}, (), (), lambda point: {}, (), lambda row, attribute: ())
             panel = task.buyer.summary({}) if isinstance(task.buyer, PanelPurchaser) else None
             return Outcome((), (), 0, 0, weighing=nothing, panel=panel)
-        columns, held = _weighed_rows(task, found)
-        modelled = partial(_modelled, task, columns, held)
-        shopping = Shopping(modelled, task.buyer, columns, held, self.careful, look_further=self.look_further)
+        weighed = _weighed_rows(task, found)
+        modelled = partial(_modelled, task, weighed)
+        shopping = Shopping(modelled, task.buyer, weighed, self.careful, look_further=self.look_further)
         spend(shopping, task.buyer)
         shopping.finish()
-        return _Outcome(task, shopping, columns, held, self.careful).told(found)
+        return _Outcome(task, shopping, weighed, self.careful).told(found)
 
 
-def _modelled(task: Task, columns: Mapping[str, CodedColumn], held: Ints | None) -> Model:
+def _modelled(task: Task, weighed: WeighedRows) -> Model:
     """What is believed before anybody is asked, by what is offered now: somebody may come later."""
-    offers = {name: offered.offer for name, offered in task.buyer.offers.items()}
-    trees = {**{name: offer.hierarchy for name, offer in offers.items()}, **task.hierarchies}
-    match_columns = {name: offer.columns for name, offer in offers.items()}
-    return Model(task.fds, columns, trees, match_columns, _places(task.named, held))
+    match_columns = {name: offered.offer.columns for name, offered in task.buyer.offers.items()}
+    named = {name: weighed.places(rows) for name, rows in task.named.items()}
+    return Model(task.fds, weighed.columns, _trees(task), match_columns, named)
 
 
-def _weighed_rows(task: Task, found: Check) -> tuple[Mapping[str, CodedColumn], Ints | None]:
+def _trees(task: Task) -> Hierarchies:
+    return {**{name: offered.offer.hierarchy for name, offered in task.buyer.offers.items()}, **task.hierarchies}
+
+
+def _weighed_rows(task: Task, found: Check) -> WeighedRows:
     """All columns of all rows; of a relation that is not held, those that matter of the rows that violate something."""
     engine, table = task.engine, task.table
+    in_doubt = list(dict.fromkeys([*(a for fd in task.fds for a in fd.attributes), *task.named]))
     if len(table) * len(table.columns) * BYTES <= max(engine.holdable_bytes, SMALL):
-        return engine.columns(table, table.columns), None
+        columns = engine.columns(table, table.columns)
+        return WeighedRows.of(columns, np.arange(len(table)), in_doubt, _trees(task))
     parts = [dependency.violating.rows for dependency in found.dependencies]
     held = np.unique(np.concatenate([NO_ROWS, *parts, *task.named.values()]))
     texts = engine.rows(table, held, task.used)
-    return {name: coded_texts(texts.column(name)) for name in task.used}, held
-
-
-def _places(named: Mapping[str, Ints], held: Ints | None) -> dict[str, Ints]:
-    return {name: rows if held is None else np.searchsorted(held, rows) for name, rows in named.items()}
+    columns = {name: coded_texts(texts.column(name)) for name in task.used}
+    return WeighedRows.of(columns, held, in_doubt, _trees(task))
 
 
 class _Outcome:
@@ -94,12 +98,11 @@ class _Outcome:
         self,
         task: Task,
         shopping: Shopping,
-        columns: Mapping[str, CodedColumn],
-        held: Ints | None,
+        weighed: WeighedRows,
         careful: float,
     ) -> None:
         self._task, self._model, self._shopping = task, shopping.model, shopping
-        self._columns, self._held, self._careful = columns, held, careful
+        self._columns, self._places, self._careful = weighed.columns, weighed, careful
         self._decided = shopping.decided
         self._bought: dict[tuple[str, int], list[BoughtValue]] = {}
         for purchase in task.buyer.purchases:
@@ -144,11 +147,12 @@ class _Outcome:
         if not len(at):
             return []
         classes, nodes = self._class_numbers(name, weighed.rows[at]), weighed.node[at]
-        order = np.lexsort((weighed.rows[at], nodes, classes))
+        order = np.lexsort((self._rows(weighed.rows[at]), nodes, classes))
         cut = np.flatnonzero((np.diff(classes[order]) != 0) | (np.diff(nodes[order]) != 0)) + 1
         parts = np.split(at[order], cut)
         return [
-            self._repair(name, weighed, part) for part in sorted(parts, key=lambda part: int(weighed.rows[part[0]]))
+            self._repair(name, weighed, part)
+            for part in sorted(parts, key=lambda part: int(self._rows(weighed.rows[part[0]])))
         ]
 
     def _repair(self, name: str, weighed: Weighed, part: Ints) -> Repair:
@@ -226,7 +230,7 @@ class _Outcome:
             tuple(self._shopping.expected),
             self._stage,
             tuple(self._shopping.promised),
-            partial(_explained, self._model, self._held),
+            partial(_explained, self._model, self._places),
         )
 
     def _vote(self) -> dict[str, Changes]:
@@ -244,7 +248,8 @@ class _Outcome:
         return {name: self._changes(name, *cells) for name, cells in stage.items() if len(cells[0])}
 
     def _changes(self, name: str, places: Ints, nodes: Ints) -> Changes:
-        coded = self._columns[name]
+        coded, order = self._columns[name], np.argsort(self._rows(places))
+        places, nodes = places[order], nodes[order]
         old = [coded.values[code] for code in coded.codes[places].tolist()]
         return Changes(self._rows(places), old, self._model.columns[name].labels(nodes.tolist()))
 
@@ -268,14 +273,9 @@ class _Outcome:
         return sorted(found, key=lambda cell: (not cell.written, cell.sure, cell.row, cell.attribute))
 
     def _rows(self, places: Ints) -> Ints:
-        return places if self._held is None else self._held[places]
+        return self._places.rows[places]
 
 
-def _explained(model: Model, held: Ints | None, row: int, attribute: str) -> list[WeighedExplanation]:
-    if attribute not in model.columns:
-        return []
-    if held is None:
-        return explanations(model, row, attribute)
-    place = int(np.searchsorted(held, row))
-    there = place < len(held) and int(held[place]) == row
-    return explanations(model, place, attribute) if there else []
+def _explained(model: Model, weighed: WeighedRows, row: int, attribute: str) -> list[WeighedExplanation]:
+    place = weighed.place(row) if attribute in model.columns else None
+    return [] if place is None else explanations(model, place, attribute)
