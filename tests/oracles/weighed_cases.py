@@ -17,12 +17,18 @@ from oracles.cleaning import Dependency
 from oracles.strategies import relations, trees, values_of
 from oracles.tree import Tree, Value
 from oracles.weighing import Answer, Groups, Least, Posterior, Rates
+from oracles.weighing_rows import Option, Suspect, Table, Weighed
 from pacas.client.weighed_groups.belief import Belief
+from pacas.client.weighed_rows.row_options import LeftOptions
+from pacas.client.weighed_rows.tried_errors import TriedErrors
+from pacas.client.weighing import decision
 from pacas.client.weighing.model import Model
 from pacas.client.weighing.risks import Risks
 from pacas.engine.codes import coded_texts
 
 NEAR = 1e-9
+CLOSE = 1e-10
+"""So near to a threshold a float may be on its other side."""
 Rows = list[dict[str, Value]]
 Draw = Callable[[st.SearchStrategy[Any]], Any]
 
@@ -101,10 +107,10 @@ class Case:
             self._watch(patch)
             self.model.fit_again()
 
-    def tell(self, draw: Draw) -> None:
-        """Some answers about right sides."""
+    def tell(self, draw: Draw, *, left: bool = False) -> None:
+        """Some answers about right sides, or any."""
         for _ in range(draw(st.integers(0, 2))):
-            name = draw(st.sampled_from([fd.rhs for fd in self.fds]))
+            name = draw(st.sampled_from([a for fd in self.fds for a in (fd.rhs, *(fd.lhs if left else ()))]))
             tree = self.model.columns[name].tree
             ground = [code for code in range(len(tree)) if tree.is_ground[code] and tree.label(code) is not None]
             if ground:
@@ -147,6 +153,62 @@ class Case:
         """As they were when the groups were weighed."""
         return {row: Fraction(s) for row, s in enumerate(self.given[id(self.model.beliefs[number])][0].tolist())}
 
+    def weighed(self, number: int) -> Weighed:
+        """A dependency, as the literal client believes in it."""
+        belief, groups, misplaced = self.model.beliefs[number], self.groups[number], self.model.misplaced
+        label = belief.column.tree.label
+        order = {label(code): code for code in range(len(belief.column))}
+        risks = Risks(belief, np.arange(belief.side.count))
+        posteriors = self.posteriors(number)
+        keys = {group: posterior.key for group, posterior in posteriors.items()}
+        return Weighed(
+            groups,
+            {keys[g]: posterior for g, posterior in posteriors.items()},
+            {keys[g]: least_of(risks, belief, g, posterior) for g, posterior in posteriors.items()},
+            {keys[g]: label(int(belief.likeliest[g])) for g in posteriors},
+            Fraction(belief.rates.unlike),
+            {label(code): Fraction(q) for code, q in enumerate(belief.rates.own_confusion.tolist())},
+            [Fraction(s) for s in misplaced.stays[belief.side].tolist()],
+            [Fraction(f) for f in misplaced.fits[belief].tolist()],
+            misplaced.has_tried(belief.side),
+            {key: groups.most_frequent(key, order) for key in keys.values() if groups.is_violated(key)},
+        )
+
+    def suspects(self) -> dict[int, Suspect]:
+        misplaced = self.model.misplaced
+        options: dict[int, list[Option]] = {}
+        listed = misplaced.options
+        for of, number, value, hit in zip(
+            *(part.tolist() for part in (listed.of, listed.attribute, listed.value, misplaced.hit)), strict=True
+        ):
+            name = self.model.left_attributes[number]
+            option = Option(name, self.model.columns[name].tree.label(value), Fraction(hit))
+            options.setdefault(of, []).append(option)
+        return {
+            row: Suspect(
+                Fraction(float(misplaced.wrong[of])),
+                options.get(of, []),
+                Fraction(float(misplaced.fewest[row])),
+                Fraction(float(misplaced.most[row])),
+                row in misplaced.told,
+                frozenset(name for asked, name in misplaced.bought if asked == row),
+            )
+            for of, row in enumerate(misplaced.suspects.tolist())
+        }
+
+    def table(self, careful: float, decided: Mapping[str, decision.Weighed]) -> Table:
+        """All of it; of values that are as good as each other the one that was decided is taken."""
+        label = {name: column.tree.label for name, column in self.model.columns.items()}
+        nodes = {
+            (row, name): label[name](node)
+            for name, cells in decided.items()
+            for row, node in zip(cells.rows.tolist(), cells.node.tolist(), strict=True)
+            if node >= 0
+        }
+        answered = {(row, name): label[name](node) for (row, name), node in self.model.answered.items()}
+        weighed = [self.weighed(number) for number in range(len(self.model.beliefs))]
+        return Table(self.rows, self.trees, weighed, self.suspects(), answered, careful, nodes)
+
 
 def _members(belief: Belief) -> list[list[int]]:
     return [belief.side.members.one(group).tolist() for group in range(belief.side.count)]
@@ -163,6 +225,40 @@ def with_rates(draw: Draw, case: Case) -> Case:
         belief.rates = replace(belief.rates, wrong=wrong, overwritten=overwritten)
         belief.weigh(*case.given[id(belief)])
     return case
+
+
+def with_strays(draw: Draw, case: Case) -> Case:
+    """More is known of rows in the wrong group than so few rows could tell: all that is learnt of them is drawn."""
+    model, rng = case.model, np.random.default_rng(draw(st.integers(0, 10**6)))
+    misplaced, count = model.misplaced, len(case.rows)
+    asked = [row for row, _ in misplaced.bought]
+    misplaced.suspects = np.unique([*np.flatnonzero(rng.random(count) < 0.7).tolist(), *asked]).astype(np.int64)
+    misplaced.wrong = rng.beta(0.6, 0.4, len(misplaced.suspects))
+    options: list[tuple[int, int, int]] = []
+    for of, row in enumerate(misplaced.suspects.tolist()):
+        for number, name in enumerate(model.left_attributes):
+            column = model.columns[name]
+            others = np.flatnonzero(column.groups & (np.arange(len(column)) != column.codes[row]))
+            some = rng.choice(others, min(int(rng.choice([0, 1, 1, 2])), len(others)), replace=False)
+            options += [(of, number, value) for value in sorted(some.tolist())]
+    of_, number_, value_ = (np.array([option[i] for option in options], dtype=np.int64) for i in range(3))
+    hit = rng.gamma(0.3, size=len(options)) + 1e-3
+    misplaced.hit = hit / np.bincount(of_, weights=hit, minlength=1)[of_] * rng.choice([0.7, 0.98], len(hit))
+    misplaced.options = LeftOptions(of_, number_, value_, np.zeros(len(options)))
+    misplaced.chance = misplaced.wrong[of_] * misplaced.hit
+    misplaced.fewest, misplaced.most = np.ones(count), np.ones(count)
+    misplaced.fewest[misplaced.suspects] = rng.uniform(0.6, 1, len(misplaced.suspects))
+    misplaced.most[misplaced.suspects] = rng.uniform(1, 1.5, len(misplaced.suspects))
+    misplaced.if_unlike = np.zeros(count)
+    misplaced.if_unlike[misplaced.suspects] = rng.random(len(misplaced.suspects))
+    misplaced.told = {row: True for row in misplaced.suspects.tolist() if rng.random() < 0.2}
+    for side in misplaced.stays:
+        misplaced.stays[side] = np.clip(1 - rng.beta(0.3, 1.5, count), 0.001, 1)
+        misplaced._tried[side] = TRIED if rng.random() < 0.7 else None
+    return case
+
+
+TRIED = TriedErrors(np.zeros(1), np.zeros(1), np.empty(0), np.empty(0, dtype=np.bool_))
 
 
 def told(draw: Draw, case: Case) -> Case:

@@ -176,13 +176,14 @@ def test_right_hand_cells_are_decided_alike(case: Case, careful: float, data: st
         assert set(places) - answered == {row for g in looked for row in posteriors[g].rows} - answered
         for group in looked:
             posterior = posteriors[group]
-            least, one = least_of(risks, belief, group, posterior), one_value(belief, group, posterior)
+            least = least_of(risks, belief, group, posterior)
+            assert near(belief.one_value[group], posterior.one_value)
             for row in set(posterior.rows) - answered:
                 fits = Fraction(float(model.misplaced.fits[belief][row]))
                 stays = Fraction(float(model.misplaced.stays[belief.side][row]))
                 at = places[row]
-                firm = bool(found.firm[at]) if model.misplaced.has_tried(belief.side) else None
-                literal = decide(posterior, row, least, fits, stays, careful, one, firm)
+                most = Fraction(float(model.misplaced.most[row])) if model.misplaced.has_tried(belief.side) else None
+                literal = decide(posterior, row, least, fits, stays, careful, most)
                 assert near(found.keep[at], literal.keep)
                 assert least is None or near(found.sure[at], literal.sure)
                 if literal.nearest > NEAR:
