@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,8 @@ from pacas.client.weighing import decision
 from pacas.client.weighing.model import Model
 from pacas.client.weighing.risks import Risks
 from pacas.engine.codes import coded_texts
+from pacas.protocol.marketplace import Columns
+from pacas.protocol.messages import Ladders
 
 NEAR = 1e-9
 CLOSE = 1e-10
@@ -80,6 +83,8 @@ class Case:
     trees: dict[str, Tree]
     fds: list[Dependency]
     match_columns: Mapping[str, tuple[str, ...]]
+    cells: Mapping[str, list[int]] = field(default_factory=dict)
+    """What somebody else has named."""
 
     def __post_init__(self) -> None:
         self.given: dict[int, tuple[Any, Any]] = {}
@@ -89,7 +94,8 @@ class Case:
             columns = {
                 a: coded_texts(pa.chunked_array([pa.array([r[a] for r in self.rows], pa.string())])) for a in names
             }
-            self.model = Model(to_fds(self.fds), columns, to_hierarchies(self.trees), self.match_columns)
+            cells = {name: np.array(rows, dtype=np.int64) for name, rows in self.cells.items()}
+            self.model = Model(to_fds(self.fds), columns, to_hierarchies(self.trees), self.match_columns, cells)
         all_ = [Groups(self.rows, fd, self.trees) for fd in self.fds]
         self.groups = [groups for groups in all_ if groups.members]
 
@@ -113,6 +119,8 @@ class Case:
             name = draw(st.sampled_from([a for fd in self.fds for a in (fd.rhs, *(fd.lhs if left else ()))]))
             tree = self.model.columns[name].tree
             ground = [code for code in range(len(tree)) if tree.is_ground[code] and tree.label(code) is not None]
+            if draw(st.booleans()):
+                ground = [code for code in ground if self.model.columns[name].frequency[code]]
             if ground:
                 level = draw(st.integers(0, tree.height - 1))
                 node = int(tree.ancestors[level][draw(st.sampled_from(ground))])
@@ -170,6 +178,8 @@ class Case:
             {label(code): Fraction(q) for code, q in enumerate(belief.rates.own_confusion.tolist())},
             [Fraction(s) for s in misplaced.stays[belief.side].tolist()],
             [Fraction(f) for f in misplaced.fits[belief].tolist()],
+            self.stays(number),
+            Fraction(misplaced.share.get(belief.side, 0.0)),
             misplaced.has_tried(belief.side),
             {key: groups.most_frequent(key, order) for key in keys.values() if groups.is_violated(key)},
         )
@@ -190,6 +200,7 @@ class Case:
                 options.get(of, []),
                 Fraction(float(misplaced.fewest[row])),
                 Fraction(float(misplaced.most[row])),
+                Fraction(float(misplaced.if_unlike[row])),
                 row in misplaced.told,
                 frozenset(name for asked, name in misplaced.bought if asked == row),
             )
@@ -286,3 +297,19 @@ def least_of(risks: Risks, belief: Belief, group: int, posterior: Posterior) -> 
     mine = [one for one in least if one.node == node and near(risks.risk[place], one.risk)]
     assert mine and near(risks.sure[place], mine[0].sure), (node, least)
     return mine[0]
+
+
+class DrawnQuotes:
+    """A market that quotes what is drawn, and sells nothing."""
+
+    def __init__(self, seed: int, heights: Mapping[str, int]) -> None:
+        self.seed, self.heights = seed, heights
+
+    @cache  # noqa: B019
+    def ladder(self, attribute: str, *values: Value) -> tuple[int, ...]:
+        said = [attribute, *map(str, values)]
+        rng = np.random.default_rng([self.seed, *(len(v) * 1000 + sum(map(ord, v)) for v in said)])
+        return tuple(rng.choice([-1, 0, 1, 10, 25, 40], self.heights[attribute] + 1).tolist())
+
+    def quote_batch(self, attribute: str, tuples: Columns) -> Ladders:
+        return Ladders(np.array([self.ladder(attribute, *of) for of in zip(*tuples.values(), strict=True)]))

@@ -53,6 +53,8 @@ class Suspect(NamedTuple):
     fewest: Fraction
     most: Fraction
     """How much likelier that may be, if fewer errors, or more, are left ones than is believed."""
+    if_unlike: Fraction = NONE
+    """How likely that is if its value is not its group's; nothing, if it was not weighed."""
     told: bool = False
     """Has an answer about its right side said which of the two is wrong?"""
     bought: frozenset[str] = frozenset()
@@ -77,6 +79,10 @@ class Weighed(NamedTuple):
     """Per row: how likely its left side is right."""
     fits: Sequence[Fraction]
     """Per row: how likely its value is its group's."""
+    came: Mapping[int, Fraction]
+    """Per row: how likely its left side is right, as it was when its group was weighed."""
+    share: Fraction
+    """How many of the errors are on the left."""
     tried: bool
     """Could errors be tried out, so that it is known how well strays are told from others?"""
     outvoted: Mapping[Key, Value | None]
@@ -230,7 +236,7 @@ class Table:
 
     # ---- one cell, several opinions ---------------------------------------------------------------------------------
 
-    def decisions(self, slips: Mapping[str, Mapping[int, tuple[Value, Fraction]]]) -> Choices:
+    def decisions(self, slips: Slips) -> Choices:
         """What is done with each cell; `slips` are cells that may be some, what was meant, and how likely."""
         found: dict[str, dict[int, Decision]] = {}
         for name in dict.fromkeys(of.name for of in self.weighed):
@@ -428,6 +434,106 @@ class Table:
                 if withheld and cell.sure < careful:
                     worth += cell.gain
         return worth, nearest
+
+    # ---- all that may be asked --------------------------------------------------------------------------------------
+
+    def questions(
+        self, offers: Offers, found: Choices, slips: Slips, named: Mapping[str, Sequence[int]]
+    ) -> list[Question]:
+        """All that may be asked for, however little it is worth."""
+        asked = []
+        for of in self.weighed:
+            if of.name not in offers:
+                continue
+            about_groups = set(offers[of.name]) <= set(of.groups.lhs)
+            if any(of.groups.is_violated(key) for key in of.posteriors):
+                for key, posterior in of.posteriors.items():
+                    if len(posterior.rows) > 1 and len(posterior.answers) < 4:
+                        asked.append(self._of_group(of, key, found, about_groups=about_groups))
+            if not about_groups and not set(offers[of.name]) & set(of.groups.lhs):
+                asked += [self._of_row(of.name, row, self.worth_of_row(of, row)) for row in self.suspects]
+        for name, rows in named.items():
+            column = self.columns[name]
+            for row in rows if name in offers else ():
+                levels = range(column.tree.height + 1)
+                lost = [column.mean_distance(column.cells[row]) - column.level_penalty(at) for at in levels]
+                asked.append(Question(name, {row: [max(HALF * one, NONE) for one in lost]}))
+        for name, cells in slips.items():
+            for row, (meant, chance) in cells.items():
+                if name in offers and name not in offers[name] and not self._goes_with_others(name, row, offers):
+                    column, careful = self.columns[name], Fraction(self.careful)
+                    unsure = 1 - chance if chance >= careful else chance
+                    worth = Worth(unsure * column.distance(meant, column.cells[row]), 0, abs(chance - careful))
+                    asked.append(self._of_row(name, row, worth))
+        rights = {of.name for of in self.weighed}
+        for name in dict.fromkeys(a for of in self.weighed for a in of.groups.lhs):
+            if name in offers and name not in rights and name not in offers[name]:
+                asked += [self._of_row(name, row, self.worth_of_left_value(row, name)) for row in self.suspects]
+        return asked
+
+    def _of_row(self, name: str, row: int, worth: Worth | None) -> Question:
+        levels = range(self.columns[name].tree.height + 1)
+        if worth is None:
+            return Question(name, {})
+        return Question(name, {row: [worth.at(level) for level in levels]}, nearest=worth.nearest)
+
+    def _of_group(self, of: Weighed, key: Key, found: Choices, *, about_groups: bool) -> Question:
+        """Of a group that is asked about by its left side any row is as good; else those that are likeliest to belong
+        to it, by the chance that they do; what shows its likeliest value comes first."""
+        posterior, column, careful = of.posteriors[key], of.groups.column, Fraction(self.careful)
+        least, one = of.least[key], posterior.one_value
+        levels = range(column.tree.height + 1)
+        settling = [self.worth_of_settling(of, found, key, level) for level in levels]
+        worth = [
+            posterior.worth(level, careful, of.came, least, one) + also
+            for level, (also, _) in zip(levels, settling, strict=True)
+        ]
+        nearest = min(near for _, near in settling)
+        if least is not None:
+            nearest = min(nearest, abs(one * least.sure - careful), abs(posterior.uncertain(least)))
+        known = bool(posterior.answers)
+        if about_groups:
+            return Question(of.name, dict.fromkeys(posterior.rows, worth), known, nearest)
+
+        def belongs(row: int) -> tuple[Fraction, int]:
+            return of.stays[row] + (HALF if column.cells[row] == of.likeliest[key] else NONE), row
+
+        likeliest = sorted(posterior.rows, key=belongs, reverse=True)[:4]
+        stays = {row: 1 - self._stray(of, row) for row in likeliest}
+        return Question(of.name, {row: [stays[row] * one for one in worth] for row in likeliest}, known, nearest)
+
+    def _stray(self, of: Weighed, row: int) -> Fraction:
+        """How likely a row is from elsewhere, if its value is not its group's."""
+        if not of.groups.column.is_known(of.groups.column.cells[row]):
+            return NONE
+        weighed = self.suspects.get(row, SURELY_RIGHT).if_unlike
+        return max(weighed or of.share, Fraction(0.05))
+
+    def _goes_with_others(self, name: str, row: int, offers: Offers) -> bool:
+        """Would an answer about a row be one about a group of several?"""
+        return any(
+            len(posterior.rows) > 1
+            for of in self.weighed
+            if of.name == name and set(offers[name]) <= set(of.groups.lhs)
+            if (posterior := self.in_group(of, row)) is not None
+        )
+
+
+Offers = Mapping[str, Sequence[str]]
+"""Per attribute that is sold: the columns by which rows are found."""
+Slips = Mapping[str, Mapping[int, tuple[Value, Fraction]]]
+"""Per attribute: cells that may be slips, what was meant, and how likely that is."""
+
+
+class Question(NamedTuple):
+    """Something to be asked about one of some rows."""
+
+    attribute: str
+    worth: Mapping[int, Sequence[Fraction]]
+    """Per row and level: the δ that an answer is expected to remove."""
+    known: bool = False
+    """Is something known already, so that what costs nothing is known, too?"""
+    nearest: Fraction = ONE
 
 
 class Worth(NamedTuple):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -28,22 +27,16 @@ from oracles.weighing import (
     option_odds,
 )
 
-from pacas.client.buying.offers import Offered
-from pacas.client.buying.purchaser import Purchaser
-from pacas.client.outcome.steps import Observer
 from pacas.client.weighed_groups.block_lean import lean_likelihood
 from pacas.client.weighed_rows import row_options
 from pacas.client.weighed_rows.calibration import SHARES, side_evidence
 from pacas.client.weighed_rows.tried_errors import TriedErrors
-from pacas.client.weighing import decision, wishes
+from pacas.client.weighing import decision
 from pacas.client.weighing.model import Model
 from pacas.client.weighing.risks import Risks
 from pacas.client.weighing.row_changes import RowChanges, shared
-from pacas.client.weighing.wishes import Wishes
 from pacas.client.weighing.worth import worth_of_groups
 from pacas.core.histogram import Ints
-from pacas.protocol.marketplace import Columns
-from pacas.protocol.messages import Ladders, Offer
 
 # ---- beliefs --------------------------------------------------------------------------------------------------------
 
@@ -371,63 +364,6 @@ def test_an_answer_is_worth_what_it_may_be(case: Case, careful: float, data: st.
 
 def _is_near_a_threshold(least: Least, one: Fraction, careful: float) -> bool:
     return min(abs(float(one * least.sure) - careful), abs(float(least.sure) - 0.995)) <= NEAR
-
-
-class Counter:
-    """A market that quotes what is drawn, and sells nothing."""
-
-    def __init__(self, seed: int, height: int) -> None:
-        self.seed, self.height = seed, height
-
-    @cache  # noqa: B019
-    def ladder(self, *values: Value) -> tuple[int, ...]:
-        rng = np.random.default_rng([self.seed, *(len(str(v)) * 1000 + sum(map(ord, str(v))) for v in values)])
-        return tuple(rng.choice([-1, 0, 1, 10, 25, 40], self.height + 1).tolist())
-
-    def quote_batch(self, attribute: str, tuples: Columns) -> Ladders:
-        return Ladders(np.array([self.ladder(*values) for values in zip(*tuples.values(), strict=True)]))
-
-
-@examples(120)
-@given(
-    cases([[Dependency(("A", "B"), "C")], [Dependency(("A",), "C")]]), st.integers(0, 99), st.integers(0, 60), st.data()
-)
-def test_what_is_worth_most_a_credit_is_bought_first(case: Case, seed: int, money: int, data: st.DataObject) -> None:
-    """Where an answer is about a group, whoever is asked."""
-    case.match_columns = {"C": case.fds[0].lhs}
-    case.__post_init__()
-    case.tell(data.draw)
-    assume(case.model.beliefs)
-    model, belief, careful = case.model, case.model.beliefs[0], 0.9
-    tree = belief.column.tree
-    market: Any = Counter(seed, tree.height)
-    levels = list(range(tree.height))
-    offers = {"C": Offered(Offer("C", case.fds[0].lhs, tree), levels)}
-    texts = {a: [row[a] for row in case.rows] for a in case.fds[0].lhs}
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(wishes, "LEAST", 0.01)  # tiny tables have little to lose
-        buyer = Purchaser(market, offers, money, "run", Observer())
-        wish = Wishes(model, buyer, texts, careful, set(), {}, {}, decision.decide(model, careful)).best(money)
-    risks = Risks(belief, np.arange(belief.side.count))
-    ranks: dict[tuple[int, int], float] = {}
-    for group, posterior in case.posteriors(0).items():
-        if not belief.violated.any() or len(posterior.rows) < 2 or len(posterior.answers) >= 4:
-            continue
-        least, one = least_of(risks, belief, group, posterior), one_value(belief, group, posterior)
-        assume(least is None or not _is_near_a_threshold(least, one, careful))
-        row = posterior.rows[-1]
-        ladder = market.ladder(*(texts[a][row] for a in case.fds[0].lhs))
-        for level in levels:
-            worth = float(posterior.worth(level, Fraction(careful), case.stays(0), least, one))
-            assume(abs(worth - 0.01) > NEAR)
-            known = bool(posterior.answers)  # and so is what costs nothing more
-            if worth > 0.01 and known <= ladder[level] <= money:
-                ranks[row, level] = max(ladder[level], 1) / worth
-    if wish is None:
-        assert not ranks
-    else:
-        assert near(wish.rank, Fraction(ranks[wish.row, wish.level]))
-        assert wish.rank <= min(ranks.values()) * (1 + 3 * NEAR)
 
 
 # ---- where else a row may belong ------------------------------------------------------------------------------------
