@@ -181,8 +181,8 @@ class Groups:
         known = [(-n, order[v], v) for v, n in self.shown(key).items() if self.column.is_known(v)]
         return min(known)[2] if known else None
 
-    def prior(self, key: tuple[Value, ...], value: Value, part: Sequence[str], told: Told) -> Fraction:
-        """How likely a value is by what other groups have; where a part of X tells, by those that share the part.
+    def by_groups(self, key: tuple[Value, ...], value: Value, told: Told) -> Fraction:
+        """How likely a value is by what other groups have.
 
         From each value that some have, a part of a group is taken, and all of it kept for values that none has.
         """
@@ -194,11 +194,14 @@ class Groups:
         once, twice = (list(counts.values()).count(n) for n in (1, 2))
         taken = Fraction(once + 1, once + 2 * twice + 2)
         if value in others:
-            chance = (others.count(value) - taken) / len(others)
-        else:
-            kept = taken * len(set(others)) / len(others) if others else ONE
-            chance = kept / (len([v for v in occur if v not in others]) + 1)
-            chance = chance if value in occur else chance / max(len(absent), 1)
+            return (others.count(value) - taken) / len(others)
+        kept = taken * len(set(others)) / len(others) if others else ONE
+        chance = kept / (len([v for v in occur if v not in others]) + 1)
+        return chance if value in occur else chance / max(len(absent), 1)
+
+    def prior(self, key: tuple[Value, ...], value: Value, part: Sequence[str], told: Told) -> Fraction:
+        """How likely a value is by what other groups have; where a part of X tells, by those that share the part."""
+        chance = self.by_groups(key, value, told)
         if part:
             places = [self.lhs.index(a) for a in part]
             near: list[Value] = [
@@ -210,6 +213,7 @@ class Groups:
             if near:
                 seen = max(near.count(value) - taken, NONE)
                 chance = (seen + taken * len(set(near)) * chance) / len(near)
+        column = self.column
         if column.is_known(value):
             return max(chance, Fraction(1e-9))
         strange = sum(n for v, n in column.count.items() if column.is_strange(v))
@@ -382,36 +386,14 @@ class Posterior:
 
     def _with_answer(self, start: Least | None) -> list[Least]:
         """Of the answer that is least in doubt, and what lies between it and a candidate, what is as good."""
-        column, tree = self.column, self.column.tree
-        answer = min(self.answers, key=lambda a: (a.stray, tree.level(a.node))).node
-        nodes = [answer]
-        if start is not None and tree.precedes(start.node, answer):
-            nodes += [tree.generalize(start.node, at) for at in range(tree.level(answer))]
-        other = self.weight[OTHER]
-        found = [
-            Least(
-                node,
-                total([self.weight[v] * column.distance(node, v) for v in self.candidates])
-                + other * column.penalty(answer),
-                total([self.weight[v] for v in self.candidates if tree.precedes(v, node)])
-                + other * column.below(node) / max(column.below(answer), Fraction(1e-12)),
-            )
-            for node in nodes
-        ]
+        answer = min(self.answers, key=lambda a: (a.stray, self.column.tree.level(a.node))).node
+        weight = {v: self.weight[v] for v in self.candidates}
+        nearest = self.candidates[0] if start is None else start.node  # where none may be the truth: what most show
+        found = least_between(self.column, weight, self.weight[OTHER], answer, nearest)
         lowest = min(one.risk for one in found)
-        as_good = [one for one in found if one.risk <= lowest + 2 * TIE]
-        surest = max(one.sure for one in found if one.risk <= lowest + TIE)
-        sure = [one for one in as_good if one.sure >= SURE + TIE]
-        finest = min((tree.level(one.node) for one in sure), default=None)
-        best = [
-            one
-            for one in as_good
-            if (tree.level(one.node) == finest if one in sure else finest is None and one.sure >= surest - TIE)
-            or abs(one.sure - SURE) <= TIE
-        ]
         if start is None or lowest < start.risk:
-            return best
-        return [*best, start] if lowest < start.risk + 2 * TIE else [start]
+            return found
+        return [*found, start] if lowest < start.risk + 2 * TIE else [start]
 
     def overrules(self, least: Least | None) -> bool:
         """Is it another value than the majority's, not certain, where blocks are rare and nothing was bought?"""
@@ -478,16 +460,68 @@ class Least(NamedTuple):
     sure: Fraction
 
 
-class Decision(NamedTuple):
-    """What is done with a right-hand cell, and how near that is to being decided otherwise."""
+def least_between(
+    column: Column, weight: Mapping[Value, Fraction], other: Fraction, answer: Value, start: Value
+) -> list[Least]:
+    """Of an answer, and of what lies between it and a candidate, what is of least risk, several if it is the same:
+    the finest that is sure, or else the surest. `other` is the weight of what is below the answer, and not listed."""
+    tree = column.tree
+    nodes = [answer]
+    if start is not None and tree.precedes(start, answer):
+        nodes += [tree.generalize(start, at) for at in range(tree.level(answer))]
+    found = [
+        Least(
+            node,
+            total([p * column.distance(node, v) for v, p in weight.items()]) + other * column.penalty(answer),
+            total([p for v, p in weight.items() if tree.precedes(v, node)])
+            + other * column.below(node) / max(column.below(answer), Fraction(1e-12)),
+        )
+        for node in nodes
+    ]
+    lowest = min(one.risk for one in found)
+    as_good = [one for one in found if one.risk <= lowest + 2 * TIE]
+    surest = max(one.sure for one in found if one.risk <= lowest + TIE)
+    sure = [one for one in as_good if one.sure >= SURE + TIE]
+    finest = min((tree.level(one.node) for one in sure), default=None)
+    return [
+        one
+        for one in as_good
+        if (tree.level(one.node) == finest if one in sure else finest is None and one.sure >= surest - TIE)
+        or abs(one.sure - SURE) <= TIE
+    ]
 
-    keep: Fraction
-    gain: Fraction
+
+class Decision(NamedTuple):
+    """What is done with a cell, why, and how near that is to being decided otherwise."""
+
+    node: Value
+    """The value of least expected δ; `NOTHING` if there is none."""
     sure: Fraction
+    paid: bool
+    firm: bool
+    keep: Fraction
+    """The expected δ if it is left."""
+    gain: Fraction
+    """By how much writing lowers that."""
     written: bool
     in_doubt: bool
     nearest: Fraction
     """The least distance of a number to the threshold it is compared with."""
+
+    @property
+    def helps(self) -> Fraction:
+        """By how much the risk falls by more than it must: three tenths of leaving the cell, a tenth if it is paid."""
+        return self.gain - max((PAID_MARGIN if self.paid else MARGIN) * self.keep, TIE)
+
+    def decided(self, doubt: Fraction, careful: float) -> Decision:
+        """What is written helps, and is sure, or paid for and firm. Else, if it may be wrong, the cell is in doubt."""
+        written = self.helps > 0 and (self.sure >= Fraction(careful) or (self.paid and self.firm))
+        doubted = Fraction(min(1 - careful, 0.5))
+        nearest = min(map(abs, [self.nearest, self.helps, self.sure - Fraction(careful), doubt - doubted]))
+        return self._replace(written=written, in_doubt=not written and doubt > doubted, nearest=nearest)
+
+
+NOTHING = "(nothing)"
 
 
 def decide(
@@ -497,34 +531,33 @@ def decide(
     fits: Fraction,
     stays: Fraction,
     careful: float,
-    one: Fraction,
-    firm: bool | None = None,
+    most: Fraction | None,
 ) -> Decision:
-    """A cell of a group that is violated, or was asked about.
+    """A right-hand cell of a group that is violated, or was asked about.
 
     What a wrong left side explains is right as it is: `stays` is how likely the left side is right, `fits` how likely
-    the cell's value is its group's. So is every cell of a group that is what it is: `one` is how likely it is not.
-    What was paid for must help, and be firm; where no errors could be tried (None), the row hardly be from elsewhere.
+    the cell's value is its group's. So is every cell of a group that is what it is. What was paid for must be firm:
+    likelier right than not if its left side is `most` times as likely wrong; where no errors could be tried (None), the
+    row hardly be from elsewhere.
     """
-    column = posterior.column
+    column, one = posterior.column, posterior.one_value
     shown = column.cells[row]
     astray, miss = 1 - stays, max(1 - fits, Fraction(1e-9))
     here = clip(1 - astray / miss, NONE, ONE)
-    keep = one * here * posterior.expected(shown)
-    gain = NONE
-    if least is not None and least.node != shown and not posterior.overrules(least):
+    keep, paid, half = one * here * posterior.expected(shown), bool(posterior.answers), Fraction(1, 2)
+    if least is None:
+        return Decision(NOTHING, NONE, paid, False, keep, NONE, False, False, ONE).decided(one * miss, careful)
+    gain, nearest = NONE, abs(posterior.uncertain(least))
+    if least.node != shown and not posterior.overrules(least):
         gain = keep - one * here * least.risk - (one * astray + 1 - one) * column.distance(least.node, shown)
-    sure = NONE if least is None else one * least.sure * (1 - astray)
-    paid = bool(posterior.answers)
-    least_gain = max((PAID_MARGIN if paid else MARGIN) * keep, TIE)
-    is_firm = astray < Fraction(0.2) and one >= Fraction(1, 2) if firm is None else firm
-    written = gain > least_gain and (sure >= Fraction(careful) or (paid and is_firm))
-    doubted = Fraction(min(1 - careful, 0.5))
-    in_doubt = not written and one * miss > doubted
-    certain = ONE if least is None else posterior.uncertain(least)
-    thresholds = [gain - least_gain, sure - Fraction(careful), one * miss - doubted, astray - Fraction(0.2), certain]
-    thresholds += [one - Fraction(1, 2)]
-    return Decision(keep, gain, sure, written, in_doubt, min(map(abs, thresholds)))
+    if most is None:
+        firm = astray < Fraction(0.2) and one >= half
+        nearest = min(nearest, abs(astray - Fraction(0.2)), abs(one - half))
+    else:
+        firmly = one * least.sure * (1 - astray * most)
+        firm, nearest = firmly >= half, min(nearest, abs(firmly - half))
+    sure = one * least.sure * (1 - astray)
+    return Decision(least.node, sure, paid, firm, keep, gain, False, False, nearest).decided(one * miss, careful)
 
 
 def lean_likelihoods(posteriors: Sequence[Posterior]) -> list[float]:

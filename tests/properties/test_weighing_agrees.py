@@ -2,30 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
 from fractions import Fraction
-from functools import cache
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from lanes import examples
-from oracles.bridge import to_fds, to_hierarchies
 from oracles.cleaning import Dependency
-from oracles.strategies import relations, trees, values_of
-from oracles.tree import Tree, Value
+from oracles.tree import Value
+from oracles.weighed_cases import NEAR, Case, Draw, cases, least_of, near, one_value, told, with_rates
 from oracles.weighing import (
     OTHER,
-    Answer,
     Column,
-    Groups,
     Least,
-    Posterior,
-    Rates,
     beside_others,
     calibrated,
     decide,
@@ -35,180 +27,16 @@ from oracles.weighing import (
     option_odds,
 )
 
-from pacas.client.buying.offers import Offered
-from pacas.client.buying.purchaser import Purchaser
-from pacas.client.outcome.steps import Observer
-from pacas.client.weighed_groups.belief import Belief
 from pacas.client.weighed_groups.block_lean import lean_likelihood
 from pacas.client.weighed_rows import row_options
 from pacas.client.weighed_rows.calibration import SHARES, side_evidence
 from pacas.client.weighed_rows.tried_errors import TriedErrors
-from pacas.client.weighing import decision, wishes
+from pacas.client.weighing import decision
 from pacas.client.weighing.model import Model
 from pacas.client.weighing.risks import Risks
 from pacas.client.weighing.row_changes import RowChanges, shared
-from pacas.client.weighing.wishes import Wishes
 from pacas.client.weighing.worth import worth_of_groups
 from pacas.core.histogram import Ints
-from pacas.engine.codes import coded_texts
-from pacas.protocol.marketplace import Columns
-from pacas.protocol.messages import Ladders, Offer
-
-NEAR = 1e-9
-Rows = list[dict[str, Value]]
-Draw = Callable[[st.SearchStrategy[Any]], Any]
-
-
-# ---- tables ---------------------------------------------------------------------------------------------------------
-
-
-@st.composite
-def nearly_right(draw: st.DrawFn, lhs: str = "AB", rhs: str = "C") -> tuple[Rows, dict[str, Tree]]:
-    """Groups that mostly agree: some right sides are wrong, some rows stand in another group."""
-    found = {rhs: draw(trees())} if draw(st.booleans()) else {}
-    ground = [v for v in sorted(found[rhs].known) if found[rhs].is_ground(v)] if found else []
-    values: list[Value] = [*(ground or ["x", "y", "z"])]
-    strange = values_of(found[rhs]) if found else st.sampled_from(["x", "y", "w", "*", None])
-    keys = draw(st.lists(st.tuples(*(st.sampled_from("pqr") for _ in lhs)), min_size=1, max_size=4, unique=True))
-    rows: Rows = []
-    for key in keys:
-        right = draw(st.sampled_from(values))
-        for _ in range(draw(st.integers(1, 7))):
-            row: dict[str, Value] = {**dict(zip(lhs, key, strict=True)), rhs: right, "D": draw(st.sampled_from("mn"))}
-            match draw(st.sampled_from(["fine", "fine", "fine", "right", "left"])):
-                case "right":
-                    row[rhs] = draw(strange | st.sampled_from(values))
-                case "left":
-                    row[draw(st.sampled_from(lhs))] = draw(st.sampled_from(["p", "q", "r", "t", None]))
-            rows.append(row)
-    return rows, found
-
-
-SHAPES = [
-    [Dependency(("A", "B"), "C")],
-    [Dependency(("A",), "C")],
-    [Dependency(("A",), "C"), Dependency(("B",), "C")],
-    [Dependency(("A", "B"), "C"), Dependency(("C",), "D")],
-    [Dependency(("A",), "B"), Dependency(("A", "B"), "C"), Dependency(("A", "B"), "D")],
-]
-
-
-@st.composite
-def cases(draw: st.DrawFn, shapes: list[list[Dependency]] = SHAPES) -> Case:
-    rows, found = draw(nearly_right() | relations(max_rows=9))
-    fds = draw(st.sampled_from(shapes))
-    by = draw(st.sampled_from([("A",), ("D",), ("A", "D"), ("B",)]))
-    return Case(rows, found, fds, {fd.rhs: by for fd in fds if fd.rhs not in by})
-
-
-@dataclass
-class Case:
-    """A table, and a model of it that remembers by what it last weighed its groups."""
-
-    rows: Rows
-    trees: dict[str, Tree]
-    fds: list[Dependency]
-    match_columns: Mapping[str, tuple[str, ...]]
-
-    def __post_init__(self) -> None:
-        self.given: dict[int, tuple[Any, Any]] = {}
-        with pytest.MonkeyPatch.context() as patch:
-            self._watch(patch)
-            names = list(self.rows[0])
-            columns = {
-                a: coded_texts(pa.chunked_array([pa.array([r[a] for r in self.rows], pa.string())])) for a in names
-            }
-            self.model = Model(to_fds(self.fds), columns, to_hierarchies(self.trees), self.match_columns)
-        all_ = [Groups(self.rows, fd, self.trees) for fd in self.fds]
-        self.groups = [groups for groups in all_ if groups.members]
-
-    def _watch(self, patch: pytest.MonkeyPatch) -> None:
-        weigh = Belief.weigh
-
-        def watched(belief: Belief, stays: Any, elsewhere: Any) -> None:
-            self.given[id(belief)] = stays.copy(), None if elsewhere is None else elsewhere.copy()
-            weigh(belief, stays, elsewhere)
-
-        patch.setattr(Belief, "weigh", watched)
-
-    def fit_again(self) -> None:
-        with pytest.MonkeyPatch.context() as patch:
-            self._watch(patch)
-            self.model.fit_again()
-
-    def tell(self, draw: Draw) -> None:
-        """Some answers about right sides."""
-        for _ in range(draw(st.integers(0, 2))):
-            name = draw(st.sampled_from([fd.rhs for fd in self.fds]))
-            tree = self.model.columns[name].tree
-            ground = [code for code in range(len(tree)) if tree.is_ground[code] and tree.label(code) is not None]
-            if ground:
-                level = draw(st.integers(0, tree.height - 1))
-                node = int(tree.ancestors[level][draw(st.sampled_from(ground))])
-                self.model.tell(name, draw(st.integers(0, len(self.rows) - 1)), node)
-
-    # ---- the literal side -----------------------------------------------------------------------------------------
-
-    def posteriors(self, number: int) -> dict[int, Posterior]:
-        """What the literal client believes of each group of a dependency."""
-        belief, groups = self.model.beliefs[number], self.groups[number]
-        column = belief.column
-        label = column.tree.label
-        order = {label(code): code for code in range(len(column))}
-        rates = Rates(
-            Fraction(belief.rates.wrong),
-            Fraction(belief.rates.overwritten),
-            {label(code): Fraction(q) for code, q in enumerate(belief.rates.confusion.tolist())},
-            Fraction(belief.rates.lean),
-            Fraction(belief.rates.mixed),
-        )
-        came = self.given[id(belief)][1]
-        elsewhere = {
-            row: Fraction(0) if came is None else Fraction(float(np.exp(came[row]))) for row in range(len(self.rows))
-        }
-        assert sorted(map(sorted, groups.members.values())) == sorted(map(sorted, _members(belief))), "the same groups"
-        told = {
-            key: None if (code := int(belief.prior.told[belief.side.group[rows[0]]])) < 0 else label(code)
-            for key, rows in groups.members.items()
-        }
-        found = {}
-        for key, rows in groups.members.items():
-            group = int(belief.side.group[rows[0]])
-            answers = [
-                Answer(label(a.node), label(a.shown), Fraction(a.stray), a.of_group)
-                for a in belief.answers.get(group, ())
-            ]
-            found[group] = Posterior(groups, key, rates, elsewhere, answers, belief.prior.part, told, order)
-        return found
-
-    def stays(self, number: int) -> dict[int, Fraction]:
-        """As they were when the groups were weighed."""
-        return {row: Fraction(s) for row, s in enumerate(self.given[id(self.model.beliefs[number])][0].tolist())}
-
-
-def _members(belief: Belief) -> list[list[int]]:
-    return [belief.side.members.one(group).tolist() for group in range(belief.side.count)]
-
-
-def near(one: float, other: Fraction) -> bool:
-    return abs(one - float(other)) <= NEAR * max(1.0, abs(float(other)))
-
-
-def with_rates(draw: Draw, case: Case) -> Case:
-    """Errors are rarer, or commoner, than so few rows could tell."""
-    for belief in case.model.beliefs:
-        wrong, overwritten = draw(st.sampled_from([(0.001, 0.04), (0.03, 0.04), (0.04, 0.001), (0.01, 0.2)]))
-        belief.rates = replace(belief.rates, wrong=wrong, overwritten=overwritten)
-        belief.weigh(*case.given[id(belief)])
-    return case
-
-
-def told(draw: Draw, case: Case) -> Case:
-    case.tell(draw)
-    if draw(st.booleans()):
-        case.fit_again()
-    return case
-
 
 # ---- beliefs --------------------------------------------------------------------------------------------------------
 
@@ -308,27 +136,7 @@ def test_the_expected_error_of_writing_and_of_leaving(case: Case, data: st.DataO
             posterior = posteriors[int(belief.pair_group[pair])]
             assert near(keep, posterior.expected(label(int(belief.pair_value[pair]))))
         for group, posterior in posteriors.items():
-            _least_of(risks, belief, group, posterior)
-
-
-def _one_value(belief: Belief, group: int, posterior: Posterior) -> Fraction:
-    """How likely a group should have one value: the same by both."""
-    assert near(belief.one_value[group], posterior.one_value)
-    return posterior.one_value
-
-
-def _least_of(risks: Risks, belief: Belief, group: int, posterior: Posterior) -> Least | None:
-    """The literal client's value of least risk that is the fast one's; there must be one."""
-    (place,) = risks.place(np.array([group])).tolist()
-    code = int(risks.node[place])
-    least = posterior.least()
-    if code < 0:
-        assert not least
-        return None
-    node = belief.column.tree.label(code)
-    mine = [one for one in least if one.node == node and near(risks.risk[place], one.risk)]
-    assert mine and near(risks.sure[place], mine[0].sure), (node, least)
-    return mine[0]
+            least_of(risks, belief, group, posterior)
 
 
 # ---- decisions ------------------------------------------------------------------------------------------------------
@@ -364,13 +172,14 @@ def test_right_hand_cells_are_decided_alike(case: Case, careful: float, data: st
         assert here - answered <= set(places) - answered <= (here | elsewhere) - answered
         for group in looked:
             posterior = posteriors[group]
-            least, one = _least_of(risks, belief, group, posterior), _one_value(belief, group, posterior)
+            least = least_of(risks, belief, group, posterior)
+            assert near(belief.one_value[group], posterior.one_value)
             for row in set(posterior.rows) - answered - elsewhere:
                 fits = Fraction(float(model.misplaced.fits[belief][row]))
                 stays = Fraction(float(model.misplaced.stays[belief.side][row]))
                 at = places[row]
-                firm = bool(found.firm[at]) if model.misplaced.has_tried(belief.side) else None
-                literal = decide(posterior, row, least, fits, stays, careful, one, firm)
+                most = Fraction(float(model.misplaced.most[row])) if model.misplaced.has_tried(belief.side) else None
+                literal = decide(posterior, row, least, fits, stays, careful, most)
                 assert near(found.keep[at], literal.keep)
                 assert least is None or near(found.sure[at], literal.sure)
                 if literal.nearest > NEAR:
@@ -547,8 +356,8 @@ def test_an_answer_is_worth_what_it_may_be(case: Case, careful: float, data: st.
         risks = Risks(belief, np.arange(belief.side.count))
         posteriors, stays = case.posteriors(number), case.stays(number)
         for group, worths in zip(found.groups.tolist(), found.worth.tolist(), strict=True):
-            least = _least_of(risks, belief, group, posteriors[group])
-            one = _one_value(belief, group, posteriors[group])
+            least = least_of(risks, belief, group, posteriors[group])
+            one = one_value(belief, group, posteriors[group])
             if least is not None and _is_near_a_threshold(least, one, careful):
                 continue
             assert len(worths) == posteriors[group].column.tree.height + 1
@@ -558,63 +367,6 @@ def test_an_answer_is_worth_what_it_may_be(case: Case, careful: float, data: st.
 
 def _is_near_a_threshold(least: Least, one: Fraction, careful: float) -> bool:
     return min(abs(float(one * least.sure) - careful), abs(float(least.sure) - 0.995)) <= NEAR
-
-
-class Counter:
-    """A market that quotes what is drawn, and sells nothing."""
-
-    def __init__(self, seed: int, height: int) -> None:
-        self.seed, self.height = seed, height
-
-    @cache  # noqa: B019
-    def ladder(self, *values: Value) -> tuple[int, ...]:
-        rng = np.random.default_rng([self.seed, *(len(str(v)) * 1000 + sum(map(ord, str(v))) for v in values)])
-        return tuple(rng.choice([-1, 0, 1, 10, 25, 40], self.height + 1).tolist())
-
-    def quote_batch(self, attribute: str, tuples: Columns) -> Ladders:
-        return Ladders(np.array([self.ladder(*values) for values in zip(*tuples.values(), strict=True)]))
-
-
-@examples(120)
-@given(
-    cases([[Dependency(("A", "B"), "C")], [Dependency(("A",), "C")]]), st.integers(0, 99), st.integers(0, 60), st.data()
-)
-def test_what_is_worth_most_a_credit_is_bought_first(case: Case, seed: int, money: int, data: st.DataObject) -> None:
-    """Where an answer is about a group, whoever is asked."""
-    case.match_columns = {"C": case.fds[0].lhs}
-    case.__post_init__()
-    case.tell(data.draw)
-    assume(case.model.beliefs)
-    model, belief, careful = case.model, case.model.beliefs[0], 0.9
-    tree = belief.column.tree
-    market: Any = Counter(seed, tree.height)
-    levels = list(range(tree.height))
-    offers = {"C": Offered(Offer("C", case.fds[0].lhs, tree), levels)}
-    texts = {a: [row[a] for row in case.rows] for a in case.fds[0].lhs}
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(wishes, "LEAST", 0.01)  # tiny tables have little to lose
-        buyer = Purchaser(market, offers, money, "run", Observer())
-        wish = Wishes(model, buyer, texts, careful, set(), {}, {}, decision.decide(model, careful)).best(money)
-    risks = Risks(belief, np.arange(belief.side.count))
-    ranks: dict[tuple[int, int], float] = {}
-    for group, posterior in case.posteriors(0).items():
-        if not belief.violated.any() or len(posterior.rows) < 2 or len(posterior.answers) >= 4:
-            continue
-        least, one = _least_of(risks, belief, group, posterior), _one_value(belief, group, posterior)
-        assume(least is None or not _is_near_a_threshold(least, one, careful))
-        row = posterior.rows[-1]
-        ladder = market.ladder(*(texts[a][row] for a in case.fds[0].lhs))
-        for level in levels:
-            worth = float(posterior.worth(level, Fraction(careful), case.stays(0), least, one))
-            assume(abs(worth - 0.01) > NEAR)
-            known = bool(posterior.answers)  # and so is what costs nothing more
-            if worth > 0.01 and known <= ladder[level] <= money:
-                ranks[row, level] = max(ladder[level], 1) / worth
-    if wish is None:
-        assert not ranks
-    else:
-        assert near(wish.rank, Fraction(ranks[wish.row, wish.level]))
-        assert wish.rank <= min(ranks.values()) * (1 + 3 * NEAR)
 
 
 # ---- where else a row may belong ------------------------------------------------------------------------------------
