@@ -22,6 +22,7 @@ from loaded_script import script
 
 from pacas.cli.demo.files import write_files
 from pacas.cli.main import run
+from pacas.experiments.runs.results import read_table
 from pacas.protocol.receipt import Receipt
 from pacas.server.signing_key import SigningKey
 from pacas.wire.shapes.failures import ErrorCode
@@ -59,6 +60,23 @@ def test_by_these_results_several_providers_reach_their_targets() -> None:
     lines = script("evaluation_page").PAGE.read_text("utf-8").splitlines()
     claims = [line for line in lines if line.startswith("| ") and "](#panel" in line]
     assert len(claims) == 12 and all("| agrees |" in claim for claim in claims)
+    runs = {(r["side"], r["method"], r["sellers"], r["dataset"], r["seed"]): r["relative_error"] for r in _several()}
+    for side, method in {case[:2] for case in runs}:
+        worse = [
+            case[3:]
+            for case, left in runs.items()
+            if case[:3] == (side, method, "panel")
+            and left > min(runs[side, method, who, *case[3:]] for who in ("first", "second", "cheap"))
+        ]
+        told = [line for line in lines if f"the best of them alone ({method})**" in line]
+        line = told[1 if side == "stale" else 0]
+        assert f"of 20 single runs {len(worse)} " in line
+        assert all(f"{dataset}, seed {seed}, " in line for dataset, seed in worse)
+
+
+def _several() -> list[dict[str, Any]]:
+    lines: list[dict[str, Any]] = read_table(script("evaluation_page").SEVERAL).to_pylist()
+    return lines
 
 
 def test_every_command_is_documented_with_all_its_parameters(reference: ModuleType) -> None:

@@ -9,6 +9,7 @@
     │   ├── ConfigError         a key or value in provider.toml or client.toml
     │   ├── KeyReusedError      an idempotency key that was used before, for another request
     │   └── ReplayError         a step of a cleaning that does not fit its record, or its quote
+    │       └── OverchargedError  a purchase that cost more than was agreed to
     ├── StorageError            a ledger that cannot be opened, read or written where it is kept
     │   ├── LedgerChangedError  a provider whose data or rules are not those its ledger was opened with
     │   ├── LedgerModeError     a ledger that was kept with the other kind of quotes
@@ -93,6 +94,14 @@ class KeyReusedError(InputError):
 
 class ReplayError(InputError):
     """A step of a cleaning that does not fit its record, or its quote: part of the record may be lost."""
+
+
+class OverchargedError(ReplayError):
+    """A purchase that cost more than was agreed to; `charged` is what its provider says, in nanocredits."""
+
+    def __init__(self, message: str, charged: int) -> None:
+        super().__init__(message)
+        self.charged = charged
 
 
 class StorageError(PacasError):

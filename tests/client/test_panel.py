@@ -14,10 +14,11 @@ from lanes import share
 from panel_shops import FD, JOBS, OTHER_JOBS, JobShop, departments, wrong_cells
 
 import pacas
+from pacas.cli.clean.summary import as_json, print_summary
 from pacas.client.outcome.cleaning import Cleaning
 from pacas.client.outcome.explain import as_dict, explain, in_words
 from pacas.engine.duck.engine import DuckEngine
-from pacas.errors import InputError
+from pacas.errors import InputError, KeyReusedError
 from pacas.formats.journal import Journal
 from pacas.protocol.messages import Answer, Ladders, Refusal, Request
 
@@ -217,7 +218,7 @@ LIES: dict[str, Callable[[Answer], Answer]] = {
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("lie", LIES)
-def test_one_that_breaks_its_word_is_struck_off(lie: str, strategy: str) -> None:
+def test_one_that_breaks_its_word_is_struck_off(lie: str, strategy: str, capsys: pytest.CaptureFixture[str]) -> None:
     truth, dirty = departments(40, seed=11, stale=0.3)
     markets = shops(truth)
     shop, real = markets["a"], JobShop.pay
@@ -231,6 +232,55 @@ def test_one_that_breaks_its_word_is_struck_off(lie: str, strategy: str) -> None
     assert cleaning.panel is not None and "a" in cleaning.panel.away
     assert len(shop.sold) == 1 and {p.provider for p in cleaning.purchases} == {"b", "c"}
     assert cleaning.spent_nanocredits == sum(s.earned for s in markets.values()) <= cleaning.budget_nanocredits
+    assert cleaning.panel.paid == {name: s.earned for name, s in markets.items()}
+    told = as_json(cleaning)
+    assert [one["spent"] for one in told["providers"]] == [s.earned / 10**9 for s in markets.values()]
+    if lie == "more than quoted":
+        assert cleaning.panel.overcharged == {"a": 1} and told["overcharged"] == 1e-9
+        assert "charged" in cleaning.panel.away["a"] and "was agreed to" in cleaning.panel.away["a"]
+        assert "a says that it took 0.000000001 credits more than it was allowed to" in _said(capsys, cleaning)
+    else:
+        assert not cleaning.panel.overcharged and told["overcharged"] == 0
+        assert cleaning.panel.away["a"] == "it answered with what it does not sell"
+
+
+def _said(capsys: pytest.CaptureFixture[str], cleaning: Any) -> str:
+    print_summary(cleaning)
+    return " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_whoever_says_that_it_took_everything_ends_no_run(strategy: str) -> None:
+    """It could say any sum: what others are paid from is what it was allowed to take."""
+    truth, dirty = departments(40, seed=11, stale=0.3)
+    markets = shops(truth)
+    shop, real = markets["a"], JobShop.pay
+
+    def taking(request: Request, ceiling: int, key: str) -> Answer | Refusal:
+        answer = real(shop, request, ceiling, key)
+        return Answer(answer.value, answer.level, 10**18) if isinstance(answer, Answer) else answer
+
+    shop.pay = taking  # type: ignore[method-assign]
+    cleaning = cleaned(dirty, markets, strategy=strategy)
+    assert cleaning.panel is not None and {p.provider for p in cleaning.purchases} == {"b", "c"}
+    assert cleaning.panel.overcharged == {"a": 10**18 - cleaning.panel.paid["a"]}
+    assert cleaning.spent_nanocredits == sum(cleaning.panel.paid.values()) <= cleaning.budget_nanocredits
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_one_that_sold_something_else_under_a_key_has_not_broken_its_word(strategy: str) -> None:
+    """So it is where a journal was put back from an older copy: nothing is sold, nothing paid, and that is said."""
+    truth, dirty = departments(40, seed=11, stale=0.3)
+    markets = shops(truth)
+
+    def used(request: Request, ceiling: int, key: str) -> Answer | Refusal:
+        raise KeyReusedError.at(7)
+
+    markets["a"].pay = used  # type: ignore[method-assign]
+    cleaning = cleaned(dirty, markets, strategy=strategy)
+    assert cleaning.panel is not None and "this journal is an older copy" in cleaning.panel.away["a"]
+    assert cleaning.spent_nanocredits == markets["b"].earned + markets["c"].earned
+    assert not cleaning.panel.overcharged and not cleaning.panel.open_nanocredits
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)

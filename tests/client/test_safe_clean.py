@@ -20,7 +20,7 @@ from pacas.client.safe_clean import SafeClean
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.money import nanocredits
 from pacas.engine.duck.engine import DuckEngine
-from pacas.errors import InputError, PacasError, SchemaError
+from pacas.errors import InputError, OverchargedError, PacasError, SchemaError
 from pacas.formats.relations.relations import scan_relation
 from pacas.protocol.marketplace import Columns
 from pacas.protocol.messages import Answer, Ladders, Offer, Quote, Reason, Refusal, Request, refused
@@ -196,8 +196,12 @@ def test_a_value_is_paid_at_most_what_was_quoted() -> None:
     cheaper = clean(TABLE, shop)
     assert [ceiling for _, ceiling, _ in shop.paid] == [10, 10]
     assert ([p.price for p in cheaper.purchases], cheaper.spent_nanocredits) == ([3, 3], 6)
-    with pytest.raises(PacasError, match="charged another price"):
+    with pytest.raises(
+        OverchargedError, match=r"charged 0\.000000011 credits for step 0, and no more than 0\.00000001 "
+    ):
         clean(TABLE, Shop(TRUTH, charge=11))
+    with pytest.raises(PacasError, match="a price below 0 for step 0"):
+        clean(TABLE, Shop(TRUTH, charge=-1))
 
 
 # ---- which request --------------------------------------------------------------------------------------------------

@@ -19,6 +19,9 @@ from pacas.core.sealed.bought_levels import BoughtLevels
 from pacas.engine.duck.engine import DuckEngine
 from pacas.protocol.messages import Answer, Reason, Refusal, Request, refused
 from pacas.provider.quoter.public_view import Reserve
+from pacas.provider.support.edits import Neighbour
+from pacas.provider.support.mix import Mix
+from pacas.provider.support.support_set import Generated, GivenSupport
 
 ENGINE, ROOMLESS = DuckEngine(threads=1), Roomless()
 HIGH = 10**18
@@ -40,10 +43,10 @@ class Rivals(NamedTuple):
     policies: list[pacas.Policy]
     sales: list[Sale]
 
-    def provider(self, **how: Any) -> pacas.Provider:
-        columns = zip(
-            *[*self.rows, ("nobody", "asks", *(t.ground_labels[0] for t in self.trees.values()))], strict=True
-        )
+    def provider(self, *, beside: bool = True, **how: Any) -> pacas.Provider:
+        """Of these people and, unless it is left out, one that nobody asks about."""
+        other = ("nobody", "asks", *(t.ground_labels[0] for t in self.trees.values()))
+        columns = zip(*[*self.rows, *([other] if beside else [])], strict=True)
         table = {name: list(column) for name, column in zip("GHMN", columns, strict=True)}
         match = {"M": "G = G, H = H", "N": "G = G"}
         given: dict[str, Any] = {"quotes": "paper", "seed": 7, "engine": ENGINE} | how
@@ -84,17 +87,71 @@ def rivals(draw: st.DrawFn) -> Rivals:
     return Rivals(rows, trees, policies, cut)
 
 
+ONE_GROUP_EACH = Generated(per_cell=4, mix=Mix(update=0.5, insert=0.25, delete=0.25))
+SEALED: dict[str, Any] = {"quotes": "sealed", "seed": None}
+
+
+def first_to_differ(case: Rivals, **how: Any) -> int | None:
+    """The first purchase after which one of the buyers is quoted otherwise than if the other bought nothing."""
+    both, alone = case.provider(**how), case.provider(**how)
+    for number, sale in enumerate(case.sales):
+        told = case.pay(both, number)
+        if sale.buyer == "u" and case.pay(alone, number) != told:
+            return number
+        if case.ladders(both, "u") != case.ladders(alone, "u"):
+            return number
+    return None
+
+
 @examples(80)
 @given(rivals())
 def test_a_buyers_quotes_do_not_depend_on_others_under_d5_with_policies_over_one_attribute(case: Rivals) -> None:
-    """Sealed or not; that the people of one X-group are never asked for keeps the support set from running empty."""
-    for how in ({}, {"quotes": "sealed", "seed": None}):
-        both, alone = case.provider(**how), case.provider(**how)
-        for number, sale in enumerate(case.sales):
-            told = case.pay(both, number)
-            if sale.buyer == "u":
-                assert case.pay(alone, number) == told
-            assert case.ladders(both, "u") == case.ladders(alone, "u")
+    """Sealed, whoever is in the table; the paper's, if each neighbour is about one X-group and somebody is not asked
+    about (`docs/decisions/0003-where-the-paper-is-silent.md`)."""
+    assert first_to_differ(case) is None
+    assert first_to_differ(case, support=ONE_GROUP_EACH) is None
+    assert first_to_differ(case, **SEALED) is None
+    assert first_to_differ(case, beside=False, **SEALED) is None
+
+
+OF_M = pacas.Hierarchy.from_rows([(value, "*") for value in "abc"])
+OF_N = pacas.Hierarchy.from_rows([("v2", "v1", "v0", "*"), ("v4", "v3", "v0", "*"), ("v5", "v3", "v0", "*")])
+POLICY = pacas.Policy(("G", "H"), ("N",), {"N": 0}, k=2)
+
+
+def test_at_the_papers_quotes_one_person_alone_in_a_table_makes_buyers_rivals() -> None:
+    """R is no neighbour of itself (Alg. 2): a person's own value counts as possible while some neighbour leaves it
+    alone, and once v has bought the other attribute none does. All buyers' purchases count for safety (D8)."""
+    case = Rivals([("p", "1", "b", "v4")], {"M": OF_M, "N": OF_N}, [POLICY], [Sale("v", "M", ("p", "1"), 0)])
+    provider = case.provider(beside=False)
+    assert isinstance(provider.quote(Request({"G": "p"}, "N", 1), buyer="u"), pacas.Quote)
+    assert isinstance(case.pay(provider, 0), Answer)
+    assert provider.quote(Request({"G": "p"}, "N", 1), buyer="u") == Refusal(Reason.UNSAFE)
+    assert first_to_differ(case, beside=False) == 0
+    assert first_to_differ(case) is None and first_to_differ(case, beside=False, **SEALED) is None
+
+
+def test_at_the_papers_quotes_swaps_make_buyers_rivals() -> None:
+    """A swap is about two people: who buys of one rules it out for the other, too, and what it says to be possible."""
+    tree = pacas.Hierarchy.from_rows(
+        [("a", "A", "Z", "*"), ("b", "B", "Z", "*"), ("d", "B", "Z", "*"), ("c", "C", "Y", "*")]
+    )
+    people = {"G": [*"pqr"], "H": ["1"] * 3, "M": [*"abd"]}
+    swaps = [Neighbour({0: {"M": "b"}, 1: {"M": "a"}}), Neighbour({1: {"M": "d"}, 2: {"M": "b"}})]
+    provider = pacas.Provider(
+        people,
+        match={"M": "G = G, H = H"},
+        policies=[pacas.Policy(("G", "H"), ("M",), {"M": 0}, k=2)],
+        hierarchies={"M": tree},
+        support=GivenSupport(
+            [*swaps, Neighbour({0: {"M": "c"}}), Neighbour(inserted=[{"G": "s", "H": "1", "M": "a"}])]
+        ),
+        engine=ENGINE,
+    )
+    first, second = ({"G": person, "H": "1"} for person in "pq")
+    assert isinstance(provider.quote(Request(first, "M", 2), buyer="u"), pacas.Quote), "a, or b by the swap"
+    assert isinstance(provider.pay(Request(second, "M", 1), HIGH, "1", buyer="v"), Answer), "b or d, and so not a"
+    assert provider.quote(Request(first, "M", 2), buyer="u") == Refusal(Reason.UNSAFE), "a alone"
 
 
 @pytest.mark.parametrize("engine", [ENGINE, ROOMLESS], ids=["held", "asked"])
@@ -104,7 +161,7 @@ def test_nobody_is_sold_anything_below_the_floor_and_all_else_is_as_without(
     engine: DuckEngine, case: Rivals, data: st.DataObject
 ) -> None:
     floor = {a: data.draw(st.integers(0, tree.height - 1)) for a, tree in case.trees.items()}
-    for how in ({}, {"quotes": "sealed", "seed": None}):
+    for how in ({}, SEALED):
         bound, free = case.provider(floor=floor, engine=engine, **how), case.provider(engine=engine, **how)
         for number, sale in enumerate(case.sales):
             if sale.level < floor[sale.attribute]:

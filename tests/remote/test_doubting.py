@@ -11,7 +11,7 @@ import pytest
 from remote_shop import CREDIT, FIRST, SECRET, Before, passing, shop
 from running_service import KEY, app_of, served, with_account
 
-from pacas.errors import InputError, RemoteError
+from pacas.errors import InputError, OverchargedError, RemoteError
 from pacas.protocol.messages import ABSENT, Answer, Request
 from pacas.protocol.receipt import Receipt
 from pacas.provider.ledger.accounts import MemoryAccounts
@@ -78,9 +78,10 @@ def test_who_lies_about_nothing_is_believed() -> None:
 
 
 def test_a_price_beyond_the_ceiling_is_not_paid_in_silence() -> None:
-    with lying(told(price=2 * CREDIT)) as remote, pytest.raises(RemoteError) as raised:
+    with lying(told(price=2 * CREDIT)) as remote, pytest.raises(OverchargedError) as raised:
         remote.pay(FIRST, CREDIT, "a")
     assert "charged 2 credits, and no more than 1 credit was agreed to" in str(raised.value)
+    assert raised.value.charged == 2 * CREDIT
 
 
 @pytest.mark.parametrize("value", ["", "*", "ibuprofen", "nothing of the kind", ABSENT])

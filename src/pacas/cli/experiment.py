@@ -19,7 +19,7 @@ from pacas.errors import FileError
 from pacas.experiments.claims import Judged
 from pacas.experiments.datasets.load import check_directory
 from pacas.experiments.evaluation import SYNTHETIC, Evaluation, EvaluationPlan, evaluate
-from pacas.experiments.markets.composition import PEOPLE, composed_trees, sold_pairs
+from pacas.experiments.markets.composition import PEOPLE, by_attribute, composed_trees, sold_pairs
 from pacas.experiments.markets.surplus import compare_prices
 from pacas.experiments.plots.labels import column_words, value_words
 from pacas.experiments.plots.means import Means, means_tables
@@ -90,7 +90,10 @@ def composition(
 ) -> None:
     """What two providers tell together that are each safe alone: over different trees, and over two attributes.
 
-    JSON: trees (dataset, attribute, second, k, values, fewer, pinned), pairs (dataset, attributes, house, people,
+    A second tree is clustered by each column that will do; the table has the medians, and the range, of the people that
+    two trees leave with too few values.
+
+    JSON: trees (dataset, attribute, second, by, k, values, fewer, pinned), pairs (dataset, attributes, house, people,
     sold, broken), files
 
     Example: pacas experiment composition --rows 500 --people 50 --output evaluation
@@ -110,10 +113,10 @@ def composition(
         told = {"trees": [one._asdict() for one in trees], "pairs": [one._asdict() for one in pairs]}
         print_json({**told, "files": list(map(str, files))})
         return
-    table = Table("data set", "attribute", "the second tree", "values", "fewer than k", "pinned", box=None)
-    for tree in trees:
-        shares = f"{tree.fewer:.1%}", f"{tree.pinned:.1%}"
-        table.add_row(tree.dataset, tree.attribute, tree.second, f"{tree.values:,}", *shares)
+    table = Table("data set", "attribute", "second trees", "values", "fewer than k", "pinned", box=None)
+    for one in by_attribute(trees):
+        second = f"{one.trees}, {one.second}"
+        table.add_row(one.dataset, one.attribute, second, f"{one.values:,}", str(one.fewer), str(one.pinned))
     out.print(table, "")
     table = Table("data set", "sold by two", "house", "sold", "broken", box=None)
     for pair in pairs:

@@ -85,7 +85,11 @@ _LEAVES = (
     "A wrong answer stands out where another source contradicts it, the client's own majority among them; what nobody "
     "sells stays, or goes with the majority where that has proved right."
 )
-_BUT = "But with one seed on Adult two of the three alone leave nothing, and together they leave a little."
+_BUT = (
+    "A single run may leave more: on Adult, a wrong answer of the third is by chance the wrong value that holds the "
+    "majority, the first contradicts both and the second does not know; two to one, nobody who goes by the evidence "
+    "decides for the first, whom who buys there alone believes."
+)
 _COSTS = (
     "One answer settles most classes, and a coarse one suffices where it tells the values apart that stand in the "
     "class; another is bought while the belief is weak. One complete provider is bought from by the same strategy: the "
@@ -112,7 +116,7 @@ SEVERAL = tuple(
             in_paper=False,
         ),
         Claim(
-            f"They never leave more than the best of them alone ({method})",
+            f"By the mean of the seeds they never leave more than the best of them alone ({method})",
             figure,
             no_worse_than_the_best(figure, method),
             f"{_LEAVES} {_BUT}" if (figure, method) == ("panel_stale", WEIGH) else _LEAVES,

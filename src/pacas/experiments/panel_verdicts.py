@@ -39,22 +39,41 @@ def money_of_a_panel(figure: str, method: str, at_most: float) -> Judge:
 
 
 def no_worse_than_the_best(figure: str, method: str) -> Judge:
-    """Does it leave no more than the best of its providers would alone, on each data set?"""
+    """Does it leave no more than the best of its providers would alone, on each data set? Single runs are told."""
 
     def judge(runs: Runs) -> Verdict:
         mine = _means(runs, figure, method, PANEL, "relative_error")
         alone = [_means(runs, figure, method, who, "relative_error") for who in (FIRST, SECOND, CHEAP)]
         best = {dataset: min(one[dataset] for one in alone) for dataset in mine}
         said = ", ".join(f"{dataset} {number(of)} against {number(best[dataset])}" for dataset, of in mine.items())
-        return Verdict(all(of <= best[dataset] + NOTHING for dataset, of in mine.items()), said)
+        agrees = all(of <= best[dataset] + NOTHING for dataset, of in mine.items())
+        return Verdict(agrees, f"{said}; {_single_runs(runs, figure, method)}")
 
     return judge
+
+
+def _single_runs(runs: Runs, figure: str, method: str) -> str:
+    mine, *alone = (_by_seed(runs, figure, method, who, "relative_error") for who in (PANEL, FIRST, SECOND, CHEAP))
+    best = {run: min(one[run] for one in alone) for run in mine}
+    worse = [run for run in mine if mine[run] > best[run] + NOTHING]
+    told = "".join(
+        f": {name}, seed {seed}, {number(mine[name, seed])} against {number(best[name, seed])}" for name, seed in worse
+    )
+    return f"of {len(mine)} single runs {len(worse)} {'leaves' if len(worse) == 1 else 'leave'} more{told}"
 
 
 def _means(runs: Runs, figure: str, method: str, sellers: str, column: str) -> Mapping[str, float]:
     """Per data set: the mean of the seeds."""
     found: dict[str, list[float]] = {}
-    for setting in dict.fromkeys(runs.figure(figure).settings(runs.collection, runs.scale)):
-        if (setting.method, setting.sellers) == (method, sellers) and setting in runs.lines:
-            found.setdefault(setting.dataset, []).append(runs.lines[setting][column])
+    for (dataset, _), value in _by_seed(runs, figure, method, sellers, column).items():
+        found.setdefault(dataset, []).append(value)
     return {dataset: fmean(values) for dataset, values in found.items()}
+
+
+def _by_seed(runs: Runs, figure: str, method: str, sellers: str, column: str) -> Mapping[tuple[str, int], float]:
+    """Per data set and seed."""
+    return {
+        (setting.dataset, setting.seed): runs.lines[setting][column]
+        for setting in dict.fromkeys(runs.figure(figure).settings(runs.collection, runs.scale))
+        if (setting.method, setting.sellers) == (method, sellers) and setting in runs.lines
+    }

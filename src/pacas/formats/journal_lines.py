@@ -193,10 +193,15 @@ class SettledUnrepaired(JournalLine):
     reason: str
     price: int = Field(default=0, ge=0)
     cheapest: int | None = Field(default=None, ge=0)
+    charged: int | None = Field(default=None, ge=0)
+
+    def encode(self) -> bytes:
+        unsaid = {"charged"} if self.charged is None else set()
+        return self.model_dump_json(exclude=unsaid).encode() + b"\n"  # as it was, where there is no more to say
 
     def unrepaired(self) -> Unrepaired:
         rows = np.array(self.rows, dtype=np.int64)
-        return Unrepaired(self.attribute, rows, self.reason, self.price, self.cheapest)
+        return Unrepaired(self.attribute, rows, self.reason, self.price, self.cheapest, self.charged)
 
 
 class Withdrawn(JournalLine):
@@ -285,6 +290,7 @@ def settled_line(step: int, outcome: Outcome) -> SettledPurchase | SettledUnrepa
         reason=outcome.reason,
         price=outcome.price,
         cheapest=outcome.cheapest,
+        charged=outcome.charged,
     )
 
 

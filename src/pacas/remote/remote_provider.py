@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
 from threading import Lock
@@ -24,7 +25,7 @@ from pacas.core.money import credits_words
 from pacas.core.rates.schedule import LIST, Schedule
 from pacas.core.rates.tab import AgreedTerms
 from pacas.core.toml import toml_key, toml_list
-from pacas.errors import HierarchyError, InputError, ParseError, RemoteError
+from pacas.errors import HierarchyError, InputError, OverchargedError, ParseError, RemoteError
 from pacas.protocol.marketplace import Columns, check_request, lacks_column, offer_of
 from pacas.protocol.messages import (
     ABSENT,
@@ -44,6 +45,7 @@ from pacas.protocol.messages import (
 from pacas.protocol.names import check_key
 from pacas.protocol.order_of_checks import REASON_OF
 from pacas.protocol.price_list import PriceList
+from pacas.protocol.receipt import Receipt
 from pacas.protocol.tree_head import SignedTreeHead
 from pacas.remote.address import Address
 from pacas.remote.arrow_streams import bodies, prices_of, table_of, texts_of
@@ -469,11 +471,6 @@ class RemoteProvider:
             bought.level != asked.level
         ):
             raise RemoteError(f"{self.url} has sold something else than was asked for, or gave a receipt for another")
-        if bought.price > ceiling:
-            raise RemoteError(
-                f"{self.url} charged {credits_words(bought.price)}, and no more than {credits_words(ceiling)} was "
-                "agreed to; ask the provider, unless this journal is an older copy: what came after it was paid then"
-            )
         if not self._is_answer(bought.answer, bought.level, asked.attribute):
             raise RemoteError(
                 f"{self.url} has sold for {asked.attribute}, level {bought.level}, what is no value of its hierarchy "
@@ -491,6 +488,13 @@ class RemoteProvider:
                 raise RemoteError(f"{self.url}: a receipt does not prove that its sale is in the log; ask the provider")
             if self._heads.setdefault(head.head.size, head).head.root != head.head.root:
                 raise RemoteError(f"{self.url} has shown two logs of {head.head.size:,} entries; ask the provider")
+        if bought.price > ceiling:
+            raise OverchargedError(
+                f"{self.url} charged {credits_words(bought.price)}{_when(signed.receipt)}, and no more than "
+                f"{credits_words(ceiling)} was agreed to; ask the provider, unless that was earlier: then it was paid "
+                "for under this key before, and the journal is an older copy",
+                bought.price,
+            )
 
     def _check_free_root(self, bought: Bought, asked: PurchaseRequest, key: str) -> None:
         """What has no receipt is the root, for nothing: all else is signed."""
@@ -552,6 +556,11 @@ def _check_columns(offer: Offer, given: Iterable[str]) -> None:
     for column in offer.columns:
         if column not in names:
             raise lacks_column(column, names)
+
+
+def _when(receipt: Receipt) -> str:
+    """When something was sold, as its receipt says."""
+    return "" if receipt.time is None else f" ({datetime.fromtimestamp(receipt.time, UTC):%Y-%m-%d %H:%M:%S} UTC)"
 
 
 def _amount(ceiling: int) -> int:

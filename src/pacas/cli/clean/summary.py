@@ -53,14 +53,18 @@ def _more(cleaning: Cleaning) -> dict[str, Any]:
     weighing = {} if cleaning.weighing is None else {"weighing": _weighing(cleaning.weighing)}
     if (panel := cleaning.panel) is None:
         return weighing
-    return weighing | {"providers": _providers(cleaning, panel), "may_have_cost": in_credits(panel.open_nanocredits)}
+    return weighing | {
+        "providers": _providers(cleaning, panel),
+        "may_have_cost": in_credits(panel.open_nanocredits),
+        "overcharged": in_credits(sum(panel.overcharged.values())),
+    }
 
 
 def _providers(cleaning: Cleaning, panel: PanelSummary) -> list[dict[str, Any]]:
     return [
         {
             "name": name,
-            "spent": in_credits(sum(p.price for p in cleaning.purchases if p.provider == name)),
+            "spent": in_credits(panel.paid.get(name, 0)),
             "purchases": sum(p.provider == name for p in cleaning.purchases),
             "reliability": {a: rates[name] for a, rates in panel.reliabilities.items() if name in rates},
             "away": panel.away.get(name),
@@ -135,6 +139,11 @@ def print_summary(cleaning: Cleaning) -> None:
                 f"Orders that nobody has answered may have cost up to {credits_words(cleaning.panel.open_nanocredits)} "
                 "more; they are not in what was spent."
             )
+        for name, more in cleaning.panel.overcharged.items():
+            out.print(
+                f"{printable(name)} says that it took {credits_words(more)} more than it was allowed to; that is not "
+                "in what was spent."
+            )
     if cleaning.unrepaired:
         out.print()
         out.print(_by_reason(cleaning.unrepaired))
@@ -145,7 +154,7 @@ def _by_provider(cleaning: Cleaning, panel: PanelSummary) -> Table:
     table = plain_table("provider", *heads, numbers=heads)
     for told in _providers(cleaning, panel):
         rates = ", ".join(f"{printable(a)} {rate:.0%}" for a, rate in told["reliability"].items())
-        spent = rounded_text(sum(p.price for p in cleaning.purchases if p.provider == told["name"]))
+        spent = rounded_text(panel.paid.get(told["name"], 0))
         table.add_row(printable(told["name"]), f"{told['purchases']:,}", spent, rates)
     return table
 

@@ -8,6 +8,7 @@ to be away is sent no order at all.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
@@ -20,9 +21,19 @@ from pacas.client.buying.planned_run import PlannedRun
 from pacas.client.buying.purchaser import Purchaser
 from pacas.client.buying.question import AskedTuples, Question
 from pacas.client.outcome.panel_summary import PanelSummary
-from pacas.client.outcome.steps import AWAY, BROKE_ITS_WORD, BoughtValue, Observer, Order, PlannedStep, Unrepaired
+from pacas.client.outcome.steps import (
+    AWAY,
+    BROKE_ITS_WORD,
+    SOLD_BEFORE,
+    BoughtValue,
+    Observer,
+    Order,
+    PlannedStep,
+    Unrepaired,
+)
 from pacas.core.histogram import Ints
-from pacas.errors import KeyReusedError, PacasError, ReplayError
+from pacas.core.money import credits_words
+from pacas.errors import KeyReusedError, OverchargedError, PacasError
 from pacas.protocol.marketplace import Columns, Marketplace, why_away
 
 FAILURES = (PacasError, OSError)
@@ -79,6 +90,8 @@ class PanelPurchaser(Purchaser):
         """Who has been called since, and has not answered: nothing was asked of it."""
         self.struck_off: dict[str, str] = {}
         """Who is asked no more, and why."""
+        self._paid: Counter[str] = Counter()
+        self._overcharged: Counter[str] = Counter()
         lines = {name: why_away(seller.marketplace) for name, seller in sellers.items()}
         self._absent = {name: why for name, why in lines.items() if why is not None}
         """Who was not there when the run was continued: what is recorded of it is recalled, and it is asked nothing."""
@@ -178,7 +191,7 @@ class PanelPurchaser(Purchaser):
         absent = {n: why for n, why in self._absent.items() if why_away(self.sellers[n].marketplace) is not None}
         late = {name: one.why for name, one in self.late.items()}
         away = {**absent, **late, **self._unheard, **self.away, **self.struck_off}
-        return PanelSummary(tuple(self.sellers), away, reliabilities, opened)
+        return PanelSummary(tuple(self.sellers), away, reliabilities, self._paid, self._overcharged, opened)
 
     @property
     def most_ahead(self) -> int:
@@ -189,15 +202,22 @@ class PanelPurchaser(Purchaser):
         question = run.questions[0]
         key = question.key or f"{self._run}:{self._step}"
         super().settle(run, outcome)
+        provider = str(question.provider)
+        if outcome.price:
+            self._paid[provider] += outcome.price
         if isinstance(outcome, Unrepaired) and outcome.reason == AWAY:
-            self.away.setdefault(str(question.provider), NOT_THEN)
+            self.away.setdefault(provider, NOT_THEN)
             if outcome.cheapest is not None:
                 self.remaining -= outcome.cheapest
                 self.open.append(OpenOrder(replace(question, key=key), outcome.cheapest))
         elif isinstance(outcome, BoughtValue):
-            self._unheard.pop(str(question.provider), None)
+            self._unheard.pop(provider, None)
+        elif outcome.reason == SOLD_BEFORE:
+            self.struck_off.setdefault(provider, _SOLD_BEFORE)
         elif outcome.reason == BROKE_ITS_WORD:
-            self.struck_off.setdefault(str(question.provider), _BROKE)
+            if outcome.charged is not None and outcome.charged > outcome.price:
+                self._overcharged[provider] += outcome.charged - outcome.price
+            self.struck_off.setdefault(provider, _broken_word(outcome))
 
     def _planned(self, step: int, question: Question, remaining: int) -> tuple[PlannedStep, AskedTuples | None]:
         if self._is_absent(question.provider):  # no order: nothing can have been paid, and no money is kept aside
@@ -215,8 +235,12 @@ class PanelPurchaser(Purchaser):
     def _pay(self, order: Order, question: Question) -> BoughtValue | Unrepaired:
         try:
             outcome = super()._pay(order, question)
-        except (ReplayError, KeyReusedError):  # what it may have taken is what it was allowed to
-            return Unrepaired(order.attribute, question.rows, BROKE_ITS_WORD, price=order.ceiling)
+        except KeyReusedError:
+            return Unrepaired(order.attribute, question.rows, SOLD_BEFORE)
+        except OverchargedError as error:  # what it says beyond its ceiling is not the budget's: it could say anything
+            self.struck_off[str(order.provider)] = failure_line(error)
+            charged = error.charged
+            return Unrepaired(order.attribute, question.rows, BROKE_ITS_WORD, price=order.ceiling, charged=charged)
         except FAILURES as error:
             self.away[str(order.provider)] = failure_line(error)
             return Unrepaired(order.attribute, question.rows, AWAY, cheapest=order.ceiling)
@@ -250,10 +274,16 @@ class PanelPurchaser(Purchaser):
 
 _NOBODY: Ints = np.empty((0, 0), dtype=np.int64)
 NOT_THEN = "it did not answer when it was asked, as the journal says"
-_BROKE = (
-    "it charged another price than it had quoted, or answered with what it does not sell; so it looks, too, where the "
-    "journal was put back from an older copy"
+_SOLD_BEFORE = (
+    "it has sold something else under the key of an order, and so nothing now: this journal is an older copy; remove "
+    "it and begin anew, and what was bought costs nothing again"
 )
+
+
+def _broken_word(outcome: Unrepaired) -> str:
+    if outcome.charged is None:
+        return "it answered with what it does not sell"
+    return f"it charged {credits_words(outcome.charged)}, and no more than {credits_words(outcome.price)} was agreed to"
 
 
 def failure_line(error: BaseException) -> str:

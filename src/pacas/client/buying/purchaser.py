@@ -24,7 +24,8 @@ from pacas.client.outcome.steps import (
     Unrepaired,
 )
 from pacas.core.histogram import Ints
-from pacas.errors import ReplayError
+from pacas.core.money import credits_words
+from pacas.errors import OverchargedError, ReplayError
 from pacas.protocol.marketplace import Columns, Marketplace, SellingMany, most_at_once, pay_in_order
 from pacas.protocol.messages import ABSENT, Answer, Reason, Refusal
 
@@ -203,9 +204,13 @@ class Purchaser:
         if isinstance(answer, Refusal):
             reason = CREDIT_USED_UP if answer.reason is Reason.CREDIT else answer.reason.value
             return Unrepaired(order.attribute, question.rows, reason)
-        if not 0 <= answer.price <= order.ceiling:
-            raise ReplayError(
-                f"the provider charged another price than it had quoted, for step {order.step}; nothing is written"
+        if answer.price < 0:
+            raise ReplayError(f"the provider named a price below 0 for step {order.step}; nothing is written")
+        if answer.price > order.ceiling:
+            raise OverchargedError(
+                f"the provider charged {credits_words(answer.price)} for step {order.step}, and no more than "
+                f"{credits_words(order.ceiling)} was agreed to",
+                answer.price,
             )
         if answer.value == ABSENT and self.offered(order.provider, order.attribute).offer.may_be_absent:
             return Unrepaired(order.attribute, question.rows, ABSENT, answer.price)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -17,6 +17,10 @@ class PanelSummary:
     reliabilities: Mapping[str, Mapping[str | None, float]]
     """Per attribute and source, how often it is right, as learnt; None is the client's own majority."""
 
+    paid: Mapping[str, int] = field(default_factory=dict)
+    """What was paid to each, in nanocredits: together what was spent."""
+    overcharged: Mapping[str, int] = field(default_factory=dict)
+    """What some say they took beyond what they were allowed to: it is not in what was paid, nor in what was spent."""
     open_nanocredits: int = 0
     """What orders may have cost that no answer came to: it is kept aside, and is not in what was spent."""
 

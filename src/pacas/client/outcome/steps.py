@@ -38,6 +38,9 @@ AWAY = "away"
 """The provider of an order could not be reached, or did not answer in time: it is not known yet whether it was paid."""
 BROKE_ITS_WORD = "broke_its_word"
 """A provider of several charged another price than it had quoted, or answered with what it does not sell."""
+SOLD_BEFORE = "sold_before"
+"""A provider of several has sold something else under the order's key, and so nothing now: the journal is an older copy
+of one that knew of it."""
 UNDONE = "undone"
 """It was repaired, and somebody put back what had stood there."""
 
@@ -148,7 +151,7 @@ class Unrepaired:
     """A class that stays as it is.
 
     The reason is a provider's `Reason`, or not_sold, too_expensive, max_matches, credit_used_up, budget_spent,
-    in_doubt, not_worth_it, away, broke_its_word, rejected, pinned, undone; or absent: that was paid for.
+    in_doubt, not_worth_it, away, broke_its_word, sold_before, rejected, pinned, undone; or absent: that was paid for.
     """
 
     attribute: str
@@ -158,6 +161,8 @@ class Unrepaired:
     """In nanocredits."""
     cheapest: int | None = None
     """What the cheapest answer would have cost, where each was too expensive."""
+    charged: int | None = None
+    """What one of several providers says it took, where `price` was all that it was allowed to."""
 
     @property
     def is_unsent(self) -> bool:

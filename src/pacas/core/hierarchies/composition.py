@@ -40,13 +40,19 @@ def compose(first: Hierarchy, second: Hierarchy, k: int) -> Composition:
     >>> compose(first, first, 2).fewer
     0
     """
+    left = np.array(list(left_in_common(first, second, k).values()))
+    only = (len(first.ground_labels) - len(left), len(second.ground_labels) - len(left))
+    return Composition(k, len(left), *only, int((left < k).sum()), int((left == 1).sum()))
+
+
+def left_in_common(first: Hierarchy, second: Hierarchy, k: int) -> dict[str, int]:
+    """Of each ground value that both have, how many values the two finest answers have in common."""
     known = set(second.ground_labels) if first.numeric == second.numeric else set()
     common = [value for value in first.ground_labels if value in known]
     if not common:
         raise HierarchyError("the two hierarchies have no ground value in common; give two of one attribute")
-    codes = first.encode(common)
-    order = np.argsort(first.enter[codes])
-    codes, others = codes[order], second.encode(common)[order]
+    common.sort(key=dict(zip(common, first.enter[first.encode(common)].tolist(), strict=True)).__getitem__)
+    codes, others = first.encode(common), second.encode(common)
     place, other_place = first.enter[codes], second.enter[others]
     left = np.zeros(len(codes), dtype=np.int64)
     pairs = np.stack([_finest(first, codes, k), _finest(second, others, k)])
@@ -54,8 +60,7 @@ def compose(first: Hierarchy, second: Hierarchy, k: int) -> Composition:
         low, high = np.searchsorted(place, [first.enter[node], first.leave[node]])
         among = other_place[low:high]
         left[mine] = ((among >= second.enter[other]) & (among < second.leave[other])).sum()
-    only = (len(first.ground_labels) - len(common), len(second.ground_labels) - len(common))
-    return Composition(k, len(common), *only, int((left < k).sum()), int((left == 1).sum()))
+    return dict(zip(common, left.tolist(), strict=True))
 
 
 def _finest(hierarchy: Hierarchy, codes: Codes, k: int) -> Codes:

@@ -20,6 +20,7 @@ from pacas.client.outcome.steps import (
     NOT_YET,
     PINNED,
     REJECTED,
+    SOLD_BEFORE,
     TOO_EXPENSIVE,
     UNDONE,
 )
@@ -37,6 +38,7 @@ REASONS = {
     CREDIT_USED_UP: "the provider's credit for this buyer is used up, whatever the budget",
     AWAY: "the provider that was asked could not be reached",
     BROKE_ITS_WORD: "the provider charged another price than it had quoted, or answered with what it does not sell",
+    SOLD_BEFORE: "the provider has sold something else under the order's key: the journal is an older copy",
     BUDGET_SPENT: "the money was gone before its turn came",
     IN_DOUBT: "what was bought did not settle it: its rows may not belong together",
     NOT_WORTH_IT: "own evidence did not suffice, and no answer was expected to remove enough error",
@@ -131,10 +133,10 @@ def _providers(cleaning: Cleaning, panel: PanelSummary) -> list[Row]:
     total = cleaning.spent_nanocredits or 1
     rows: list[Row] = []
     for name in panel.names:
-        prices = [purchase.price for purchase in cleaning.purchases if purchase.provider == name]
+        sold = sum(purchase.provider == name for purchase in cleaning.purchases)
         rates = ", ".join(f"{a} {found[name]:.0%}" for a, found in panel.reliabilities.items() if name in found)
-        away = panel.away.get(name, "")
-        rows.append((name, len(prices), rounded_text(sum(prices)), Bar(sum(prices) / total), rates, away))
+        paid, away = panel.paid.get(name, 0), panel.away.get(name, "")
+        rows.append((name, sold, rounded_text(paid), Bar(paid / total), rates, away))
     return rows
 
 
