@@ -23,7 +23,7 @@ from pacas.engine.duck.engine import DuckEngine
 from pacas.errors import InputError, OverchargedError, PacasError, SchemaError
 from pacas.formats.relations.relations import scan_relation
 from pacas.protocol.marketplace import Columns
-from pacas.protocol.messages import Answer, Ladders, Offer, Quote, Reason, Refusal, Request, refused
+from pacas.protocol.messages import Answer, Ladders, Offer, Payment, Quote, Reason, Refusal, Request, refused
 
 ENGINE = DuckEngine(threads=1)
 
@@ -629,3 +629,23 @@ def test_a_table_without_rows_has_none_to_be_named() -> None:
 def test_an_offer_that_nobody_needs_asks_for_no_columns() -> None:
     offers = {"B": KEYED, "E": Offer("E", ("KEY",), MED)}
     assert clean(TABLE, Shop(TRUTH, offers=offers)).violations_after == 0
+
+
+class SoldInRuns(Shop):
+    """Sells all that is planned, many at once."""
+
+    most_at_once = 64
+
+    def pay_many(self, payments: Sequence[Payment]) -> list[Answer | Refusal]:
+        return [self.pay(one.request, one.ceiling, one.key) for one in payments]
+
+
+def test_what_is_quoted_ahead_is_what_can_be_paid_before_quotes_are_asked_for_again() -> None:
+    keys = [f"k{n:03}" for n in range(1000)]
+    table = {"K": [k for k in keys for _ in range(2)], "B": ["x", "y"] * len(keys)}
+    unsafe: Prices = dict.fromkeys(keys[:1000:300], [Reason.UNSAFE] * 3)
+    shop = SoldInRuns(dict.fromkeys(keys, "x"), unsafe)
+    result = clean(table, shop, budget=10**6, fds="K -> B")
+    assert len(result.repairs) == len(shop.paid) == len(keys) - len(unsafe)
+    asked = sum(map(len, shop.asked))
+    assert asked < 1.1 * len(keys), asked

@@ -27,7 +27,7 @@ from pacas.core.query import GeneralizedQuery
 from pacas.engine.duck.engine import DuckEngine
 from pacas.engine.duck.index import DuckIndex
 from pacas.errors import InputError, LedgerChangedError
-from pacas.protocol.messages import Answer, Reason, Refusal, Request, refused
+from pacas.protocol.messages import Answer, Payment, QuotedLadder, Reason, Refusal, Request, refused
 from pacas.provider.audit import audit
 from pacas.provider.ledger.memory_ledger import MemoryLedger
 from pacas.provider.matching import index_matcher, row_lookup
@@ -473,3 +473,27 @@ def test_bad_requests_are_told_as_in_memory() -> None:
                 broker(engine).quote(request)
             told.append(str(error.value))
         assert told[0] == told[1]
+
+
+SHOPS: dict[str, dict[str, Any]] = {
+    "in memory": {},
+    "with a floor": {"floor": {"MED": 1}},
+    "by similarity": {"match": {"MED": "GEN = GEN, AGE ~ AGE within 1"}},
+    "at rates": {"schedule": [[0, 100], [0.001, 70]]},
+    "sealed": {"quotes": "sealed", "policies": []},
+    "sealed, with a floor": {"quotes": "sealed", "policies": [], "floor": {"MED": 1}},
+}
+
+
+@pytest.mark.parametrize("engine", [ROOMLESS, ROOMY], ids=["on the engine", "held"])
+@pytest.mark.parametrize("how", SHOPS.values(), ids=list(SHOPS))
+def test_one_tuple_is_quoted_what_it_is_among_many(how: dict[str, Any], engine: DuckEngine) -> None:
+    provider = broker(engine, **how)
+    asked = {"GEN": ["male", "female", "nobody", "male"], "AGE": ["51", "32", "1", None]}
+    for level in (2, 1):
+        ladders = provider.shop.ladders("MED", asked, "local").prices.tolist()
+        alone = [dict(zip(asked, values, strict=True)) for values in zip(*asked.values(), strict=True)]
+        assert [list(provider.shop.ladder("MED", values, "local")) for values in alone] == ladders
+        quoted = tuple(map(QuotedLadder, ["MED"] * 4, alone, provider.quote_batch("MED", asked).prices.tolist()))
+        payment = Payment(Request(alone[0], "MED", level), HIGH, str(level), quoted)
+        assert [type(one) for one in provider.pay_many([payment])] == [Answer]

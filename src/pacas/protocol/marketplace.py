@@ -100,6 +100,8 @@ def pay_in_order(marketplace: Marketplace, payments: Sequence[Payment]) -> list[
 
 def is_as_quoted(ladder: Sequence[int], quoted: Sequence[int]) -> bool:
     """Whether a tuple is quoted what it was; a refusal without a reason may have any."""
+    if ladder == quoted:
+        return True
     pairs = zip(ladder, quoted, strict=False)
     return len(ladder) == len(quoted) and all(now == then or (now < 0 and then == _REFUSED) for now, then in pairs)
 

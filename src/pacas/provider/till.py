@@ -165,10 +165,12 @@ class Till:
         """Whether the quotes that an order was planned by hold still."""
         return all(is_as_quoted(self._ladder(one, order.buyer), one.prices) for one in order.payment.quoted)
 
-    def _ladder(self, quoted: QuotedLadder, buyer: str) -> list[int]:
-        tuples = {column: [value] for column, value in quoted.tuple.items()}
-        ladder: list[int] = self.ladders(quoted.attribute, tuples, buyer).prices[0].tolist()
-        return ladder
+    def _ladder(self, quoted: QuotedLadder, buyer: str) -> tuple[int, ...]:
+        ladder, tab = self._shop.ladder(quoted.attribute, quoted.tuple, buyer), self.tab(buyer)
+        schedule, listed = tab.schedule(self.schedule), tab.listed
+        if schedule.is_flat:
+            return tuple(ladder)
+        return tuple(price if price < 0 else schedule.quote(listed, price) for price in ladder)
 
     def _sell_one(self, order: SaleOrder, sales: list[_Sold]) -> Entry | Refusal | Exception | None:
         """Sell in a transaction that goes on; what is wrong with one order is no other's business. None: the quotes

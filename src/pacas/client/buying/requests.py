@@ -44,11 +44,11 @@ def generate_request(
     allowance: int,
     current: CurrentRelation,
     marketplace: Marketplace,
-    is_alike: bool = False,
+    alike: Mapping[str, str | None] | None = None,
 ) -> Choice | Unbought:
-    """The affordable request that is preferred, or why there is none. `is_alike` says that the class has one tuple."""
-    if is_alike:
-        return _of_one_tuple(int(rows[-1]), offered, allowance, current, marketplace)
+    """The affordable request that is preferred, or why there is none; `alike` is the tuple of a class that has one."""
+    if alike is not None:
+        return _of_one_tuple(alike, current.row(int(rows[-1])), offered, allowance, marketplace)
     offer = offered.offer
     columns = [current[name].texts(rows) for name in offer.columns]
     last = dict(zip(zip(*columns, strict=True), rows.tolist(), strict=True))
@@ -67,11 +67,10 @@ def generate_request(
 
 
 def _of_one_tuple(
-    row: int, offered: Offered, allowance: int, current: CurrentRelation, marketplace: Marketplace
+    values: Mapping[str, str | None], row: int, offered: Offered, allowance: int, marketplace: Marketplace
 ) -> Choice | Unbought:
     """The affordable request that is preferred where all rows look alike to the provider, and one stands for all."""
     offer = offered.offer
-    values = {name: current[name].text(row) for name in offer.columns}
     by_column = {name: [value] for name, value in values.items()}
     ladders = marketplace.quote_batch(offer.attribute, by_column)
     found = choose(ladders, allowance, offered.levels)
@@ -79,7 +78,7 @@ def _of_one_tuple(
     if found is None:
         return unbought(ladders.prices, offered)._replace(quoted=quoted)
     _, level, price = found
-    return Choice(Request(values, offer.attribute, level), current.row(row), price, quoted=quoted)
+    return Choice(Request(values, offer.attribute, level), row, price, quoted=quoted)
 
 
 def _rows_of(others: Mask, rows: Ints, tuples: Sequence[Values], columns: Sequence[Sequence[str | None]]) -> Ints:

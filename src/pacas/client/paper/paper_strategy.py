@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Mapping
+from itertools import islice
 
 import numpy as np
 
@@ -69,6 +70,10 @@ class _Round:
         """The classes whose turn comes next, as far as they were looked up; they are dropped from the selection."""
         self._asked: deque[int] = deque()
         """Those that were asked for and are not answered."""
+        self._asked_errors = 0
+        """Their errors, together."""
+        self._tuples: dict[int, dict[str, str | None]] = {}
+        """What classes are asked about by, as far as they were looked up and are not answered."""
         self._is_alike = classes_of_one_tuple(counts, buyer.offers)
         found_by = {column for offered in buyer.offers.values() for column in offered.offer.columns}
         self._bears = {a: a in found_by or counts.bears_on_others(a) for a in counts.classes.cells}
@@ -94,13 +99,14 @@ class _Round:
         counts = self._counts
         if remaining <= 0 or (eq := self._select()) is None:
             return None
-        before = [int(counts.errors[asked]) for asked in self._asked]
+        if not self._asked:
+            self._asked_errors = 0
         iteration = self._iteration + len(self._asked) + 1
         classes = len(self._eqs) + len(self._upcoming) + 1
-        allowance = self._allocate(
-            remaining, Turn(int(counts.errors[eq]), counts.total - sum(before), classes, iteration)
-        )
+        errors = int(counts.errors[eq])
+        allowance = self._allocate(remaining, Turn(errors, counts.total - self._asked_errors, classes, iteration))
         self._asked.append(eq)
+        self._asked_errors += errors
         attribute, places = counts.attribute(eq), counts.rows(eq)
         offered, is_alike = self._buyer.offers.get(attribute), bool(self._is_alike[eq])
 
@@ -109,7 +115,8 @@ class _Round:
                 return Unbought(NOT_SOLD)
             if is_alike and self._buyer.most_ahead > 1:
                 self._look_ahead(eq)
-            return generate_request(places, offered, allowance, counts.current, marketplace, is_alike)
+            values = self._tuple(eq) if is_alike else None
+            return generate_request(places, offered, allowance, counts.current, marketplace, values)
 
         return Question(attribute, counts.current.rows(places), choose, self._root)
 
@@ -124,24 +131,28 @@ class _Round:
         return self._upcoming.popleft()
 
     def _look_ahead(self, eq: int) -> None:
-        """Have a class quoted, and in the same call those of its attribute whose turn comes next."""
+        """Have a class quoted, and in the same call those of its attribute that may be paid with it."""
         quotes, attribute = self._buyer.quotes, self._counts.attribute(eq)
         if quotes.knows(attribute, self._tuple(eq)):
             return
-        alike = [n for n in self._upcoming if self._counts.attribute(n) == attribute and self._is_alike[n]]
+        following = islice(self._upcoming, self._buyer.most_ahead - len(self._asked))
+        alike = [n for n in following if self._counts.attribute(n) == attribute and self._is_alike[n]]
         quotes.fetch(attribute, [self._tuple(n) for n in (eq, *alike)])
 
     def _tuple(self, eq: int) -> dict[str, str | None]:
         """What a class is asked about by, where all its rows look alike to the provider."""
-        row, counts = int(self._counts.rows(eq)[-1]), self._counts
-        columns = self._buyer.offers[counts.attribute(eq)].offer.columns
-        return {name: counts.current[name].text(row) for name in columns}
+        if (found := self._tuples.get(eq)) is None:
+            row, counts = int(self._counts.rows(eq)[-1]), self._counts
+            columns = self._buyer.offers[counts.attribute(eq)].offer.columns
+            found = self._tuples[eq] = {name: counts.current[name].text(row) for name in columns}
+        return found
 
     def take(self, question: Question, outcome: BoughtValue | Unrepaired) -> Progress:
         """ApplyRepair, and drop the class."""
         counts, eq = self._counts, self._asked.popleft()
         self._iteration += 1
         counts.drop(eq)
+        self._tuples.pop(eq, None)
         if isinstance(outcome, BoughtValue):
             self._repairs.apply(eq, outcome, counts, self._number)
             if (altered := counts.take_altered()) is not None:

@@ -14,7 +14,7 @@ from pacas.core.query import GeneralizedQuery
 from pacas.engine.grouping import Ints
 from pacas.protocol.marketplace import Columns, check_request, offer_of
 from pacas.protocol.messages import Ladders, Offer, Quote, Reason, Refusal, Request
-from pacas.protocol.order_of_checks import REASON_OF, not_below
+from pacas.protocol.order_of_checks import REASON_OF, UNSAFE, not_below
 from pacas.provider.in_memory.audit import count_sales
 from pacas.provider.in_memory.quote_cache import QuoteCache
 from pacas.provider.in_memory.sales import Sales
@@ -85,6 +85,17 @@ class InMemoryShop:
         asked = inquiry.ask(tuples)
         with self._state:
             return Ladders(not_below(floor, self._ladders(asked, buyer)))
+
+    def ladder(self, attribute: str, values: Mapping[str, str | None], buyer: str) -> list[int]:
+        floor, cache = offer_of(attribute, self.offers).floor, self.sales.quote_caches.get(attribute)
+        if cache is None:
+            by_column = {column: [value] for column, value in values.items()}
+            found: list[int] = self.ladders(attribute, by_column, buyer).prices[0].tolist()
+            return found
+        slot = self.stock.inquiries[attribute].matcher.slot(values)
+        with self._state:
+            found = cache.ladder(slot, self.sales.known(buyer))
+        return [UNSAFE if price >= 0 else price for price in found[:floor]] + found[floor:]
 
     def _read(self, cache: QuoteCache, matcher: Matcher, tuples: Columns, buyer: str) -> Ints:
         """Where quotes are kept: looked up one by one, or all at once if they are many."""

@@ -118,6 +118,10 @@ class EngineShop:
             told.append(self._judged(attribute, chunk, found, buyer)[0])
         return Ladders(np.concatenate(told)[which])
 
+    def ladder(self, attribute: str, values: Mapping[str, str | None], buyer: str) -> list[int]:
+        found: list[int] = self.ladders(attribute, {c: [v] for c, v in values.items()}, buyer).prices[0].tolist()
+        return found
+
     def judge(self, request: Request, buyer: str) -> EngineSale | Refusal:
         check_request(request, self.offers)
         keys = [key_of(self.offers[request.attribute].columns, request.tuple)]

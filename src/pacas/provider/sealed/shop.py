@@ -92,6 +92,11 @@ class SealedShop:
 
         return Ladders(self.quoters.find(attribute, tuples, judge))
 
+    def ladder(self, attribute: str, values: Mapping[str, str | None], buyer: str) -> list[int]:
+        height = offer_of(attribute, self.offers).hierarchy.height
+        found = self.quoters.find_one(Request(values, attribute, height))
+        return [self.price(found, attribute, level, buyer) for level in range(height + 1)]
+
     def judge(self, request: Request, buyer: str) -> SealedSale | Refusal:
         check_request(request, self.offers)
         found = self.quoters.find_one(request)

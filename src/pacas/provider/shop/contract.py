@@ -221,6 +221,10 @@ class Shop(Protocol[S]):
         """Prices and refusals at all levels."""
         ...
 
+    def ladder(self, attribute: str, values: Mapping[str, str | None], buyer: str) -> Sequence[int]:
+        """The same for one tuple."""
+        ...
+
     def judge(self, request: Request, buyer: str) -> S | Refusal:
         """Whether one request is sold at its level, and at which price."""
         ...
