@@ -62,18 +62,21 @@ others. Errors have the one shape; an unknown or revoked token is 401.
 """
 RECONCILE_PATHS = {
     "GET /reconcile/{token}": """the manifest: the types of rows, what is sold, and the settings `level`, `pay` and
-        `ceiling`. No suggest, preview or view""",
+        `ceiling`. No entity suggest, preview or view""",
     "POST /reconcile/{token}, `queries`": """as a form: candidates for rows. A `type` says which match column `query`
-        is; `properties` have the others, by their names. The type may be named without what is sold, and columns in
-        other capitals. Without a type all match columns must be properties, unless one is all there is. `id` is the
-        tuple, encrypted; `match` is false where what is found is ambiguous. Where refusals do not say why, every tuple
-        has a candidate. A tuple counts once per attribute that is found so against `quotes_per_minute`. `GET` with
-        `?queries=…` does the same""",
+        is; `properties` have the others, by their names. The type may be named without what is sold, and
+        columns in other capitals. Without a type all match columns must be properties, unless one is all there
+        is. What lacks a column or a type has one candidate, no match, whose `name` says what is missing, since
+        OpenRefine shows nothing else. `id` is the tuple, encrypted; `match` is false where what is found is
+        ambiguous. Where refusals do not say why, every tuple has a candidate. A tuple counts once per attribute
+        that is found so against `quotes_per_minute`. `GET` with `?queries=…` does the same""",
     "POST /reconcile/{token}, `extend`": """as a form: per row and property one text, or `[{}]` where there is none.
         Without both `pay` (`on`, `true`) and `ceiling` (in credits, for one value) it quotes, in words, and the
         column's name ends in `(price; configure to buy)`. With them it buys: at `level`, or at the finest level within
         the ceiling. What is refused, dearer, or above the account's credit is `[{}]`, and not charged""",
     "GET /reconcile/{token}/properties": "what is sold, of rows of a `type` (`propose_properties`)",
+    "GET /reconcile/{token}/columns": """names of columns to send along, as the catalogue has them (`suggest`,
+        `property`): those of a `type`, or all and what is sold; what begins with `prefix`, or has it, comes first""",
 }
 RECONCILE_KEYS = """\
 A purchase has no `Idempotency-Key`: its key follows from account, id, attribute and level, so that what is sent again

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import httpx
-from reconcile_schemas import EXTENSION, EXTENSION_QUERY, MANIFEST, PROPOSAL, QUERIES, RESULTS, check
+from reconcile_schemas import EXTENSION, EXTENSION_QUERY, MANIFEST, PROPOSAL, QUERIES, RESULTS, SUGGESTED, check
 
 
 class ReconcileClient:
@@ -24,6 +24,12 @@ class ReconcileClient:
 
     def properties(self, **parameters: Any) -> Any:
         return check(self._told(self.send("GET", "/properties", params=parameters)), PROPOSAL)
+
+    def suggested(self, **parameters: Any) -> Any:
+        """Names of columns, and what is said of each."""
+        told = check(self._told(self.send("GET", "/columns", params=parameters)), SUGGESTED)["result"]
+        assert all(one["id"] == one["name"] for one in told)
+        return {one["id"]: one["description"] for one in told}
 
     def queries(self, **queries: Any) -> Any:
         told = check(self._told(self.send(data={"queries": json.dumps(check(queries, QUERIES))})), RESULTS)

@@ -31,6 +31,12 @@ def _list(items: Any, **more: Any) -> dict[str, Any]:
 
 
 NAMED = _object({"id": TEXT, "name": TEXT})
+SERVICE = _object(
+    {
+        "service_url": {"type": "string", "pattern": "^https?://"},
+        "service_path": {"type": "string", "pattern": "^/"},
+    }
+)
 _SETTING = {"label": TEXT, "name": TEXT, "help_text": TEXT}
 _SETTINGS = [
     _object(
@@ -48,20 +54,17 @@ MANIFEST = _object(
         "schemaSpace": {"type": "string", "format": "uri"},
         "batchSize": {"type": "integer", "minimum": 1},
         "defaultTypes": _list(NAMED, uniqueItems=True, minItems=1),
+        "suggest": _object({"property": SERVICE}),
         "extend": _object(
             {
-                "propose_properties": _object(
-                    {
-                        "service_url": {"type": "string", "pattern": "^https?://"},
-                        "service_path": {"type": "string", "pattern": "^/"},
-                    }
-                ),
+                "propose_properties": SERVICE,
                 "property_settings": _list({"oneOf": _SETTINGS}),
             }
         ),
     }
 )
-"""No suggest, no preview, no view: a manifest that had them would fail."""
+"""No entity is suggested, previewed or viewed: a manifest that said so would fail."""
+SUGGESTED = _object({"result": _list(_object({"id": TEXT, "name": TEXT, "description": TEXT}))})
 PROPOSAL = _object({"properties": _list(NAMED)}, {"type": {"type": "string"}, "limit": {"type": "integer"}})
 RESULTS = {
     "type": "object",
@@ -123,6 +126,7 @@ PROMISED = {
     "reconciliation-result-batch": RESULTS,
     "data-extension-query": EXTENSION_QUERY,
     "data-extension-response": EXTENSION,
+    "suggest-properties-response": SUGGESTED,
 }
 """By what the specification's are called, of those that there are."""
 

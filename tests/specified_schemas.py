@@ -116,6 +116,7 @@ SPECIFIED: dict[str, dict[str, Any]] = {
         {"ids": _list(TEXT), "properties": _list(_fields({"id": TEXT}, {"settings": {"type": "object"}}))}
     ),
     "data-extension-response": _fields({"meta": _list(COLUMN), "rows": _each(_each(_list(CELL)))}),
+    "suggest-properties-response": _fields({"result": _list(_fields(NAMED, {"description": TEXT}))}),
 }
 """By what the published ones are called."""
 VALIDATORS: dict[str, Any] = {name: jsonschema.Draft7Validator(schema) for name, schema in SPECIFIED.items()}

@@ -56,8 +56,14 @@ def test_the_price_is_seen_then_paid_and_the_column_filled(browser: Browser, tmp
         page.locator("input[bind=input]").last.fill(f"{url}/reconcile/{token}")
         page.get_by_text("Add service", exact=True).first.click()
         page.get_by_text("GEN, with AGE as property").first.wait_for()
+        page.locator("input[name=include][columnname=AGE]").check()  # and nothing is written beside it
+        page.get_by_text("Start reconciling").last.click()
+        page.get_by_text("AGE is missing in this row: send that column along as property AGE").nth(3).wait_for()
+        menu(page, "GEN", "Reconcile", "Start reconciling")
+        page.locator(".recon-dialog-service-selector:has-text('PACAS: MED')").click()
         page.locator("input[name=include][columnname=AGE]").check()
-        page.locator("input[name=property][columnname=AGE]").fill("AGE")
+        page.locator("input[name=property][columnname=AGE]").press_sequentially("y")  # as for years
+        page.locator(".fbs-item:has-text('rows are found by it, with GEN')").click()
         page.get_by_text("Start reconciling").last.click()
         page.get_by_text("Choose new match").nth(2).wait_for()
         menu(page, "GEN", "Edit column", "Add columns from reconciled values")

@@ -77,7 +77,8 @@ def spent(shop: Shop) -> tuple[int, int]:
 def test_it_is_off_unless_it_is_asked_for(open_shop: OpenShop) -> None:
     shop = open_shop()
     with_account(shop.accounts, "refine", role=Role.RECONCILE, credit=1)
-    for path in ("/reconcile/token-of-refine", "/reconcile/token-of-refine/properties"):
+    for path in ("", "/properties", "/columns"):
+        path = f"/reconcile/token-of-refine{path}"
         assert error_of(shop.call("GET", path))[:2] == (404, "not_found")
     assert "access-control-allow-origin" not in shop.call("GET", "/reconcile/token-of-refine").headers
 
@@ -89,7 +90,7 @@ def test_its_tokens_open_nothing_else_and_no_other_token_opens_it(connect: Conne
     assert error_of(shop.quotes(med("male", "51"), who="refine"))[:2] == (403, "forbidden")
     assert error_of(shop.buy("k", med("male", "51", 1), who="refine"))[:2] == (403, "forbidden")
     for who, status in (("ann", 403), ("olga", 403), ("eve", 401), ("nobody", 401)):
-        for path in ("", "/properties"):
+        for path in ("", "/properties", "/columns"):
             assert shop.call("GET", f"/reconcile/token-of-{who}{path}", None).status_code == status
     assert error_of(shop.call("GET", "/reconcile/" + "x" * 1001, None))[0] == 401
 
@@ -136,7 +137,8 @@ def test_pages_of_any_origin_may_call_it_and_nothing_else(connect: Connected) ->
 def test_the_manifest_says_what_there_is_and_offers_no_search(connect: Connected) -> None:
     _, client = connect()
     told = client.manifest()
-    assert not {"suggest", "preview", "view", "feature_view"} & told.keys()
+    assert not {"preview", "view", "feature_view"} & told.keys()
+    assert told["suggest"] == {"property": {"service_url": client.address, "service_path": "/columns"}}  # no entity
     assert [one["id"] for one in told["defaultTypes"]] == [f"{GEN}: MED", f"{AGE}: MED"]
     assert told["extend"]["propose_properties"]["service_url"] == client.address
     level, pay, ceiling = told["extend"]["property_settings"]
@@ -159,6 +161,20 @@ def test_what_is_sold_is_proposed_for_the_rows_that_have_its_columns(connect: Co
     both = [{"id": name, "name": name} for name in ("MED", "DIAG")]
     assert client.properties(type=GEN)["properties"] == both == client.properties(type="other")["properties"]
     assert client.properties(limit=1)["properties"] == both[:1]
+
+
+def test_names_of_columns_are_suggested_as_far_as_the_catalogue_publishes_them(connect: Connected) -> None:
+    _, client = connect(sealed_provider(match={"MED": example.md, "DIAG": "AGE = AGE"}, **TWO_SOLD))
+    of_all = {"GEN": "rows are found by it", "AGE": "rows are found by it", "MED": "is sold", "DIAG": "is sold"}
+    assert client.suggested() == of_all
+    assert [*client.suggested(prefix="ag")] == ["AGE", "DIAG", "GEN", "MED"]
+    assert client.suggested(prefix="years", type=f"{GEN}: MED, DIAG") == {"AGE": "rows are found by it, with GEN"}
+    assert client.suggested(type="AGE") == {} and client.suggested(type="no type of ours") == of_all
+
+
+def test_no_column_is_suggested_that_is_in_the_table_alone(connect: Connected) -> None:
+    _, client = connect()
+    assert client.suggested().keys() == {"GEN", "AGE", "MED"} < set(example.provider.columns)
 
 
 # ---- queries ------------------------------------------------------------------------------------------------------
@@ -187,18 +203,35 @@ def test_a_row_is_found_by_its_match_columns(connect: Connected) -> None:
     assert spent(shop) == (0, 0)
 
 
-def test_what_does_not_say_all_columns_is_about_no_row(connect: Connected) -> None:
-    _, client = connect()
+def test_what_does_not_say_all_columns_is_about_no_row_and_says_so(connect: Connected) -> None:
+    """OpenRefine shows candidates and nothing else, so the one that is shown is what is missing."""
+    shop, client = connect()
     told = client.queries(
         no_type={"query": "male", "properties": [{"pid": "AGE", "v": "51"}]},
         guessed={"query": "male", "limit": 3},
         unknown_type=row("male", "51") | {"type": "person"},
+        other_name={"query": "male", "type": GEN, "properties": [{"pid": "years", "v": "51"}]},
         blank=row("male", ""),
         two_values=row("male", ["51", "52"]),
         nothing={"query": "", "type": GEN, "properties": [{"pid": "AGE", "v": "51"}]},
         none_wanted=row("male", "51", limit=0),
     )
-    assert all(found == [] for found in told.values()), told
+    assert told.pop("none_wanted") == []
+    said = {key: one["name"] for key, (one,) in told.items()}
+    choose = f"choose a type to reconcile against, such as {GEN}: MED"
+    assert said.pop("no_type") == said.pop("guessed") == said.pop("unknown_type") == choose
+    assert said.pop("nothing") == "GEN is missing in this row: send that column along as property GEN"
+    lacking = "AGE is missing in this row: send that column along as property AGE"
+    assert said == dict.fromkeys(("other_name", "blank", "two_values"), lacking)
+    assert {(one["match"], one["score"]) for (one,) in told.values()} == {(False, 100)}
+    bought = client.extend([one["id"] for (one,) in told.values()], paid("MED"))
+    assert {row["MED"] for row in bought.values()} == {None} and spent(shop) == (0, 0)
+
+
+def test_all_columns_that_are_missing_are_named(connect: Connected) -> None:
+    _, client = connect(sealed_provider(match={"MED": "GEN = GEN, AGE = AGE, ZIP = ZIP"}))
+    (told,) = client.queries(q={"query": "male", "type": "GEN, with AGE and ZIP as properties"})["q"]
+    assert told["name"] == "AGE and ZIP are missing in this row: send them along as properties"
 
 
 def test_one_column_that_is_all_needs_no_type(connect: Connected) -> None:
@@ -209,7 +242,8 @@ def test_one_column_that_is_all_needs_no_type(connect: Connected) -> None:
 def test_a_text_whose_column_nobody_knows_hides_no_type(connect: Connected) -> None:
     """OpenRefine asks about texts alone, and shows no types but those of what it is answered."""
     _, client = connect(sealed_provider(match={"MED": example.md, "DIAG": "AGE = AGE"}, **TWO_SOLD))
-    assert client.queries(q={"query": "51", "limit": 3})["q"] == []
+    (told,) = client.queries(q={"query": "51", "limit": 3})["q"]
+    assert told["type"] == []
     told = client.queries(short={"query": "51", "type": "AGE"}, shown={"query": "51", "type": "AGE: DIAG"})
     assert len(told["short"]) == 1 and told["short"] == told["shown"]
 

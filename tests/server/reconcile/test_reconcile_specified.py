@@ -80,6 +80,7 @@ KNOWN: dict[str, list[Any]] = {
             "rows": {"y": {"x": CELLS}},
         }
     ],
+    "suggest-properties-response": [{"result": [{"id": "x", "name": "x", "description": "x"}]}],
 }
 """One of each kind that says all that may be said."""
 ODD: list[Any] = [None, True, 0, -1, 2.5, "", "0.2", "any", "é\n", [], {}, [{}], {"id": "x"}, {"str": "x"}, ["0.2"]]
@@ -108,6 +109,7 @@ def documents(client: ReconcileClient) -> dict[str, list[Any]]:
         "reconciliation-result-batch": [client.send(data={"queries": json.dumps(QUERIES)}).json()],
         "data-extension-query": extensions,
         "data-extension-response": [client.send(data={"extend": json.dumps(sent)}).json() for sent in extensions],
+        "suggest-properties-response": [client.send("GET", "/columns").json()],
     }
 
 

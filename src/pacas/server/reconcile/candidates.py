@@ -3,11 +3,15 @@
 Where refusals say why, a tuple that finds nothing has no candidate, and one that finds more than can be answered from
 is no certain match. Where they do not, every tuple is a candidate, found or not: what `queries` told besides would be
 told for free.
+
+A query that lacks columns finds nobody, and OpenRefine shows no error, nor anything else than candidates. So its one
+candidate, which is no match, is called as what is lacking. Its score is that of a match: the facet of scores that
+OpenRefine adds keeps its range, and would hide the matches when it is done again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from pydantic_core import to_json
@@ -23,6 +27,8 @@ from pacas.server.trading.answer_writers import padded
 
 Tried = tuple[RowType, dict[str, str], str]
 """A tuple, the type it is of, and what its candidate is called: as the cell, for OpenRefine writes it there."""
+SURE = 100
+"""The score of a match."""
 PART = 100
 """Results after which others may come in between."""
 _NOT_FOUND = (refused(Reason.NO_MATCH), refused(Reason.AMBIGUOUS))
@@ -46,13 +52,33 @@ class Candidates:
         for key, some in tried.items():
             if len(told) % PART == PART - 1:
                 yield
-            told.append(b"%b:%b" % (to_json(key), self._result([(one, next(found)) for one in some])))
+            result = self._result([(one, next(found)) for one in some]) if some else self._hint(asked[key])
+            told.append(b"%b:%b" % (to_json(key), result))
         return b"{%b}" % b",".join(told)
 
     def _tried(self, asked: AskedRow) -> list[Tried]:
         asked = replace(asked, given=self._names.of(asked.given))
         pairs = ((type_, type_.row(asked)) for type_ in types_of(asked, self.types))
-        return [(type_, row, asked.text or _text(row)) for type_, row in pairs if row is not None][: asked.limit]
+        whole = [(type_, row) for type_, row in pairs if len(row) == len(type_.columns)]
+        return [(type_, row, asked.text or _text(row)) for type_, row in whole][: asked.limit]
+
+    def _hint(self, asked: AskedRow) -> bytes:
+        """What a query lacks that is about no row: a column, or a type."""
+        asked = replace(asked, given=self._names.of(asked.given))
+        types = types_of(asked, self.types)
+        if asked.limit == 0:
+            return _document([])
+        if types:
+            row = types[0].row(asked)
+            lacking = [column for column in types[0].columns if column not in row]
+            one = len(lacking) == 1
+            said = f"{' and '.join(lacking)} {'is' if one else 'are'} missing in this row: "
+            name = said + (
+                f"send that column along as property {lacking[0]}" if one else "send them along as properties"
+            )
+        else:
+            row, name = {}, f"choose a type to reconcile against, such as {self.types[0].id}"
+        return _document([_candidate(self._ids.of(row), name, name, types[:1], False, SURE)])
 
     def _found(self, tried: list[Tried], buyer: str) -> Parts[list[bool | None]]:
         """Of each tuple: whether it finds rows that can be answered from; None, if it finds none at all."""
@@ -81,16 +107,14 @@ class Candidates:
 
     def _candidate(self, tried: Tried, is_sure: bool) -> bytes:
         type_, row, name = tried
-        return to_json(
-            {
-                "id": self._ids.of(row),
-                "name": name,
-                "description": _text(row),
-                "type": [type_.as_json()],
-                "score": 100 if is_sure else 50,  # as long as what it goes with
-                "match": is_sure,
-            }
-        )
+        return _candidate(
+            self._ids.of(row), name, _text(row), [type_], is_sure, SURE if is_sure else 50
+        )  # of one length
+
+
+def _candidate(id_: str, name: str, text: str, types: Sequence[RowType], is_sure: bool, score: int) -> bytes:
+    told = {"id": id_, "name": name, "description": text, "type": [one.as_json() for one in types]}
+    return to_json({**told, "score": score, "match": is_sure})
 
 
 def _text(row: Mapping[str, str]) -> str:

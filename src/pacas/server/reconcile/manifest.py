@@ -1,6 +1,8 @@
 """What the service says of itself: its types, what it sells, and the settings with which that is bought.
 
 No entity is suggested, previewed, viewed or searched for: whoever could list rows would know who is in the relation.
+Names of columns are, which the catalogue publishes: OpenRefine sends a column along only as a property that its user
+has named, and from 3.8 on only as one that was suggested.
 """
 
 from __future__ import annotations
@@ -8,12 +10,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pacas.core.normal_text import normal_text
 from pacas.protocol.messages import Offer
 from pacas.server.reconcile.asked import FINEST, MOST_BOUGHT
 from pacas.server.reconcile.row_types import RowType
 
 VERSION = "0.2"
 PROPERTIES = "/properties"
+COLUMNS = "/columns"
 MOST_QUERIES = 1000
 """Queries of a call that clients are told to send at most: more would keep people waiting for a first answer."""
 
@@ -30,6 +34,7 @@ def manifest(
         "schemaSpace": f"urn:pacas:{key_id}:column",
         "batchSize": max(1, min(most // each, MOST_QUERIES)),
         "defaultTypes": [type_.as_json() for type_ in types],
+        "suggest": {"property": {"service_url": address, "service_path": COLUMNS}},
         "extend": {
             "propose_properties": {"service_url": address, "service_path": PROPERTIES},
             "property_settings": _settings(max(offer.hierarchy.height for offer in offers.values())),
@@ -75,3 +80,22 @@ def proposal(type_id: str, types: Sequence[RowType], offers: Mapping[str, Offer]
     found = next((one.sold for one in types if one.is_named(type_id)), tuple(offers))
     told = {"properties": [{"id": name, "name": name} for name in found[:limit]]}
     return {**({"type": type_id} if type_id else {}), **({} if limit is None else {"limit": limit}), **told}
+
+
+def suggested_columns(
+    typed: str, type_id: str, types: Sequence[RowType], offers: Mapping[str, Offer]
+) -> dict[str, Any]:
+    """All columns there are to name, those first that begin with what was typed, or have it in them.
+
+    Of rows of a type, those that come as its properties; where no type is told, what is sold besides: OpenRefine asks
+    the same when columns are to be added.
+    """
+    type_ = next((one for one in types if one.is_named(type_id)), None)
+    if type_ is not None:
+        named = dict.fromkeys(type_.others, f"rows are found by it, with {type_.key}")
+    else:
+        named = {column: "rows are found by it" for one in types for column in one.columns}
+        named |= {name: "is sold" for name in offers if name not in named}
+    start = normal_text(typed)
+    kept = sorted(named, key=lambda name: (not normal_text(name).startswith(start), start not in normal_text(name)))
+    return {"result": [{"id": name, "name": name, "description": named[name]} for name in kept]}

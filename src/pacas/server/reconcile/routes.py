@@ -26,7 +26,7 @@ from pacas.server.openapi import WireRoute
 from pacas.server.reconcile.asked import AskedRow, Extension, read_extension, read_queries
 from pacas.server.reconcile.candidates import Candidates
 from pacas.server.reconcile.extending import Extending
-from pacas.server.reconcile.manifest import PROPERTIES, manifest, proposal
+from pacas.server.reconcile.manifest import COLUMNS, PROPERTIES, manifest, proposal, suggested_columns
 from pacas.server.reconcile.row_ids import RowIds
 from pacas.server.service import Service
 from pacas.wire.shapes.base import JSON
@@ -71,7 +71,8 @@ class ReconcileRoutes:
             *(WireRoute("GET", path, self.manifest) for path in here),
             *(WireRoute("POST", path, self.ask) for path in here),
             WireRoute("GET", PATH + PROPERTIES, self.properties),
-            *(WireRoute("OPTIONS", path, _preflight) for path in (*here, PATH + PROPERTIES)),
+            WireRoute("GET", PATH + COLUMNS, self.columns),
+            *(WireRoute("OPTIONS", path, _preflight) for path in (*here, PATH + PROPERTIES, PATH + COLUMNS)),
         ]
 
     async def manifest(self, call: HttpCall) -> Response:
@@ -88,6 +89,11 @@ class ReconcileRoutes:
         limit = call.query("limit", "")
         most = int(limit) if limit.isdecimal() and limit.isascii() and len(limit) < 10 else None
         return _json(to_json(proposal(call.query("type", ""), self._candidates.types, self._offers, most)))
+
+    async def columns(self, call: HttpCall) -> Response:
+        await self._account(call)
+        typed, type_id = call.query("prefix", ""), call.query("type", "")
+        return _json(to_json(suggested_columns(typed, type_id, self._candidates.types, self._offers)))
 
     async def ask(self, call: HttpCall) -> Response:
         """`queries` or `extend`, in a form."""

@@ -35,8 +35,13 @@ class RowType:
         """
         return f"{self._cells()}: {', '.join(self.sold)[:LONGEST_LIST]}"
 
+    @property
+    def others(self) -> tuple[str, ...]:
+        """The columns that come as properties."""
+        return tuple(column for column in self.columns if column != self.key)
+
     def _cells(self) -> str:
-        others = [column for column in self.columns if column != self.key]
+        others = self.others
         if not others:
             return self.key
         return f"{self.key}, with {' and '.join(others)} as propert{'y' if len(others) == 1 else 'ies'}"
@@ -48,10 +53,10 @@ class RowType:
         """Whether a type is this one; what is sold may be left out, or have been something else by then."""
         return name == self._cells() or name.startswith(f"{self._cells()}: ")
 
-    def row(self, asked: AskedRow) -> dict[str, str] | None:
-        """The tuple that a query is about; None unless it has all columns. What is given by name goes first."""
+    def row(self, asked: AskedRow) -> dict[str, str]:
+        """The tuple that a query is about, as far as it is told. What is given by name goes first."""
         values = {self.key: asked.text} | {c: asked.given[c] for c in self.columns if c in asked.given}
-        return values if len(values) == len(self.columns) and all(values.values()) else None
+        return {column: value for column, value in values.items() if value}
 
 
 class ColumnNames:
