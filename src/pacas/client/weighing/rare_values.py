@@ -16,7 +16,7 @@ import numpy as np
 
 from pacas.client.weighed_groups.belief import Belief
 from pacas.client.weighed_groups.weighed_column import WeighedColumn
-from pacas.client.weighed_rows.slips import CUTOFF, slip_chances
+from pacas.client.weighed_rows.slips import CUTOFF, is_another_number, slip_chances
 from pacas.client.weighing.model import Model
 from pacas.core.distance import Floats
 from pacas.core.hierarchy import Mask
@@ -46,6 +46,19 @@ class RareCells:
     chance: Floats
 
 
+def likelier(one: Mapping[str, RareCells], other: Mapping[str, RareCells]) -> dict[str, RareCells]:
+    """The cells of both; of one that is in both, what is likelier."""
+    found = dict(one)
+    for name, more in other.items():
+        mine = found.get(name, NONE)
+        rows, meant = np.concatenate([mine.rows, more.rows]), np.concatenate([mine.meant, more.meant])
+        chance = np.concatenate([mine.chance, more.chance])
+        order = np.lexsort((-chance, rows))
+        first = order[np.flatnonzero(np.diff(rows[order], prepend=-1))]
+        found[name] = RareCells(rows[first], meant[first], chance[first])
+    return found
+
+
 NONE = RareCells(NO_ROWS, NO_ROWS, np.empty(0))
 
 
@@ -66,9 +79,10 @@ class RareValues:
     def _weighed(self, name: str) -> RareCells:
         model, slips, column = self._model, self._found[name], self._model.columns[name]
         of, meant, chance, by_chance = slips.of, slips.meant, slips.chance, slips.by_chance
-        if not self._further:
-            agree = ~_would_contradict(model, name, slips.rows[of], meant)
-            of, meant, chance, by_chance = of[agree], meant[agree], chance[agree], by_chance[agree]
+        agree = ~_would_contradict(model, name, slips.rows[of], meant)
+        if self._further:
+            agree |= ~slips.number
+        of, meant, chance, by_chance = of[agree], meant[agree], chance[agree], by_chance[agree]
         if not len(of):
             return NONE
         some, of = np.unique(of, return_inverse=True)
@@ -92,6 +106,8 @@ class _Slips:
     chance: Floats
     by_chance: Floats
     """How much likelier a value that is none is as near to another one than a slip is."""
+    number: Mask
+    """Is it a number instead of another? Then the row must stand alone, and agree: nothing else says what was meant."""
 
 
 def _slips(model: Model, name: str, further: bool) -> _Slips | None:
@@ -100,9 +116,10 @@ def _slips(model: Model, name: str, further: bool) -> _Slips | None:
     order = values[np.argsort(-column.frequency[values], kind="stable")]
     rare = order[column.frequency[order] <= RARE]
     rows = np.flatnonzero(np.isin(column.codes, rare))
+    unknown = ~column.known[column.codes[rows]]
+    alone = _alone(model, name, rows) | (unknown & _alone_with(model, name, rows))
     if not further:
-        unknown = ~column.known[column.codes[rows]]
-        rows = rows[_alone(model, name, rows) | (unknown & _alone_with(model, name, rows))]
+        rows, alone = rows[alone], alone[alone]
         rare = rare[np.isin(rare, column.codes[rows])]
     rare, frequent = rare[:MOST_VALUES], order[column.frequency[order] >= TIMES][:MOST_VALUES]
     if not len(rare) or not len(frequent):
@@ -110,7 +127,10 @@ def _slips(model: Model, name: str, further: bool) -> _Slips | None:
     of, meant, chance = _per_row(column.codes[rows], *_near(column, rare, frequent))
     if not len(of):
         return None
-    return _Slips(rows, of, meant, chance, _by_chance(column, frequent, chance))
+    number = is_another_number(column, column.codes[rows[of]], meant)
+    kept = alone[of] | ~number
+    of, meant, chance, number = of[kept], meant[kept], chance[kept], number[kept]
+    return _Slips(rows, of, meant, chance, _by_chance(column, frequent, chance), number)
 
 
 def _alone(model: Model, name: str, rows: Ints) -> Mask:

@@ -15,7 +15,8 @@ from pacas.client.weighed_groups.left_side import LeftSide
 from pacas.client.weighed_groups.source_trust import Said
 from pacas.client.weighing.decision import decide
 from pacas.client.weighing.model import Model
-from pacas.client.weighing.rare_values import RareValues
+from pacas.client.weighing.rare_values import RareValues, likelier
+from pacas.client.weighing.soft_dependencies import soft_cells
 from pacas.client.weighing.wishes import Wish, Wishes
 from pacas.core.histogram import Ints
 from pacas.engine.codes import CodedColumn
@@ -57,7 +58,7 @@ class Shopping:
     ) -> None:
         """`modelled` is what the table says of itself. `held` are the rows that are weighed, or None if all are."""
         self._modelled, self._buyer, self._careful = modelled, buyer, careful
-        self._columns, self._held, self._further = columns, held, look_further
+        self._columns, self.held, self._further = columns, held, look_further
         self._told: list[tuple[str, int, int, Said | None]] = []
         """What the model was told."""
         self._believe()
@@ -88,6 +89,7 @@ class Shopping:
         """Weigh what the table says of itself, and by that all that was told."""
         self.model = self._modelled()
         self._rare_values = RareValues(self.model, further=self._further)
+        self._soft = soft_cells(self.model) if self._further and self.held is None else {}
         self._texts = {name: Texts(self._columns[name]) for name in self._buyer.columns}
         for told in self._told:
             self.model.tell(*told)
@@ -157,7 +159,7 @@ class Shopping:
         request = Request({c: self._texts[c][wish.row] for c in offer.columns}, wish.attribute, wish.level)
         choice = Choice(request, self._row(wish.row), wish.price)
         question = self._question(wish.attribute, wish.row, choice, wish.provider)
-        places = question.rows if self._held is None else np.searchsorted(self._held, question.rows)
+        places = question.rows if self.held is None else np.searchsorted(self.held, question.rows)
         self._wished.append((wish, places))
         return question
 
@@ -276,14 +278,14 @@ class Shopping:
         for side in self._sides(attribute):
             if (group := int(side.group[place])) >= 0:
                 members = side.members.one(group)
-                return members if self._held is None else self._held[members]
+                return members if self.held is None else self.held[members]
         return np.array([self._row(place)])
 
     def _sides(self, attribute: str) -> Iterator[LeftSide]:
         return (belief.side for belief in self.model.beliefs if belief.fd.rhs == attribute)
 
     def _record(self) -> None:
-        self.rare = self._rare_values.cells()
+        self.rare = likelier(self._rare_values.cells(), self._soft)
         self.decided = decide(self.model, self._careful, self.rare)
         self.stages.append({name: (w.rows[w.written], w.node[w.written]) for name, w in self.decided.items()})
         self.expected.append((self._buyer.spent, sum(weighed.expected for weighed in self.decided.values())))
@@ -291,10 +293,10 @@ class Shopping:
         self.promised.append((spent, min(error, self.expected[-1][1])))
 
     def _row(self, place: int) -> int:
-        return place if self._held is None else int(self._held[place])
+        return place if self.held is None else int(self.held[place])
 
     def _place(self, row: int) -> int:
-        return row if self._held is None else int(np.searchsorted(self._held, row))
+        return row if self.held is None else int(np.searchsorted(self.held, row))
 
 
 UNKNOWN_VALUE = "unknown_value"

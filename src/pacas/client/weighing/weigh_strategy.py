@@ -47,7 +47,7 @@ class WeighStrategy:
     """How careful to be: the least probability of a repair that nothing was bought for."""
 
     def __init__(self, careful: float, *, look_further: bool = False) -> None:
-        """`look_further`: weigh also what no dependency contradicts, rare values beside frequent ones."""
+        """`look_further`: weigh also what no dependency contradicts: rare values, and what its row makes improbable."""
         self.careful, self.look_further = careful, look_further
 
     def clean(self, task: Task) -> Outcome:
@@ -57,19 +57,19 @@ class WeighStrategy:
             panel = task.buyer.summary({}) if isinstance(task.buyer, PanelPurchaser) else None
             return Outcome((), (), 0, 0, weighing=nothing, panel=panel)
         columns, held = _weighed_rows(task, found)
-        modelled = partial(_modelled, task, columns, held)
+        modelled = partial(_modelled, task, columns, held, further=self.look_further)
         shopping = Shopping(modelled, task.buyer, columns, held, self.careful, look_further=self.look_further)
         spend(shopping, task.buyer)
         shopping.finish()
         return _Outcome(task, shopping, columns, held, self.careful).told(found)
 
 
-def _modelled(task: Task, columns: Mapping[str, CodedColumn], held: Ints | None) -> Model:
+def _modelled(task: Task, columns: Mapping[str, CodedColumn], held: Ints | None, *, further: bool) -> Model:
     """What is believed before anybody is asked, by what is offered now: somebody may come later."""
     offers = {name: offered.offer for name, offered in task.buyer.offers.items()}
     trees = {**{name: offer.hierarchy for name, offer in offers.items()}, **task.hierarchies}
     match_columns = {name: offer.columns for name, offer in offers.items()}
-    return Model(task.fds, columns, trees, match_columns, _places(task.named, held))
+    return Model(task.fds, columns, trees, match_columns, _places(task.named, held), further=further)
 
 
 def _weighed_rows(task: Task, found: Check) -> tuple[Mapping[str, CodedColumn], Ints | None]:
@@ -108,7 +108,7 @@ class _Outcome:
 
     def told(self, found: Check) -> Outcome:
         task = self._task
-        repairs = [repair for name in task.used if name in self._decided for repair in self._repairs(name)]
+        repairs = [repair for name in task.source.columns if name in self._decided for repair in self._repairs(name)]
         changes = net_changes(repairs, task.source.columns)
         cells = {a: NewCells(c.rows, c.new) for a, c in changes.items()}
         after = found
@@ -226,7 +226,7 @@ class _Outcome:
             tuple(self._shopping.expected),
             self._stage,
             tuple(self._shopping.promised),
-            partial(_explained, self._model, self._held),
+            partial(_explained, self._shopping),
         )
 
     def _vote(self) -> dict[str, Changes]:
@@ -271,11 +271,12 @@ class _Outcome:
         return places if self._held is None else self._held[places]
 
 
-def _explained(model: Model, held: Ints | None, row: int, attribute: str) -> list[WeighedExplanation]:
+def _explained(shopping: Shopping, row: int, attribute: str) -> list[WeighedExplanation]:
+    model, held = shopping.model, shopping.held
     if attribute not in model.columns:
         return []
     if held is None:
-        return explanations(model, row, attribute)
+        return explanations(model, shopping.rare, row, attribute)
     place = int(np.searchsorted(held, row))
     there = place < len(held) and int(held[place]) == row
-    return explanations(model, place, attribute) if there else []
+    return explanations(model, shopping.rare, place, attribute) if there else []
