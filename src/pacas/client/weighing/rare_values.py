@@ -46,13 +46,13 @@ class RareCells:
     chance: Floats
 
 
-def likelier(one: Mapping[str, RareCells], other: Mapping[str, RareCells]) -> dict[str, RareCells]:
-    """The cells of both; of one that is in both, what is likelier."""
-    found = dict(one)
-    for name, more in other.items():
-        mine = found.get(name, NONE)
-        rows, meant = np.concatenate([mine.rows, more.rows]), np.concatenate([mine.meant, more.meant])
-        chance = np.concatenate([mine.chance, more.chance])
+def likelier(*several: Mapping[str, RareCells]) -> dict[str, RareCells]:
+    """The cells of all; of one that is in several, what is likeliest."""
+    found: dict[str, RareCells] = {}
+    for name in dict.fromkeys(name for one in several for name in one):
+        parts = [one[name] for one in several if name in one]
+        rows, meant = np.concatenate([p.rows for p in parts]), np.concatenate([p.meant for p in parts])
+        chance = np.concatenate([p.chance for p in parts])
         order = np.lexsort((-chance, rows))
         first = order[np.flatnonzero(np.diff(rows[order], prepend=-1))]
         found[name] = RareCells(rows[first], meant[first], chance[first])
@@ -79,10 +79,9 @@ class RareValues:
     def _weighed(self, name: str) -> RareCells:
         model, slips, column = self._model, self._found[name], self._model.columns[name]
         of, meant, chance, by_chance = slips.of, slips.meant, slips.chance, slips.by_chance
-        agree = ~_would_contradict(model, name, slips.rows[of], meant)
-        if self._further:
-            agree |= ~slips.number
-        of, meant, chance, by_chance = of[agree], meant[agree], chance[agree], by_chance[agree]
+        if not self._further:
+            agree = ~_would_contradict(model, name, slips.rows[of], meant)
+            of, meant, chance, by_chance = of[agree], meant[agree], chance[agree], by_chance[agree]
         if not len(of):
             return NONE
         some, of = np.unique(of, return_inverse=True)
@@ -106,8 +105,6 @@ class _Slips:
     chance: Floats
     by_chance: Floats
     """How much likelier a value that is none is as near to another one than a slip is."""
-    number: Mask
-    """Is it a number instead of another? Then the row must stand alone, and agree: nothing else says what was meant."""
 
 
 def _slips(model: Model, name: str, further: bool) -> _Slips | None:
@@ -116,21 +113,21 @@ def _slips(model: Model, name: str, further: bool) -> _Slips | None:
     order = values[np.argsort(-column.frequency[values], kind="stable")]
     rare = order[column.frequency[order] <= RARE]
     rows = np.flatnonzero(np.isin(column.codes, rare))
-    unknown = ~column.known[column.codes[rows]]
-    alone = _alone(model, name, rows) | (unknown & _alone_with(model, name, rows))
     if not further:
-        rows, alone = rows[alone], alone[alone]
+        unknown = ~column.known[column.codes[rows]]
+        rows = rows[_alone(model, name, rows) | (unknown & _alone_with(model, name, rows))]
         rare = rare[np.isin(rare, column.codes[rows])]
     rare, frequent = rare[:MOST_VALUES], order[column.frequency[order] >= TIMES][:MOST_VALUES]
     if not len(rare) or not len(frequent):
         return None
-    of, meant, chance = _per_row(column.codes[rows], *_near(column, rare, frequent))
+    shown, meant, chance = _near(column, rare, frequent)
+    if further:  # nothing need agree, and so say that another number was meant
+        a_slip = ~is_another_number(column, shown, meant)
+        shown, meant, chance = shown[a_slip], meant[a_slip], chance[a_slip]
+    of, meant, chance = _per_row(column.codes[rows], shown, meant, chance)
     if not len(of):
         return None
-    number = is_another_number(column, column.codes[rows[of]], meant)
-    kept = alone[of] | ~number
-    of, meant, chance, number = of[kept], meant[kept], chance[kept], number[kept]
-    return _Slips(rows, of, meant, chance, _by_chance(column, frequent, chance), number)
+    return _Slips(rows, of, meant, chance, _by_chance(column, frequent, chance))
 
 
 def _alone(model: Model, name: str, rows: Ints) -> Mask:

@@ -88,7 +88,9 @@ class Shopping:
     def _believe(self) -> None:
         """Weigh what the table says of itself, and by that all that was told."""
         self.model = self._modelled()
-        self._rare_values = RareValues(self.model, further=self._further)
+        is_violated = any(belief.violated.any() for belief in self.model.beliefs)
+        looks = [*([False] if is_violated or not self._further else []), *([True] if self._further else [])]
+        self._rare_values = [RareValues(self.model, further=further) for further in looks]
         self._soft = soft_cells(self.model) if self._further and self.held is None else {}
         self._texts = {name: Texts(self._columns[name]) for name in self._buyer.columns}
         for told in self._told:
@@ -285,7 +287,7 @@ class Shopping:
         return (belief.side for belief in self.model.beliefs if belief.fd.rhs == attribute)
 
     def _record(self) -> None:
-        self.rare = likelier(self._rare_values.cells(), self._soft)
+        self.rare = likelier(*(values.cells() for values in self._rare_values), self._soft)
         self.decided = decide(self.model, self._careful, self.rare)
         self.stages.append({name: (w.rows[w.written], w.node[w.written]) for name, w in self.decided.items()})
         self.expected.append((self._buyer.spent, sum(weighed.expected for weighed in self.decided.values())))
