@@ -65,7 +65,8 @@ where it was. The directory then holds `report.html`, the plots, and one tidy ta
 - **Three clients.** *replace*, as in the paper: the bought value is written over the whole class. *refine*: if cells of
   the class lie below the bought value, the most frequent of them is written. *weigh*: what may be wrong is weighed by
   the client's own evidence, left sides too, and bought for where that pays. Beside them *no purchase*, a free vote in
-  each class, and PrivateClean; a line that knows nothing of what is varied is level.
+  each class, and PrivateClean; a line that knows nothing of what is varied is level, and one far above all others is
+  said in words. In [unseen](#unseen) *weigh* also looks further, at what breaks no dependency, in all columns.
 - **What no dependency sees**: wrong cells whose tuples are in no violation of a dependency that names their attribute.
   Their part of the error is a dotted line; whoever looks at dependencies alone cannot come below it.
 - **Repair error** is δ against the truth, summed over the cells, or divided by that of the dirty table: 1 is where the

@@ -159,3 +159,14 @@ def test_what_is_in_doubt_is_bought_where_it_is_sold() -> None:
 def test_only_a_client_that_weighs_looks_further() -> None:
     with pytest.raises(InputError, match="look further: only the strategy that weighs does"):
         SafeClean("town -> county", 1, strategy="paper", look_further=True)
+
+
+def test_what_is_found_without_looking_further_is_found_with_it() -> None:
+    """A number is no slip for another one, unless the row then agrees with a group."""
+    table = with_a_conflict(towns(Manhattan="Manhatan")).table
+    rows = [("Area 51 north", "Lincoln")] * EACH + [("Area 52 north", "Lincoln"), ("Area 54 north", "Erie")]
+    more = pa.table({"id": [f"x{i}" for i in range(len(rows))], "town": [t for t, _ in rows],
+                     "county": [c for _, c in rows]})  # fmt: skip
+    dirty = Relation(pa.concat_tables([table, more]))
+    for further in (False, True):
+        assert written(cleaned(dirty, look_further=further))[-2:] == ["Area 51 north", "Area 54 north"]

@@ -15,7 +15,6 @@ from pacas.experiments.evaluation import EvaluationPlan, evaluate
 from pacas.experiments.runs import figures
 from pacas.experiments.runs.figures import (
     FIGURES,
-    GROUPS,
     REAL_DATA,
     SCALES,
     SYNTHETIC_DATA,
@@ -181,6 +180,20 @@ def test_weighing_is_shown_from_no_money_on_and_beside_all_kinds_of_errors() -> 
     assert find_figures("weighing", SEALED)[0].varied["quotes"] == (SEALED,)
 
 
+EVERYWHERE = {"refine", "weigh", "no_purchase", "private_clean"}
+
+
+@pytest.mark.parametrize("name", [name for name in FIGURES if name not in ("declined", "modules")])
+def test_both_strategies_a_vote_and_private_clean_are_in_every_figure_of_errors(name: str) -> None:
+    """Wherever there is a data set, a kind of errors and a rate; the dirty table is drawn by what is shown."""
+    of_each: dict[tuple[object, ...], set[str]] = {}
+    for setting in FIGURES[name].settings(REAL_DATA, SCALES["small"]):
+        dirty = (setting.dataset, setting.rows, setting.seed, setting.side, setting.error_rate, setting.random_rate)
+        of_each.setdefault(dirty, set()).add(setting.method)
+    assert all(found >= EVERYWHERE for found in of_each.values())
+    assert ("weigh_further" in set.union(*of_each.values())) is (name in ("unseen", "baselines"))
+
+
 def test_kinds_rates_budgets_and_seeds_are_crossed_beside_a_vote_and_refine() -> None:
     (crossed,) = find_figures("crossed")
     asked: dict[tuple[object, ...], set[tuple[str, float | None]]] = {}
@@ -190,29 +203,9 @@ def test_kinds_rates_budgets_and_seeds_are_crossed_beside_a_vote_and_refine() ->
     sides, rates = ("rhs", "lhs", "both", "overwritten"), (0.05, 0.1, 0.2, 0.3)
     assert set(asked) == set(product(REAL_DATA.all, sides, rates, crossed.seeds))
     budgets = (0.0, 0.02, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0)
-    of_each = {("no_purchase", None), *((method, budget) for method in ("refine", "weigh") for budget in budgets)}
+    of_each: set[tuple[str, float | None]] = {("no_purchase", None), ("private_clean", None)}
+    of_each |= {*((method, budget) for method in ("refine", "weigh") for budget in budgets)}
     assert all(found == of_each for found in asked.values())
-
-
-def test_all_who_clean_are_in_every_figure_that_compares_their_errors() -> None:
-    """But where it is about the paper's client alone, or an axis would have to be as long as PrivateClean's errors.
-
-    `sealed` compares quotes, and those of several providers who sells; not who cleans. `crossed` has those alone that
-    weighing must not be above.
-    """
-    others = ("sealed", "crossed", *GROUPS["several"])
-    for figure in (figure for name, figure in FIGURES.items() if name not in others):
-        methods = {setting.method for setting in figure.settings(SYNTHETIC_DATA, SCALES["small"])}
-        if {"error", "relative_error"} & set(figure.shows):
-            assert {"replace", "refine"} <= methods, figure.name
-        if "relative_error" in figure.shows and figure.name != "allocation":
-            assert {"weigh", "no_purchase"} <= methods, figure.name
-        if figure.drawn is figures.Drawn.LINES and "relative_error" in figure.shows and figure.x in BUYERS:
-            assert "private_clean" in methods or figure.name == "allocation", figure.name
-
-
-BUYERS = ("budget", "per_cell", "k", "level", "max_level", "quasi_identifiers")
-"""Parameters that only those know who buy."""
 
 
 def test_the_papers_parameters_are_varied_as_in_its_table() -> None:

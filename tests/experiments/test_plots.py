@@ -163,6 +163,20 @@ def test_what_the_parameter_does_not_touch_is_level_and_said_where_it_is_above_t
     assert panel.get_ylim()[1] < 2 and [text.get_text() for text in panel.texts] == ["PrivateClean 20 ↑"]
 
 
+def test_who_is_shown_for_comparison_and_lies_far_above_does_not_stretch_the_axis() -> None:
+    panel = sheet_of("errors", all_runs("errors")).axes[0]
+    above = named(panel, "PrivateClean").get_ydata()
+    assert min(above) > panel.get_ylim()[1] and [text.get_text()[:13] for text in panel.texts] == ["PrivateClean "]
+    own = sheet_of("privateclean", all_runs("privateclean")).axes[0]
+    assert max(named(own, "PrivateClean").get_ydata()) < own.get_ylim()[1]
+
+
+def test_among_bars_who_buys_nothing_is_level_whoever_sells() -> None:
+    panel = sheet_of("panel", all_runs("panel")).axes[0]
+    assert set(named(panel, "no purchase").get_ydata()) == {pytest.approx(0.495)}
+    assert [text.get_text() for text in panel.texts] == ["PrivateClean 20 ↑"]
+
+
 def test_each_kind_of_errors_has_panels_of_its_own() -> None:
     runs = all_runs("left", keep=lambda s: s.side == "lhs" or s.budget < 0.5)
     panels = sheet_of("left", runs).axes

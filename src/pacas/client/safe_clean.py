@@ -62,9 +62,9 @@ class SafeClean:
     them, pandera's failure cases, or Great Expectations' validation result. `columns` are those that the provider calls
     by other names: the client's name, and the provider's, or None for one that only looks like the provider's.
 
-    `strategy` is "weigh" (D14), which is as `careful` as it is told, and may `look_further` than dependencies do, at
-    rare values beside frequent ones; or "paper", whose are `allocation`, `prefer`,
-    `repair` and `rounds`: who gives one of these need not name it.
+    `strategy` is "weigh" (D14), which is as `careful` as it is told, and may `look_further` than dependencies do: in
+    all columns, at rare values beside frequent ones and at what the row makes improbable; or "paper", whose are
+    `allocation`, `prefer`, `repair` and `rounds`: who gives one of these need not name it.
     """
 
     def __init__(
@@ -221,11 +221,14 @@ class SafeClean:
         return in_own_names(marketplace, self.columns).catalogue()
 
     def wanted(self, catalogue: Mapping[str, Offer], source: Source) -> set[str]:
-        """The attributes that may be bought: right sides, named cells, and, where it weighs, left sides, too."""
+        """The attributes that may be bought: right sides and named cells; where it weighs, left sides, too.
+
+        Whoever looks further may buy any.
+        """
         wanted = {fd.rhs for fd in self.fds} | self._found.attributes
         if self.strategy == WEIGH:
-            lefts = {a for fd in self.fds for a in fd.lhs} & {*catalogue}
-            wanted |= {a for a in lefts if all(c in source.columns for c in catalogue[a].columns)}
+            more = {*source.columns} if "look_further" in self.choices else {a for fd in self.fds for a in fd.lhs}
+            wanted |= {a for a in more & {*catalogue} if all(c in source.columns for c in catalogue[a].columns)}
         return wanted
 
     def _columns(self, source: Source, engine: Engine[Any], buyer: Purchaser) -> list[str] | None:

@@ -55,7 +55,8 @@ class HowToClean:
         ),
     ] = None
     look_further: Annotated[
-        bool, typer.Option("--look-further", help="Weigh: also rare values that no dependency contradicts.")
+        bool,
+        typer.Option("--look-further", help="Weigh: also, in all columns, slips and what its row makes improbable."),
     ] = False
     repair: Annotated[
         str | None,

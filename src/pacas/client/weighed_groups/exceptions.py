@@ -34,14 +34,17 @@ def told_exceptions(belief: Belief, others: Iterable[Ints]) -> float:
         return 0.0
     size, lost = (np.bincount(group[rows], weights=w, minlength=belief.side.count) for w in (None, unlike))
     rate = (lost / np.maximum(size, 1))[group[rows]]
-    return max([0.0, *(_told(unlike, rate, column[rows]) for column in others)])
+    return max([0.0, *(goes_with(unlike, rate, column[rows]) for column in others)])
 
 
-def _told(unlike: Mask, rate: Floats, codes: Ints) -> float:
-    """By the deviance of what is seen of each value from what is expected, of rare events (Poisson)."""
-    _, codes, count = np.unique(codes, return_inverse=True, return_counts=True)
-    if len(count) > DISTINCT * len(codes):
+def goes_with(unlike: Mask, rate: Floats, codes: Ints) -> float:
+    """The log odds that rows which are `unlike` others, each as likely by its `rate`, go with a column.
+
+    By the deviance of what is seen of each value from what is expected, of rare events (Poisson).
+    """
+    distinct = np.count_nonzero(np.bincount(codes))
+    if distinct > DISTINCT * len(codes):
         return 0.0
-    seen, expected = (np.bincount(codes, weights=w, minlength=len(count)) for w in (unlike, rate))
+    seen, expected = (np.bincount(codes, weights=w) for w in (unlike, rate))
     deviance = seen * np.log(np.maximum(seen, 1) / np.maximum(expected, 1e-9)) - (seen - expected)
-    return float(deviance.sum()) - (len(count) - 1) * float(np.log(len(codes))) / 2
+    return float(deviance.sum()) - (distinct - 1) * float(np.log(len(codes))) / 2

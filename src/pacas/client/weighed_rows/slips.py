@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 
 from pacas.client.weighed_groups.weighed_column import WeighedColumn
 from pacas.core.distance import Floats
+from pacas.core.hierarchy import Mask
 from pacas.core.histogram import Ints
 
 RARE = 5
@@ -41,6 +43,14 @@ def slip_chances(edits: NDArray[Any], length: Ints) -> Floats:
     near = (edits <= np.maximum(2, length // 8)) & (edits <= CUTOFF) & (length > 4)
     return np.where(edits == 0, 0.0, np.where((edits == 1) & (length > 2), 0.05, np.where(near, 0.01, 0.0)))
 
+
+def is_another_number(column: WeighedColumn, shown: Ints, meant: Ints) -> Mask:
+    """Do texts differ in their numbers alone? A number means something by itself, and is no slip for another."""
+    pairs = zip(column.labels(shown.tolist()), column.labels(meant.tolist()), strict=True)
+    return np.array([_DIGITS.sub("0", one) == _DIGITS.sub("0", other) for one, other in pairs], dtype=np.bool_)
+
+
+_DIGITS = re.compile(r"\d+")
 
 CUTOFF = 3
 """More edits than these are no slip."""

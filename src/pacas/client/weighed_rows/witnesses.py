@@ -80,7 +80,7 @@ def _found(column: WeighedColumn, others: Iterable[CodedColumn], step: int) -> l
     found = []
     share = _share(column)
     for number, other in enumerate(others):
-        some = _beside(other.codes[::step], column.codes[::step], len(column))
+        some = beside(other.codes[::step], column.codes[::step], len(column))
         pairs, at, count, total = some
         value = column.codes[::step]
         given = (count[at] - 1 + SMOOTHED * share[value]) / (total[other.codes[::step]] - 1 + SMOOTHED)
@@ -89,12 +89,12 @@ def _found(column: WeighedColumn, others: Iterable[CodedColumn], step: int) -> l
             found.append((-gain, number, other))
     kept = []
     for gain, _, other in sorted(found, key=lambda one: one[:2])[:MOST]:
-        pairs, _, count, total = _beside(other.codes, column.codes, len(column))
+        pairs, _, count, total = beside(other.codes, column.codes, len(column))
         kept.append(Witness(-gain, other.codes, pairs, count, total))
     return kept
 
 
-def _beside(codes: Ints, values: Ints, size: int) -> tuple[Ints, Ints, Ints, Ints]:
+def beside(codes: Ints, values: Ints, size: int) -> tuple[Ints, Ints, Ints, Ints]:
     """The (code, value) pairs that occur, each row's, how often each does; and how often each code does."""
     key, total = codes.astype(np.int64) * size + values, np.bincount(codes)
     if len(total) * size <= ROOMY:

@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
 from pacas.client.outcome.judgement import WeighedExplanation
 from pacas.client.weighed_groups.belief import Belief
+from pacas.client.weighed_groups.weighed_column import WeighedColumn
 from pacas.client.weighing.model import Model
+from pacas.client.weighing.rare_values import RareCells
 from pacas.core.words import counted
 
 LEAST = 0.005
 """Explanations that weigh less are not told."""
 
 
-def explanations(model: Model, row: int, attribute: str) -> list[WeighedExplanation]:
-    """What may be wrong with a cell, the likeliest first; nothing for one that no dependency speaks of."""
+def explanations(model: Model, rare: Mapping[str, RareCells], row: int, attribute: str) -> list[WeighedExplanation]:
+    """What may be wrong with a cell, the likeliest first; nothing for one that nothing speaks of."""
     found: list[WeighedExplanation] = []
     for belief in model.beliefs:
         if belief.fd.rhs == attribute and belief.side.group[row] >= 0:
             found += _of_group(model, belief, row)
     if attribute in model.left_attributes:
         found += _of_row(model, row, attribute)
+    if attribute in rare:
+        found += _of_cell(model.columns[attribute], rare[attribute], row)
     return sorted((e for e in found if e.weight >= LEAST), key=lambda e: -e.weight)
 
 
@@ -82,3 +86,9 @@ def _of_row(model: Model, row: int, attribute: str) -> Iterator[WeighedExplanati
         yield WeighedExplanation(says, float(misplaced.chance[k]))
     wrong = float(misplaced.chance[mine].sum())
     yield WeighedExplanation("it is right: the row's other cells explain more", max(1 - wrong, 0.0))
+
+
+def _of_cell(column: WeighedColumn, cells: RareCells, row: int) -> Iterator[WeighedExplanation]:
+    for at in np.flatnonzero(cells.rows == row).tolist():
+        meant = column.tree.label(int(cells.meant[at]))
+        yield WeighedExplanation(f"it is improbable, and should be {meant!r}", float(cells.chance[at]))

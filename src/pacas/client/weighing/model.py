@@ -72,10 +72,12 @@ class Model:
         hierarchies: Hierarchies,
         match_columns: Mapping[str, Sequence[str]],
         cells: Mapping[str, Ints] | None = None,
+        *,
+        further: bool = False,
     ) -> None:
         """`columns` are all that may say something; `match_columns` are those by which each sold attribute is found.
 
-        `cells` are rows by attribute that somebody else has found wrong.
+        `cells` are rows by attribute that somebody else has found wrong. Whoever looks `further` weighs all columns.
         """
         named = list(dict.fromkeys([*(a for fd in fds for a in fd.attributes), *(cells or ())]))
         self.columns = {a: WeighedColumn(a, columns[a], hierarchies.get(a)) for a in named}
@@ -95,6 +97,9 @@ class Model:
         finder = OptionFinder(self.columns, self.beliefs, Witnesses(self.columns, others))
         self.cells = {name: np.asarray(rows) for name, rows in (cells or {}).items()}
         self.misplaced = Misplaced(finder, self.rows)
+        if further:
+            more = {a: WeighedColumn(a, c, hierarchies.get(a)) for a, c in others.items()}
+            self.columns = {a: self.columns.get(a) or more[a] for a in columns}
         self._match_columns = match_columns
         self.trust = Trusts()
         """How often each of several providers is right."""

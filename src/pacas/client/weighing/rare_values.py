@@ -16,7 +16,7 @@ import numpy as np
 
 from pacas.client.weighed_groups.belief import Belief
 from pacas.client.weighed_groups.weighed_column import WeighedColumn
-from pacas.client.weighed_rows.slips import CUTOFF, slip_chances
+from pacas.client.weighed_rows.slips import CUTOFF, is_another_number, slip_chances
 from pacas.client.weighing.model import Model
 from pacas.core.distance import Floats
 from pacas.core.hierarchy import Mask
@@ -44,6 +44,19 @@ class RareCells:
     rows: Ints
     meant: Ints
     chance: Floats
+
+
+def likelier(*several: Mapping[str, RareCells]) -> dict[str, RareCells]:
+    """The cells of all; of one that is in several, what is likeliest."""
+    found: dict[str, RareCells] = {}
+    for name in dict.fromkeys(name for one in several for name in one):
+        parts = [one[name] for one in several if name in one]
+        rows, meant = np.concatenate([p.rows for p in parts]), np.concatenate([p.meant for p in parts])
+        chance = np.concatenate([p.chance for p in parts])
+        order = np.lexsort((-chance, rows))
+        first = order[np.flatnonzero(np.diff(rows[order], prepend=-1))]
+        found[name] = RareCells(rows[first], meant[first], chance[first])
+    return found
 
 
 NONE = RareCells(NO_ROWS, NO_ROWS, np.empty(0))
@@ -107,7 +120,11 @@ def _slips(model: Model, name: str, further: bool) -> _Slips | None:
     rare, frequent = rare[:MOST_VALUES], order[column.frequency[order] >= TIMES][:MOST_VALUES]
     if not len(rare) or not len(frequent):
         return None
-    of, meant, chance = _per_row(column.codes[rows], *_near(column, rare, frequent))
+    shown, meant, chance = _near(column, rare, frequent)
+    if further:  # nothing need agree, and so say that another number was meant
+        a_slip = ~is_another_number(column, shown, meant)
+        shown, meant, chance = shown[a_slip], meant[a_slip], chance[a_slip]
+    of, meant, chance = _per_row(column.codes[rows], shown, meant, chance)
     if not len(of):
         return None
     return _Slips(rows, of, meant, chance, _by_chance(column, frequent, chance))

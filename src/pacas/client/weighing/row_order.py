@@ -39,19 +39,22 @@ class WeighedRows:
     rows: Ints
     """Per place: the row's number in the table."""
     columns: Mapping[str, CodedColumn]
+    are_all: bool
+    """Are these all rows of the table?"""
     _ascending: Ints
     """The places, by their rows."""
 
     @classmethod
     def of(
-        cls, columns: Mapping[str, CodedColumn], rows: Ints, named: Sequence[str], trees: Hierarchies
+        cls, columns: Mapping[str, CodedColumn], rows: Ints | int, named: Sequence[str], trees: Hierarchies
     ) -> WeighedRows:
-        """`rows` are those that the columns hold; `named` are the columns whose cells are weighed."""
-        order, values = _order(columns, len(rows), named, trees)
+        """`rows` are those that the columns hold, or how many, if that is all; `named` columns are weighed."""
+        are_all, held = isinstance(rows, int), np.arange(rows) if isinstance(rows, int) else rows
+        order, values = _order(columns, len(held), named, trees)
         found = {name: _reordered(column, order, values.get(name)) for name, column in columns.items()}
         ascending = np.empty(len(order), dtype=np.int64)
         ascending[order] = np.arange(len(order))
-        return cls(rows[order], found, ascending)
+        return cls(held[order], found, are_all, ascending)
 
     def place(self, row: int) -> int | None:
         """Where a row stands, if it is weighed."""

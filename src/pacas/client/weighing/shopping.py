@@ -15,8 +15,9 @@ from pacas.client.weighed_groups.left_side import LeftSide
 from pacas.client.weighed_groups.source_trust import Said
 from pacas.client.weighing.decision import decide
 from pacas.client.weighing.model import Model
-from pacas.client.weighing.rare_values import RareValues
+from pacas.client.weighing.rare_values import RareValues, likelier
 from pacas.client.weighing.row_order import WeighedRows
+from pacas.client.weighing.soft_dependencies import soft_cells
 from pacas.client.weighing.wishes import Wish, Wishes
 from pacas.core.histogram import Ints
 from pacas.engine.codes import CodedColumn
@@ -57,7 +58,7 @@ class Shopping:
     ) -> None:
         """`modelled` is what the table says of itself."""
         self._modelled, self._buyer, self._careful = modelled, buyer, careful
-        self._weighed, self._columns, self._further = weighed, weighed.columns, look_further
+        self.weighed, self._columns, self._further = weighed, weighed.columns, look_further
         self._told: list[tuple[str, int, int, Said | None]] = []
         """What the model was told."""
         self._believe()
@@ -87,7 +88,10 @@ class Shopping:
     def _believe(self) -> None:
         """Weigh what the table says of itself, and by that all that was told."""
         self.model = self._modelled()
-        self._rare_values = RareValues(self.model, further=self._further)
+        is_violated = any(belief.violated.any() for belief in self.model.beliefs)
+        looks = [*([False] if is_violated or not self._further else []), *([True] if self._further else [])]
+        self._rare_values = [RareValues(self.model, further=further) for further in looks]
+        self._soft = soft_cells(self.model) if self._further and self.weighed.are_all else {}
         self._texts = {name: Texts(self._columns[name]) for name in self._buyer.columns}
         for told in self._told:
             self.model.tell(*told)
@@ -157,7 +161,7 @@ class Shopping:
         request = Request({c: self._texts[c][wish.row] for c in offer.columns}, wish.attribute, wish.level)
         choice = Choice(request, self._row(wish.row), wish.price)
         question = self._question(wish.attribute, wish.row, choice, wish.provider)
-        self._wished.append((wish, self._weighed.places(question.rows)))
+        self._wished.append((wish, self.weighed.places(question.rows)))
         return question
 
     def _called_again(self) -> Question | None:
@@ -274,14 +278,14 @@ class Shopping:
         """The rows that an answer is about."""
         for side in self._sides(attribute):
             if (group := int(side.group[place])) >= 0:
-                return np.sort(self._weighed.rows[side.members.one(group)])
+                return np.sort(self.weighed.rows[side.members.one(group)])
         return np.array([self._row(place)])
 
     def _sides(self, attribute: str) -> Iterator[LeftSide]:
         return (belief.side for belief in self.model.beliefs if belief.fd.rhs == attribute)
 
     def _record(self) -> None:
-        self.rare = self._rare_values.cells()
+        self.rare = likelier(*(values.cells() for values in self._rare_values), self._soft)
         self.decided = decide(self.model, self._careful, self.rare)
         self.stages.append({name: (w.rows[w.written], w.node[w.written]) for name, w in self.decided.items()})
         self.expected.append((self._buyer.spent, sum(weighed.expected for weighed in self.decided.values())))
@@ -289,10 +293,10 @@ class Shopping:
         self.promised.append((spent, min(error, self.expected[-1][1])))
 
     def _row(self, place: int) -> int:
-        return int(self._weighed.rows[place])
+        return int(self.weighed.rows[place])
 
     def _place(self, row: int) -> int:
-        place = self._weighed.place(row)
+        place = self.weighed.place(row)
         assert place is not None, "who is asked about is weighed"
         return place
 

@@ -49,7 +49,7 @@ class WeighStrategy:
     """How careful to be: the least probability of a repair that nothing was bought for."""
 
     def __init__(self, careful: float, *, look_further: bool = False) -> None:
-        """`look_further`: weigh also what no dependency contradicts, rare values beside frequent ones."""
+        """`look_further`: weigh also what no dependency contradicts: rare values, and what its row makes improbable."""
         self.careful, self.look_further = careful, look_further
 
     def clean(self, task: Task) -> Outcome:
@@ -58,32 +58,34 @@ class WeighStrategy:
             nothing = Judgement(self.careful, (), 0, 0, {}, (), (), lambda point: {}, (), lambda row, attribute: ())
             panel = task.buyer.summary({}) if isinstance(task.buyer, PanelPurchaser) else None
             return Outcome((), (), 0, 0, weighing=nothing, panel=panel)
-        weighed = _weighed_rows(task, found)
-        modelled = partial(_modelled, task, weighed)
+        weighed = _weighed_rows(task, found, further=self.look_further)
+        modelled = partial(_modelled, task, weighed, further=self.look_further)
         shopping = Shopping(modelled, task.buyer, weighed, self.careful, look_further=self.look_further)
         spend(shopping, task.buyer)
         shopping.finish()
         return _Outcome(task, shopping, weighed, self.careful).told(found)
 
 
-def _modelled(task: Task, weighed: WeighedRows) -> Model:
+def _modelled(task: Task, weighed: WeighedRows, *, further: bool) -> Model:
     """What is believed before anybody is asked, by what is offered now: somebody may come later."""
     match_columns = {name: offered.offer.columns for name, offered in task.buyer.offers.items()}
     named = {name: weighed.places(rows) for name, rows in task.named.items()}
-    return Model(task.fds, weighed.columns, _trees(task), match_columns, named)
+    return Model(task.fds, weighed.columns, _trees(task), match_columns, named, further=further)
 
 
 def _trees(task: Task) -> Hierarchies:
     return {**{name: offered.offer.hierarchy for name, offered in task.buyer.offers.items()}, **task.hierarchies}
 
 
-def _weighed_rows(task: Task, found: Check) -> WeighedRows:
+def _weighed_rows(task: Task, found: Check, *, further: bool) -> WeighedRows:
     """All columns of all rows; of a relation that is not held, those that matter of the rows that violate something."""
     engine, table = task.engine, task.table
     in_doubt = list(dict.fromkeys([*(a for fd in task.fds for a in fd.attributes), *task.named]))
+    if further:
+        in_doubt = list(dict.fromkeys([*in_doubt, *task.used]))
     if len(table) * len(table.columns) * BYTES <= max(engine.holdable_bytes, SMALL):
         columns = engine.columns(table, table.columns)
-        return WeighedRows.of(columns, np.arange(len(table)), in_doubt, _trees(task))
+        return WeighedRows.of(columns, len(table), in_doubt, _trees(task))
     parts = [dependency.violating.rows for dependency in found.dependencies]
     held = np.unique(np.concatenate([NO_ROWS, *parts, *task.named.values()]))
     texts = engine.rows(table, held, task.used)
@@ -111,7 +113,7 @@ class _Outcome:
 
     def told(self, found: Check) -> Outcome:
         task = self._task
-        repairs = [repair for name in task.used if name in self._decided for repair in self._repairs(name)]
+        repairs = [repair for name in task.source.columns if name in self._decided for repair in self._repairs(name)]
         changes = net_changes(repairs, task.source.columns)
         cells = {a: NewCells(c.rows, c.new) for a, c in changes.items()}
         after = found
@@ -230,7 +232,7 @@ class _Outcome:
             tuple(self._shopping.expected),
             self._stage,
             tuple(self._shopping.promised),
-            partial(_explained, self._model, self._places),
+            partial(_explained, self._shopping),
         )
 
     def _vote(self) -> dict[str, Changes]:
@@ -276,6 +278,6 @@ class _Outcome:
         return self._places.rows[places]
 
 
-def _explained(model: Model, weighed: WeighedRows, row: int, attribute: str) -> list[WeighedExplanation]:
-    place = weighed.place(row) if attribute in model.columns else None
-    return [] if place is None else explanations(model, place, attribute)
+def _explained(shopping: Shopping, row: int, attribute: str) -> list[WeighedExplanation]:
+    place = shopping.weighed.place(row) if attribute in shopping.model.columns else None
+    return [] if place is None else explanations(shopping.model, shopping.rare, place, attribute)

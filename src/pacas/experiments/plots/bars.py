@@ -11,6 +11,7 @@ from pacas.experiments.plots.labels import (
     column_words,
     dataset_words,
     line_words,
+    number_words,
     value_words,
 )
 from pacas.experiments.plots.means import Means, Point, Spread
@@ -23,7 +24,9 @@ from pacas.experiments.plots.style import (
     end_of_bar,
     frame,
     is_wide,
+    level,
     line_style,
+    near_values,
     set_scale,
     sheet,
 )
@@ -93,15 +96,23 @@ def _filling(point: Point) -> dict[str, Any]:
 def _groups(found: Means, note: str) -> Sheet:
     """A group of bars per place on the axis, a bar per line."""
     figure, datasets = found.figure, found.datasets
-    places = list(dict.fromkeys(getattr(setting, figure.x) for setting in found.asked))
-    kinds = found.lines
+    standing = [setting for setting in found.asked if not figure.is_level(setting)]
+    places = list(dict.fromkeys(getattr(setting, figure.x) for setting in standing))
+    kinds = list(dict.fromkeys(line_words(setting, figure.lines) for setting in standing))
     drawn, grid = sheet(len(figure.shows), len(datasets), row_height=1.8)
     for row, column in zip(grid, figure.shows, strict=True):
-        shown = [value for point in found.points for value in point.spread(column) or ()]
+        of_each: dict[str, list[float]] = {}
+        for point in found.points:
+            name = point.setting.method if figure.is_beside(point.setting) else ""
+            of_each.setdefault(name, []).extend(point.spread(column) or ())
+        shown = near_values(of_each, [1.0])
         for panel, dataset in zip(row, datasets, strict=True):
-            set_scale(panel, [*shown, 1.0], log=False)
+            set_scale(panel, shown, log=False)
             for point in found.of(dataset=dataset):
                 words = line_words(point.setting, figure.lines)
+                if figure.is_level(point.setting):
+                    _level(panel, point, column, words)
+                    continue
                 place = places.index(getattr(point.setting, figure.x))
                 _standing(panel, place, kinds.index(words), len(kinds), point.spread(column), words, **_filling(point))
             if column == "relative_error":
@@ -113,8 +124,22 @@ def _groups(found: Means, note: str) -> Sheet:
     for panel, dataset in zip(grid[0], datasets, strict=True):
         title = dataset_words(dataset, found.rows(dataset))
         panel.set_title(title if len(datasets) <= USUAL else title.replace(", ", "\n", 1), loc="left")
-    frame(drawn, figure.title, note, below=COLUMN_LABELS[figure.x], order=kinds)
+    frame(drawn, figure.title, note, below=COLUMN_LABELS[figure.x], order=found.lines)
     return drawn
+
+
+def _level(panel: Axes, point: Point, column: str, words: str) -> None:
+    if (spread := point.spread(column)) is not None:
+        level(panel, spread.mean, point.setting, words)
+        _above(panel, 0.98, spread, words, transform=panel.transAxes)
+
+
+def _above(panel: Axes, x: float, spread: Spread, words: str = "", **how: Any) -> None:
+    """What lies above the axis, in figures."""
+    if spread.mean > (top := panel.get_ylim()[1]):
+        y = 0.99 if how else top
+        said = f"{words} {number_words(spread.mean)} ↑".strip()
+        panel.text(x, y, said, ha="right" if how else "center", va="top", **how)
 
 
 def _levels(found: Means, note: str) -> Sheet:
@@ -151,6 +176,7 @@ def _standing(panel: Axes, place: int, at: int, of: int, spread: Spread | None, 
     width = 0.8 / of
     x = place - 0.4 + width * (at + 0.5)
     panel.bar(x, spread.mean, 0.9 * width, label=words, **how)
+    _above(panel, x, spread)
     if spread.greatest < TOO_LOW * panel.get_ylim()[1]:
         panel.annotate("≈0" if spread.mean else "0", (x, 0), (0, 2), textcoords="offset points", ha="center")
         return

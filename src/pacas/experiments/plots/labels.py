@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from pacas.client.paper.repair import REPAIRS
 from pacas.experiments.runs.setting import (
     CHEAP,
     COMPLETE,
@@ -26,6 +27,7 @@ from pacas.experiments.runs.setting import (
     SECOND,
     STALE,
     WEIGH,
+    WEIGH_FURTHER,
     Setting,
 )
 
@@ -33,6 +35,7 @@ METHOD_LABELS: Mapping[str, str] = {
     REPLACE: "replace",
     REFINE: "refine",
     WEIGH: "weigh",
+    WEIGH_FURTHER: "weigh, looking further",
     PRIVATE: "PrivateClean",
     PRIVATE_RHS: "PrivateClean, right sides",
     NO_PURCHASE: "no purchase",
@@ -46,6 +49,7 @@ EXPLAINED: Mapping[str, str] = {
     REPLACE: "SafeClean as in the paper: a class gets the value that was bought",
     REFINE: "SafeClean that narrows a general value by the client's own values below it",
     WEIGH: "what may be wrong is weighed by the client's own evidence; what that leaves open is bought where it pays",
+    WEIGH_FURTHER: "the same, of all columns, also what breaks no dependency: slips, and what its row makes improbable",
     PRIVATE: "PrivateClean, all columns randomized, and Greedy-Repair",
     PRIVATE_RHS: "the same, only the right sides randomized",
     NO_PURCHASE: "every class gets its most frequent value, nothing is bought",
@@ -173,10 +177,14 @@ def dataset_words(dataset: str, rows: Iterable[int]) -> str:
 
 def line_words(setting: Setting, lines: Sequence[str]) -> str:
     """What a line is called. Only SafeClean is sold to, so only there X and the quotes are said."""
-    said = [name for name in lines if name not in ("guard", "quotes") or setting.buys]
+    papers = setting.method in REPAIRS
+    said = [name for name in lines if (papers if name == "allocation" else name not in _OF_SALES or setting.buys)]
     return ", ".join(
         f"l = {setting.level}" if name == "level" else value_words(name, getattr(setting, name)) for name in said
     )
+
+
+_OF_SALES = ("guard", "quotes")
 
 
 def tick_words(value: float) -> str:

@@ -29,7 +29,9 @@ from pacas.experiments.plots.style import (
     dirty_table,
     frame,
     is_wide,
+    level,
     line_style,
+    near_values,
     set_scale,
     sheet,
 )
@@ -93,9 +95,12 @@ def _row(panels: Sequence[Axes], found: Means, column: str, where: Mapping[str, 
 def _values(points: Sequence[Point], found: Means, column: str) -> list[float]:
     """Every number that a panel must have room for."""
     others = [point for point in points if not found.figure.is_level(point.setting)]
-    spreads = [spread for point in others if (spread := point.spread(column)) is not None]
     dirty = [spread.mean for point in others if (spread := point.spread(DIRTY.get(column, "")))]
-    return [value for spread in spreads for value in spread] + dirty + ([1.0] if column == "relative_error" else [])
+    by_line: dict[str, list[float]] = {}
+    for point in others:
+        name = point.setting.method if found.figure.is_beside(point.setting) else ""
+        by_line.setdefault(name, []).extend(point.spread(column) or ())
+    return near_values(by_line, dirty + ([1.0] if column == "relative_error" else []))
 
 
 def _panel(panel: Axes, points: Sequence[Point], found: Means, column: str) -> None:
@@ -119,21 +124,27 @@ def _dirty(panel: Axes, points: Sequence[Point], found: Means, column: str) -> N
 
 def _levels(panel: Axes, points: Sequence[Point], found: Means, column: str) -> None:
     """Methods that the parameter does not touch; where they are above the axis, in words."""
-    beyond = []
+    beyond: dict[str, list[float]] = {}
     for point in points:
-        y = point.spread(column) if found.figure.is_level(point.setting) else None
-        if y is None:
+        if (y := point.spread(column)) is None:
             continue
-        words, drawn = line_words(point.setting, found.figure.lines), line_style(point.setting, found.figure.lines)
+        words = line_words(point.setting, found.figure.lines)
         if y.mean > panel.get_ylim()[1]:
-            beyond.append(f"{words} {number_words(y.mean)}")
-        panel.axhline(y.mean, color=drawn.colour, linewidth=1.0, linestyle=(0, (6, 1.5, 1, 1.5)), label=words)
+            beyond.setdefault(words, []).append(y.mean)
+        if found.figure.is_level(point.setting):
+            level(panel, y.mean, point.setting, words)
     if beyond:
+        said = [f"{words} {_from_to(values)}" for words, values in beyond.items()]
         box = {"facecolor": PAPER, "edgecolor": "none", "pad": 0.5}
-        panel.text(0.98, 0.99, "; ".join(beyond) + " ↑", ha="right", va="top", transform=panel.transAxes, bbox=box)
+        panel.text(0.98, 0.99, "; ".join(said) + " ↑", ha="right", va="top", transform=panel.transAxes, bbox=box)
     floor = [y.mean for point in points if (y := point.spread("unseen_share")) is not None]
     if column == "relative_error" and found.figure.x not in SHARED and max(floor, default=0.0) > 0:
         panel.axhline(max(floor), color=SOFT, linewidth=0.9, linestyle=":", label=UNSEEN)
+
+
+def _from_to(values: Sequence[float]) -> str:
+    least, greatest = number_words(min(values)), number_words(max(values))
+    return least if least == greatest else f"{least}–{greatest}"
 
 
 def _line(panel: Axes, points: Sequence[Point], words: str, found: Means, column: str) -> None:

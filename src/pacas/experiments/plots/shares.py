@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Sheet
 
 
+MOST = 4
+"""Panels in a row."""
+
+
 def shares(found: Means, note: str) -> Sheet:
     """A panel per line, a bar per place on the axis, a part per column that is shown."""
     return _of_cells(found, note) if _counts_cells(found) else _of_time(found, note)
@@ -45,10 +49,15 @@ def _panels_of(found: Means) -> dict[str, list[Point]]:
 
 def _of_cells(found: Means, note: str) -> Sheet:
     figure, of_each = found.figure, _panels_of(found)
-    drawn, (panels,) = sheet(1, len(of_each), row_height=1.9, sharey=True)
-    places = sorted({getattr(setting, figure.x) for setting in found.asked})
-    for panel, (words, points) in zip(panels, of_each.items(), strict=True):
-        at = {point.at(figure.x): point for point in points}
+    drawn, grid = sheet(-(-len(of_each) // MOST), min(len(of_each), MOST), row_height=1.9, sharey=True)
+    panels = [panel for row in grid for panel in row]
+    places = sorted({getattr(setting, figure.x) for setting in found.asked if not figure.is_level(setting)})
+    for panel in panels[len(of_each) :]:
+        panel.set_axis_off()
+    for panel, (words, points) in zip(panels, of_each.items(), strict=False):
+        at = {
+            x: point for point in points for x in (places if figure.is_level(point.setting) else [point.at(figure.x)])
+        }
         stacks = [[at[x].share(c, figure.shows) if x in at else None for x in places] for c in figure.shows]
         _stack(panel, stacks, [COLUMN_LABELS[column] for column in figure.shows], NEAR_TO_FAR, upright=True)
         panel.set_title(words, loc="left")
@@ -58,7 +67,8 @@ def _of_cells(found: Means, note: str) -> Sheet:
         panel.grid(visible=False, axis="x")
         if not points:
             absent(panel)
-    panels[0].set_ylabel(CHANGED_SHARE)
+    for row in grid:
+        row[0].set_ylabel(CHANGED_SHARE)
     name = dataset_words(found.datasets[0], found.rows(found.datasets[0]))
     frame(drawn, figure.title, f"{name}. {note}", below=COLUMN_LABELS[figure.x], key=DISTANCE)
     return drawn

@@ -17,6 +17,7 @@ from textwrap import wrap
 from typing import IO, TYPE_CHECKING, Any, Literal
 
 from pacas.client.paper.allocation import ALLOCATIONS
+from pacas.client.paper.repair import REPAIRS
 from pacas.errors import InputError
 from pacas.experiments.plots.labels import number_words, tick_words
 from pacas.experiments.plots.means import Spread
@@ -31,6 +32,7 @@ from pacas.experiments.runs.setting import (
     REPLACE,
     SEALED,
     WEIGH,
+    WEIGH_FURTHER,
     Setting,
 )
 from pacas.formats.replacing import replacing
@@ -53,12 +55,13 @@ COLOURS = {
     REPLACE: BLUE,
     REFINE: VERMILION,
     WEIGH: INK,
+    WEIGH_FURTHER: RED,
     PRIVATE: GREEN,
     PRIVATE_RHS: PURPLE,
     NO_PURCHASE: ORANGE,
     NO_PRIVACY: SKY,
 }
-MARKERS = dict(zip(METHODS, "o^*sDXP", strict=True))
+MARKERS = dict(zip(METHODS, "o^*vsDXP", strict=True))
 DIRTY_TABLE = "the dirty table"
 DASHES: Mapping[str, Any] = dict(zip(ALLOCATIONS, ["-", (0, (4, 1.5)), (0, (1, 1.2))], strict=True))
 STACK = (BLUE, SKY, ORANGE, VERMILION, GREEN)
@@ -156,6 +159,28 @@ def dirty_table(panel: Axes, side: Literal["x", "y"] = "y") -> None:
     (panel.axvline if side == "x" else panel.axhline)(1, color=SOFT, linewidth=0.9, zorder=1, label=DIRTY_TABLE)
 
 
+def level(panel: Axes, height: float, setting: Setting, words: str) -> None:
+    """A method that what is varied does not touch."""
+    colour = COLOURS[setting.method]
+    panel.axhline(height, color=colour, linewidth=1.0, linestyle=(0, (6, 1.5, 1, 1.5)), label=words)
+
+
+def near_values(of_each: Mapping[str, Sequence[float]], others: Sequence[float]) -> list[float]:
+    """Every number that a panel must have room for; not those of a method shown for comparison that lies far above.
+
+    >>> near_values({"": [1.0, 2.0], "near": [3.0], "far": [7.0, 9.0]}, [1.5])
+    [1.5, 1.0, 2.0, 3.0]
+    """
+    shown = [*others, *of_each.get("", ())]
+    for name, values in sorted(of_each.items(), key=lambda item: max(item[1], default=0.0)):
+        if name and min(values, default=0.0) <= FAR * max(shown, default=float("inf")):
+            shown += values
+    return shown
+
+
+FAR = 2.0
+
+
 def absent(panel: Axes) -> None:
     """Say that there is nothing to show."""
     panel.text(0.5, 0.5, "no runs", color=SOFT, ha="center", va="center", transform=panel.transAxes)
@@ -215,7 +240,7 @@ def line_style(setting: Setting, lines: Sequence[str]) -> LineStyle:
     is_hollow = setting.buys and (setting.quotes != SEALED if "quotes" in lines else setting.guard == GUARDED)
     dash = "-" if not is_hollow else (0, (4, 1.5))
     marker = MARKERS[setting.method]
-    if "allocation" in lines:
+    if "allocation" in lines and setting.method in REPAIRS:
         dash = DASHES[setting.allocation]
         marker = dict(zip(ALLOCATIONS, "osD", strict=True))[setting.allocation]
     return LineStyle(COLOURS[setting.method], marker, dash, is_hollow)

@@ -17,6 +17,7 @@ from typing import Any
 from pacas.client.paper.allocation import ALLOCATIONS
 from pacas.errors import InputError
 from pacas.experiments.runs.setting import (
+    COMPLETE,
     GUARDS,
     LEFT,
     LINKED,
@@ -35,6 +36,8 @@ from pacas.experiments.runs.setting import (
     SHARED,
     STALE,
     WEIGH,
+    WEIGH_FURTHER,
+    WEIGHING,
     Setting,
 )
 
@@ -144,6 +147,10 @@ class Figure:
         """Is it the same wherever it stands on the axis, because its method knows nothing of what varies there?"""
         return not setting.buys and self.x in Setting.__dataclass_fields__ and self.x not in SHARED
 
+    def is_beside(self, setting: Setting) -> bool:
+        """Is its method only shown for comparison?"""
+        return setting.method not in self.varied["method"]
+
     def _runs(self, dataset: str, scale: Scale, varied: Mapping[str, tuple[Any, ...]]) -> Iterator[Setting]:
         parameters: dict[str, tuple[Any, ...]] = {"rows": (scale.whole if self.whole else scale.sweep,), **varied}
         if self.x == "actual_rows":
@@ -167,8 +174,8 @@ BUDGETS = (0.1, 0.2, 0.4, 0.6, 0.8, 1.0)
 FROM_NOTHING = (0.0, *BUDGETS)
 _KINDS = (RIGHT, LEFT, MIXED, OVERWRITTEN)
 
-_WEIGH, _WEIGH_AND_VOTE = {"method": (WEIGH,)}, {"method": (WEIGH, NO_PURCHASE)}
-_OTHERS = (_WEIGH, {"method": (NO_PURCHASE, PRIVATE)})
+_WEIGH, _FREE = {"method": (WEIGH,)}, {"method": (NO_PURCHASE, PRIVATE)}
+_OTHERS = (_WEIGH, _FREE)
 _COMPARED = {"method": (*SAFE_CLEAN, WEIGH, NO_PURCHASE, PRIVATE), "guard": (LINKED,)}
 _ERROR_AND_MONEY = ("relative_error", "spent_share")
 _PANEL = {"method": (REFINE, WEIGH), "guard": (LINKED,), "sellers": SELLERS, "budget": (1.0,), "k": (1,)}
@@ -183,6 +190,7 @@ FIGURES: Mapping[str, Figure] = {
             "budget",
             {"budget": (*BUDGETS[:-1], 0.9, 1.0), **_BOTH},
             ("quarter_1", "quarter_2", "quarter_3", "quarter_4"),
+            ({**_WEIGH, "guard": (LINKED,)}, _FREE),
             drawn=Drawn.SHARES,
             first_only=True,
         ),
@@ -192,6 +200,7 @@ FIGURES: Mapping[str, Figure] = {
             "general",
             {"budget": (TIGHT,), "error_rate": ERROR_RATES, **_PAPERS},
             ("error", "cpu_seconds"),
+            _OTHERS,
             first_only=True,
         ),
         Figure(
@@ -217,7 +226,7 @@ FIGURES: Mapping[str, Figure] = {
             "error_rate",
             {"error_rate": ERROR_RATES, **_BOTH},
             ("error", "cpu_seconds"),
-            (_WEIGH_AND_VOTE,),  # PrivateClean's is in a figure of its own: it is so large that it would hide these
+            _OTHERS,
         ),
         Figure(
             "budget",
@@ -237,15 +246,15 @@ FIGURES: Mapping[str, Figure] = {
                 "guard": (LINKED,),
             },
             ("error", "cpu_seconds"),
-            (_WEIGH_AND_VOTE,),
+            (_WEIGH, {"method": (NO_PURCHASE,)}),
         ),
         Figure(
             "baselines",
             "SafeClean, PrivateClean and two bounds, at the defaults",
             "method",
-            {"method": tuple(method for method in METHODS if method != WEIGH), "guard": GUARDS},
+            {"method": tuple(method for method in METHODS if method not in WEIGHING), "guard": GUARDS},
             ("relative_error", "cpu_seconds"),
-            (_WEIGH,),
+            ({"method": WEIGHING},),
             lines=("guard",),
             drawn=Drawn.BARS,
             others=True,
@@ -282,6 +291,7 @@ FIGURES: Mapping[str, Figure] = {
                 "guard": (LINKED,),
             },
             ("relative_error",),
+            (_FREE,),
             lines=("method", "quotes"),
             panels="side",
             others=True,
@@ -301,6 +311,7 @@ FIGURES: Mapping[str, Figure] = {
             "budget",
             {"budget": BUDGETS, "allocation": tuple(ALLOCATIONS), **_PAPERS},
             ("relative_error", "spent_share"),
+            tuple({**one, "allocation": ("errors",)} for one in _OTHERS),
             lines=("allocation", "method"),
             first_only=True,
         ),
@@ -319,7 +330,7 @@ FIGURES: Mapping[str, Figure] = {
             "side",
             {"side": (RIGHT, MIXED, LEFT), **_PAPERS},
             ("relative_error",),
-            (_WEIGH_AND_VOTE,),
+            _OTHERS,
             drawn=Drawn.BARS,
         ),
         Figure(
@@ -328,7 +339,7 @@ FIGURES: Mapping[str, Figure] = {
             "actual_rows",
             _BOTH,
             ("relative_error", "cpu_seconds", "cpu_provider"),
-            (_WEIGH_AND_VOTE,),
+            _OTHERS,
             first_only=True,
         ),
         Figure(
@@ -382,6 +393,7 @@ FIGURES: Mapping[str, Figure] = {
                 "guard": (LINKED,),
             },
             ("relative_error",),
+            ({"method": (PRIVATE,)},),
             lines=("method",),
             panels="side",
             others=True,
@@ -398,6 +410,7 @@ FIGURES: Mapping[str, Figure] = {
                 "guard": (LINKED,),
             },
             ("relative_error",),
+            ({"method": (PRIVATE,)},),
             lines=("method", "error_rate"),
             panels="side",
             drawn=Drawn.MAPS,
@@ -408,8 +421,14 @@ FIGURES: Mapping[str, Figure] = {
             "Random errors, whether they break a dependency or not: repair error, and cells that no dependency sees, "
             "at B = 0.1",
             "random_rate",
-            {"random_rate": (0.0, 0.02, 0.05, 0.1), "budget": (TIGHT,), **_COMPARED},
+            {
+                "random_rate": (0.0, 0.02, 0.05, 0.1),
+                "budget": (TIGHT,),
+                "method": (*SAFE_CLEAN, WEIGH, NO_PURCHASE),
+                "guard": (LINKED,),
+            },
             ("relative_error", "unseen_after"),
+            ({"method": (WEIGH_FURTHER, PRIVATE)},),
             lines=("method",),
             others=True,
         ),
@@ -419,6 +438,7 @@ FIGURES: Mapping[str, Figure] = {
             "sellers",
             {"error_rate": (0.2,), **_PANEL},
             _ERROR_AND_MONEY,
+            ({**_FREE, "sellers": (COMPLETE,)},),
             lines=("method",),
             drawn=Drawn.BARS,
             others=True,
@@ -429,6 +449,7 @@ FIGURES: Mapping[str, Figure] = {
             "sellers",
             {"side": (STALE,), "error_rate": (0.2,), **_PANEL},
             _ERROR_AND_MONEY,
+            ({**_FREE, "sellers": (COMPLETE,)},),
             lines=("method",),
             drawn=Drawn.BARS,
             others=True,

@@ -43,7 +43,8 @@ from pacas.experiments.runs.setting import (
     SECOND,
     STALE,
     STALE_GROUPS,
-    WEIGH,
+    WEIGH_FURTHER,
+    WEIGHING,
     Setting,
 )
 from pacas.protocol.marketplace import Columns, Forwarding, Marketplace
@@ -219,7 +220,7 @@ def _buy(setting: Setting, data: Path | None, given: DirtyDataset, engine: Engin
 
 def _is_ample(setting: Setting, remaining: int, dearest: int) -> bool:
     """Was money never short? Who weighs looks at it only to see whether a price can be paid; the paper allots it."""
-    return setting.method == WEIGH and remaining >= dearest
+    return setting.method in WEIGHING and remaining >= dearest
 
 
 def _sold(
@@ -237,8 +238,8 @@ def _sold(
 
 def _strategy(setting: Setting) -> dict[str, Any]:
     """What SafeClean is told: to weigh, or the paper's choices."""
-    if setting.method == WEIGH:
-        return {"strategy": "weigh"}
+    if setting.method in WEIGHING:
+        return {"strategy": "weigh", "look_further": setting.method == WEIGH_FURTHER}
     return {"allocation": setting.allocation, "repair": setting.method}
 
 
@@ -303,15 +304,17 @@ def _repaired(setting: Setting, given: DirtyDataset, engine: Engine[Any]) -> Rel
 
 
 def _quality(relation: Relation, given: DirtyDataset, engine: Engine[Any]) -> Measured:
-    """Over the attributes of the dependencies: nobody writes into others."""
-    named = list(dict.fromkeys(a for fd in given.dataset.fds for a in fd.attributes))
+    """Over the attributes of the dependencies, and others that were written: the dirty table is right there."""
+    of_fds = {a for fd in given.dataset.fds for a in fd.attributes}
+    after, before = relation.table, given.dirty.table
+    named = [a for a in before.column_names if a in of_fds or not after.column(a).equals(before.column(a))]
     repaired, truth, dirty = (Relation(r.table.select(named)) for r in (relation, given.dataset.truth, given.dirty))
     total = score(repaired, truth, dirty, given.dataset.hierarchies, engine=engine).total
-    counts, before = total.counts or CellCounts(), total.repair_error_before or 0.0
+    counts, error = total.counts or CellCounts(), total.repair_error_before or 0.0
     return {
         "error": total.repair_error,
-        "dirty_error": before,
-        "relative_error": total.repair_error / before if before else None,
+        "dirty_error": error,
+        "relative_error": total.repair_error / error if error else None,
         "wrong": counts.wrong,
         "wrong_after": counts.wrong_after,
         "changed": counts.changed,
@@ -320,7 +323,7 @@ def _quality(relation: Relation, given: DirtyDataset, engine: Engine[Any]) -> Me
         "precision": counts.precision,
         "recall": counts.recall,
         "f1": counts.f1,
-        **_unseen(relation, given, engine, total.repair_error, before),
+        **_unseen(relation, given, engine, total.repair_error, error),
         **{f"level_{level}": n for level, n in enumerate(counts.levels)},
         **{f"quarter_{number}": n for number, n in enumerate(counts.quarters, start=1)},
     }

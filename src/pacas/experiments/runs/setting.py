@@ -13,12 +13,14 @@ from pacas.client.paper.repair import REPAIRS
 from pacas.experiments.datasets.dataset import LEVEL, PER_CELL, K
 from pacas.provider.quote_mode import QuoteMode
 
-REPLACE, REFINE, WEIGH = "replace", "refine", "weigh"
-"""SafeClean as in the paper, with the client's own evidence (D11), and weighing what may be wrong before it buys."""
+REPLACE, REFINE, WEIGH, WEIGH_FURTHER = "replace", "refine", "weigh", "weigh_further"
+"""SafeClean as in the paper, with the client's own evidence (D11), and weighing what may be wrong before it buys; also
+where no dependency sees it."""
+WEIGHING = (WEIGH, WEIGH_FURTHER)
 PRIVATE, PRIVATE_RHS = "private_clean", "private_clean_rhs"
 """PrivateClean and Greedy-Repair: all columns randomized, as in the paper, or the right sides only."""
 NO_PURCHASE, NO_PRIVACY = "no_purchase", "no_privacy"
-METHODS = (REPLACE, REFINE, WEIGH, PRIVATE, PRIVATE_RHS, NO_PURCHASE, NO_PRIVACY)
+METHODS = (REPLACE, REFINE, *WEIGHING, PRIVATE, PRIVATE_RHS, NO_PURCHASE, NO_PRIVACY)
 
 LINKED, GUARDED = "linked", "guarded"
 """X is the quasi-identifiers alone, as in the paper; or also all that a request is matched by (`dataset.py`)."""
@@ -73,7 +75,7 @@ class Setting:
     @property
     def buys(self) -> bool:
         """Is it SafeClean, on a provider with policies?"""
-        return self.method == WEIGH or self.method in REPAIRS
+        return self.method in WEIGHING or self.method in REPAIRS
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
