@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from oracles.bridge import to_fds, to_hierarchies
 from oracles.cleaning import Dependency
 from oracles.strategies import relations, trees, values_of
-from oracles.tree import Tree, Value
+from oracles.tree import Tree, Value, as_number
 from oracles.weighing import Answer, Groups, Least, Posterior, Rates
 from oracles.weighing_rows import Option, Suspect, Table, Weighed
 from pacas.client.weighed_groups.belief import Belief
@@ -310,7 +310,7 @@ class DrawnQuotes:
 
     @cache  # noqa: B019
     def ladder(self, attribute: str, *values: Value) -> tuple[int, ...]:
-        said = [attribute, *map(str, values)]
+        said = [attribute, *(as_number(str(value)) for value in values)]
         rng = np.random.default_rng([self.seed, *(len(v) * 1000 + sum(map(ord, v)) for v in said)])
         return tuple(rng.choice([-1, 0, 1, 10, 25, 40], self.heights[attribute] + 1).tolist())
 

@@ -270,7 +270,7 @@ class Posterior:
     ) -> None:
         """`elsewhere` is, per row, the chance that it came by an error of its left side; `order` settles ties."""
         self.groups, self.key, self.column = groups, key, groups.column
-        self.rates, self.elsewhere, self.answers = rates, elsewhere, answers
+        self.rates, self.elsewhere, self.answers, self.told = rates, elsewhere, answers, told
         self.rows = groups.members[key]
         self.shown = groups.shown(key)
         is_known = self.column.is_known

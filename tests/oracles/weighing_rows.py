@@ -12,7 +12,6 @@ from math import prod
 from typing import NamedTuple
 
 from oracles.cleaning import Row
-from oracles.slips import written_for
 from oracles.tree import Tree, Value
 from oracles.weighing import (
     NONE,
@@ -29,6 +28,7 @@ from oracles.weighing import (
     least_between,
     total,
 )
+from oracles.written_for import written_for
 
 HALF = Fraction(1, 2)
 UNLISTED = Fraction(0.05)

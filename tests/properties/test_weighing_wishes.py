@@ -12,7 +12,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from lanes import examples
 from oracles.cleaning import Dependency
-from oracles.weighed_cases import CLOSE, NEAR, Case, DrawnQuotes, cases, near, with_rates, with_strays
+from oracles.weighed_cases import CLOSE, NEAR, Case, DrawnQuotes, Rows, cases, near, with_rates, with_strays
 from oracles.weighing_rows import Choices, Question, Table, Worth
 
 from pacas.client.buying.offers import Offered
@@ -21,7 +21,8 @@ from pacas.client.outcome.steps import Observer
 from pacas.client.weighing import decision, wishes
 from pacas.client.weighing.rare_values import RareCells
 from pacas.client.weighing.worth import RowWorth, worth_of_left_values, worth_of_rows, worth_of_settling
-from pacas.protocol.messages import Offer
+from pacas.protocol.marketplace import Columns
+from pacas.protocol.messages import Ladders, Offer
 
 SHAPES = [
     [Dependency(("A", "B"), "C")],
@@ -112,6 +113,32 @@ def drawn_slips(draw: Any, case: Case) -> dict[str, RareCells]:
         if rows:
             found[name] = RareCells(np.array(rows), np.array(meant), np.array(chance))
     return found
+
+
+class ByTown:
+    """A market in which the rows of one town are dearer than those of others."""
+
+    def quote_batch(self, attribute: str, tuples: Columns) -> Ladders:
+        return Ladders(np.array([[12 if town == "dear" else 10, 0] for town in tuples["D"]]))
+
+
+def test_where_the_best_row_of_a_group_cannot_be_paid_another_one_is_asked() -> None:
+    """It costs less, but may be from elsewhere."""
+    dear: Rows = [{"A": "p", "C": c, "D": "dear"} for c in "yyy"]
+    rows: Rows = [{"A": "p", "C": "x", "D": "cheap"}, *dear]
+    case = Case(rows, {}, [Dependency(("A",), "C")], {"C": ("A", "D")})
+    model, market = case.model, ByTown()
+    model.misplaced.if_unlike[:] = [0.5, 0.05, 0.05, 0.05]
+    offers = {"C": Offered(Offer("C", ("A", "D"), model.columns["C"].tree), [0])}
+    texts = {a: [row[a] for row in rows] for a in "ACD"}
+
+    def best(money: int) -> tuple[int, int] | None:
+        buyer = Purchaser(market, offers, money, "run", Observer())  # type: ignore[arg-type]
+        decided = decision.decide(model, 1.0)
+        wish = wishes.Wishes(model, buyer, texts, 1.0, set(), {}, {}, decided).best(money)
+        return None if wish is None else (wish.row, wish.price)
+
+    assert (best(9), best(11), best(12)) == (None, (0, 10), (3, 12))
 
 
 @examples(240)

@@ -58,6 +58,8 @@ class Wish(NamedTuple):
     """Who is asked, where there are several."""
     doubt: tuple[float, ...] = ()
     """Per level, of one of several: the share of the worth by which it is compared with others."""
+    others: tuple[Wish, ...] = ()
+    """What may be asked instead, if this cannot be: about other rows of its group, or others than its provider."""
 
     def within(self, levels: Sequence[int], most: int) -> Wish | None:
         """The same wish at the level that is worth most a credit, among those that cost no more than is given."""
@@ -118,14 +120,21 @@ class Wishes:
             wish = heapq.heappop(self._heap)
             if (wish.attribute, wish.row) in self._settled:
                 continue
-            if not self._buyer.is_there(wish.provider):
-                continue
-            if wish.price <= remaining:
+            if wish.price <= remaining and self._buyer.is_there(wish.provider):
                 return wish
-            levels = self._levels(wish.provider, wish.attribute, wish.row)
-            if (cheaper := wish.within(levels, remaining)) is not None:
-                heapq.heappush(self._heap, cheaper)
+            if (instead := self._instead(wish, remaining)) is not None:
+                heapq.heappush(self._heap, instead)
         return None
+
+    def _instead(self, wish: Wish, remaining: int) -> Wish | None:
+        """The best that can be paid of a wish at other levels, and of what may be asked instead."""
+        found = []
+        for one in (wish._replace(others=()), *wish.others):
+            if (one.attribute, one.row) not in self._settled and self._buyer.is_there(one.provider):
+                levels = self._levels(one.provider, one.attribute, one.row)
+                if (cheaper := one.within(levels, remaining)) is not None:
+                    found.append(cheaper)
+        return _best_of(found)
 
     def best_at_once(self, remaining: int) -> Wish | None:
         """The best, if it can be paid as it is; it is taken off the list. Nothing else is changed."""
@@ -234,12 +243,13 @@ class Wishes:
         chosen = np.flatnonzero(worth & open_)
         if not len(chosen):
             return
-        best: dict[int, Wish] = {}
+        found: dict[int, list[Wish]] = {}
         for provider in self._buyer.selling(name):
             if self._buyer.is_there(provider):
-                self._quote(provider, asked, chosen, best)
-        for wish in best.values():
-            heapq.heappush(self._heap, wish)
+                self._quote(provider, asked, chosen, found)
+        for wishes in found.values():
+            if (wish := _best_of(wishes)) is not None:
+                heapq.heappush(self._heap, wish)
 
     def _levels(self, provider: str | None, attribute: str, row: int) -> Sequence[int]:
         """The levels at which a provider may be asked: one of several below what it has answered."""
@@ -248,8 +258,8 @@ class Wishes:
             return levels
         return [level for level in levels if level < answered]
 
-    def _quote(self, provider: str | None, asked: _Asked, chosen: Ints, best: dict[int, Wish]) -> None:
-        """What one provider would charge: the best wish of each number is kept, whoever sells it."""
+    def _quote(self, provider: str | None, asked: _Asked, chosen: Ints, found: dict[int, list[Wish]]) -> None:
+        """What one provider would charge: wishes by their numbers."""
         name, offered = asked.attribute, self._buyer.offered(provider, asked.attribute)
         rows: list[int] = asked.rows[chosen].tolist()
         columns = {c: [self._texts[c][row] for row in rows] for c in offered.offer.columns}
@@ -270,5 +280,13 @@ class Wishes:
             wish = Wish(0.0, name, row, 0, 0, tuple(worths), tuple(ladder), lowest, provider, doubt).within(
                 self._levels(provider, name, row), max(ladder)
             )
-            if wish is not None and (of not in best or wish.rank < best[of].rank):
-                best[of] = wish
+            if wish is not None:
+                found.setdefault(of, []).append(wish)
+
+
+def _best_of(wishes: list[Wish]) -> Wish | None:
+    """The best, the first of several, with what may be asked instead."""
+    if not wishes:
+        return None
+    at = min(range(len(wishes)), key=lambda number: wishes[number].rank)
+    return wishes[at]._replace(others=(*wishes[:at], *wishes[at + 1 :]))
