@@ -194,6 +194,11 @@ def test_both_strategies_a_vote_and_private_clean_are_in_every_figure_of_errors(
     assert ("weigh_further" in set.union(*of_each.values())) is (name in ("unseen", "baselines"))
 
 
+def test_each_figure_is_in_one_group_but_that_of_sealed_quotes() -> None:
+    grouped = [figure.name for name in ("paper", "weighing", "several") for figure in find_figures(name)]
+    assert sorted([*grouped, "sealed"]) == sorted(FIGURES)
+
+
 def test_kinds_rates_budgets_and_seeds_are_crossed_beside_a_vote_and_refine() -> None:
     (crossed,) = find_figures("crossed")
     asked: dict[tuple[object, ...], set[tuple[str, float | None]]] = {}

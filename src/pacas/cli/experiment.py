@@ -39,7 +39,10 @@ app = command_group(
 @app.command("run")
 def run(
     figure: Annotated[
-        str, typer.Argument(metavar="FIGURE", help="A figure's name, such as budget or privateclean, weighing, or all.")
+        str,
+        typer.Argument(
+            metavar="FIGURE", help="A figure's name, such as budget or privateclean, paper, weighing, several, or all."
+        ),
     ],
     output: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Where everything goes.")],
     data: Annotated[
@@ -58,7 +61,8 @@ def run(
 
     The figures: distance, general, support, k, level, errors, budget, privateclean, baselines, declined, quotes,
     max_level, allocation, quasi_identifiers, side, rows, modules; and, for what weighing makes of each kind of errors,
-    right, left, overwritten, error_rate, crossed, unseen: weighing runs all of these, and their means are printed.
+    right, left, overwritten, error_rate, crossed, unseen: weighing runs all of these, and their means are printed;
+    paper runs those before them.
     Every setting is run with four seeds. What was run is kept: the same command with the same output goes on where it
     was stopped.
 

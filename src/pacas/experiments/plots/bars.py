@@ -18,6 +18,7 @@ from pacas.experiments.plots.means import Means, Point, Spread
 from pacas.experiments.plots.style import (
     BLUE,
     INK,
+    PAPER,
     SKY,
     absent,
     dirty_table,
@@ -102,7 +103,7 @@ def _groups(found: Means, note: str) -> Sheet:
     drawn, grid = sheet(len(figure.shows), len(datasets), row_height=1.8)
     for row, column in zip(grid, figure.shows, strict=True):
         of_each: dict[str, list[float]] = {}
-        for point in found.points:
+        for point in (point for point in found.points if not figure.is_level(point.setting)):
             name = point.setting.method if figure.is_beside(point.setting) else ""
             of_each.setdefault(name, []).extend(point.spread(column) or ())
         shown = near_values(of_each, [1.0])
@@ -139,7 +140,15 @@ def _above(panel: Axes, x: float, spread: Spread, words: str = "", **how: Any) -
     if spread.mean > (top := panel.get_ylim()[1]):
         y = 0.99 if how else top
         said = f"{words} {number_words(spread.mean)} ↑".strip()
-        panel.text(x, y, said, ha="right" if how else "center", va="top", **how)
+        panel.text(
+            x,
+            y,
+            said,
+            ha="right" if how else "center",
+            va="top",
+            bbox={"facecolor": PAPER, "edgecolor": "none", "pad": 0.5},
+            **how,
+        )
 
 
 def _levels(found: Means, note: str) -> Sheet:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
-from itertools import product
+from itertools import chain, product
 from typing import Any
 
 from pacas.client.paper.allocation import ALLOCATIONS
@@ -457,10 +457,15 @@ FIGURES: Mapping[str, Figure] = {
     )
 }
 
-GROUPS: Mapping[str, tuple[str, ...]] = {
-    "all": tuple(FIGURES),
+_AT_SMALL_SCALE: Mapping[str, tuple[str, ...]] = {
     "weighing": ("right", "left", "overwritten", "error_rate", "crossed", "unseen"),
     "several": ("panel", "panel_stale"),
+}
+
+GROUPS: Mapping[str, tuple[str, ...]] = {
+    "all": tuple(FIGURES),
+    "paper": tuple(name for name in FIGURES if name not in ("sealed", *chain(*_AT_SMALL_SCALE.values()))),
+    **_AT_SMALL_SCALE,
 }
 """Figures that are run together, by a name for all of them."""
 
