@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pacas.client.weighed_rows.side_by_side import side_by_side
 from pacas.core.hierarchy import Hierarchy
 from pacas.core.histogram import Ints
 from pacas.engine.codes import CodedColumn
@@ -51,7 +52,8 @@ class WeighedRows:
         """`rows` are those that the columns hold, or how many, if that is all; `named` columns are weighed."""
         are_all, held = isinstance(rows, int), np.arange(rows) if isinstance(rows, int) else rows
         order, values = _order(columns, len(held), named, trees)
-        found = {name: _reordered(column, order, values.get(name)) for name, column in columns.items()}
+        new = side_by_side(lambda name: _reordered(columns[name], order, values.get(name)), columns, len(held))
+        found = dict(zip(columns, new, strict=True))
         ascending = np.empty(len(order), dtype=np.int64)
         ascending[order] = np.arange(len(order))
         return cls(held[order], found, are_all, ascending)
@@ -69,21 +71,22 @@ class WeighedRows:
 
 def _reordered(column: CodedColumn, order: Ints, values: Ints | None) -> CodedColumn:
     if values is None:
-        return CodedColumn(column.codes[order], column.values)
+        return CodedColumn(column.codes.take(order), column.values)
     new = np.empty(len(values), dtype=column.codes.dtype)
     new[values] = np.arange(len(values))
-    return CodedColumn(new[column.codes[order]], [column.values[code] for code in values.tolist()])
+    return CodedColumn(new.take(column.codes.take(order)), [column.values[code] for code in values.tolist()])
 
 
 def _order(
     columns: Mapping[str, CodedColumn], rows: int, named: Sequence[str], trees: Hierarchies
 ) -> tuple[Ints, dict[str, Ints]]:
     """The rows in order, and the codes of each named column."""
-    looks = {name: _at_first(column) for name, column in columns.items() if _says_something(column, name in named)}
+    telling = [name for name, column in columns.items() if _says_something(column, name in named)]
+    looks = dict(zip(telling, side_by_side(lambda name: _at_first(columns[name]), telling, rows), strict=True))
     beside = np.zeros(rows, dtype=np.uint64)
     for number, (name, seen) in enumerate(looks.items()):
         if name not in named:
-            beside += _mixed(seen + _mark(number))[columns[name].codes]
+            beside += _mixed(seen + _mark(number)).take(columns[name].codes)
     mine = {name: _in_tree(columns[name], looks[name], trees.get(name)) for name in named}
     by_row, different = _of_rows(columns, mine, beside), 0
     for _ in range(MOST_ROUNDS if rows <= SMALL else ROUNDS):
@@ -136,7 +139,7 @@ def _of_holders(column: CodedColumn, looks: Looks, rows: Looks) -> Looks:
 def _of_rows(columns: Mapping[str, CodedColumn], looks: Mapping[str, Looks], beside: Looks) -> Looks:
     found = beside.copy()
     for number, (name, seen) in enumerate(looks.items()):
-        found += _mixed(seen + _mark(-1 - number))[columns[name].codes]
+        found += _mixed(seen + _mark(-1 - number)).take(columns[name].codes)
     return found
 
 
