@@ -134,8 +134,8 @@ def test_without_runs_and_drawings_there_is_still_a_page(tmp_path: Path) -> None
 
 def test_missing_runs_are_counted(tmp_path: Path) -> None:
     page = Page(report_page(tmp_path, (FIGURES["side"],), all_runs("side", keep=lambda s: s.seed > 1), ()))
-    assert "36 missing" in page.text  # of 3 sides, 4 methods, 3 data sets, the first of 4 seeds
-    assert "36 of 144 runs missing." in page.text
+    assert "45 missing" in page.text  # of 3 sides, 5 methods, 3 data sets, the first of 4 seeds
+    assert "45 of 180 runs missing." in page.text
 
 
 def test_what_is_drawn_stands_out_on_a_dark_page() -> None:

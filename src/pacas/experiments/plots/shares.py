@@ -53,7 +53,7 @@ def _of_cells(found: Means, note: str) -> Sheet:
     panels = [panel for row in grid for panel in row]
     places = sorted({getattr(setting, figure.x) for setting in found.asked if not figure.is_level(setting)})
     for panel in panels[len(of_each) :]:
-        panel.set_axis_off()
+        panel.remove()
     for panel, (words, points) in zip(panels, of_each.items(), strict=False):
         at = {
             x: point for point in points for x in (places if figure.is_level(point.setting) else [point.at(figure.x)])
