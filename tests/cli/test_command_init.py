@@ -201,6 +201,39 @@ def test_with_a_provider_columns_are_mapped_and_a_dry_run_says_the_budget(pacas:
     assert (cleaned["budget"], cleaned["score"]["wrong_after"]) == (told["budget"], 0)
 
 
+def test_what_the_table_suggests_counts_where_what_the_provider_tells_repairs_nothing(pacas: Any, folder: Path) -> None:
+    """It sells a ZIP by its city, and no city: beside misspelled ones, each of its own, every ZIP is right."""
+    towns = (
+        "florence",
+        "dothan",
+        "boaz",
+        "opelika",
+        "sheffield",
+        "gadsden",
+        "mobile",
+        "selma",
+        "troy",
+        "athens",
+        "jasper",
+    )
+    town_of = dict(zip(CITIES, towns, strict=False))
+    (folder / "sold.csv").write_text("\n".join(["ZIP,City", *(f"{z},{t}" for z, t in town_of.items())]) + "\n")
+    (folder / "provider.toml").write_text(
+        '[relation]\ndata = "sold.csv"\n[hierarchies]\nZIP = "zips.csv"\n'
+        '[match]\nZIP = "City = City"\n[[dependency]]\nfd = "City -> ZIP"\n[pricing]\ntotal = 12.0\n'
+    )
+    (folder / "zips.csv").write_text("".join(f"{zip_},*\n" for zip_ in town_of))
+    rows = random.Random(1).choices(list(town_of), k=600)
+    slips = {n: town_of[z].replace(town_of[z][n // 25 % 4], "x", 1) for n, z in enumerate(rows) if n % 25 == 0}
+    mine = [f"{z},{slips.get(n, town_of[z])}" for n, z in enumerate(rows)]
+    for name, lines in (("mine.csv", mine), ("truth.csv", [f"{z},{town_of[z]}" for z in rows])):
+        (folder / name).write_text("\n".join(["ZIP,City", *lines]) + "\n")
+    told = pacas("init", "client", "mine.csv", "--provider", "provider.toml", "--json").document
+    assert [one["fd"] for one in told["fds"] if one["on"]] == ["City -> ZIP", "ZIP -> City"]
+    score = pacas("clean", "client.toml", "--truth", "truth.csv", "--json").document["score"]
+    assert (score["wrong"], score["wrong_after"]) == (24, 0)
+
+
 def test_no_ledger_is_opened_and_paths_are_relative_to_the_file(pacas: Any, folder: Path) -> None:
     (folder / "made").mkdir()
     assert pacas("init", "provider", "sold.csv", "-o", "made/shop.toml").code == 0

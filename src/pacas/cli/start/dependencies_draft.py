@@ -88,12 +88,15 @@ class DependenciesDraft:
 
     def _add_suggested(self, suggested: SuggestedDependencies) -> None:
         told = list(self.fds)
+        broken = [fd for fd in told if (one := judge_dependency(self._table, fd)) is not None and one.exceptions]
         best: dict[str, SuggestedDependency] = {}
         exact = {one.fd.rhs: one for one in sorted(suggested.strong, key=lambda one: one.rows) if one.is_exact}
         misspelled = {one.fd.rhs for one in suggested.strong if one.typo}
         sure = SURE if any(one.score >= CLEAN for one in suggested.strong) else 0.0
         for one in suggested.strong[:MOST]:
-            doubt = self._told_otherwise(one, told) or self._doubt(one, misspelled, best.get(one.fd.rhs), sure, exact)
+            doubt = self._told_otherwise(one, told, broken) or self._doubt(
+                one, misspelled, best.get(one.fd.rhs), sure, exact
+            )
             is_harmful = not doubt and one.fd in self._harmful
             doubt = HARM if is_harmful else doubt
             why = f"{doubt}: {evidence_words(one)}" if doubt else evidence_words(one)
@@ -102,11 +105,13 @@ class DependenciesDraft:
         for one in suggested.weak[:MENTIONED]:
             self._add(one.fd, f"weak: {evidence_words(one)}", False)
 
-    def _told_otherwise(self, one: SuggestedDependency, told: Sequence[FunctionalDependency]) -> str | None:
-        """Why a dependency would only be in the way of those that the provider tells."""
+    def _told_otherwise(
+        self, one: SuggestedDependency, told: Sequence[FunctionalDependency], broken: Sequence[FunctionalDependency]
+    ) -> str | None:
+        """Why a dependency would be in the way of those that the provider tells; `broken` ones repair cells."""
         if any(one.fd.rhs == fd.rhs for fd in told):
             return "the provider tells another"
-        if any(set(one.fd.lhs) & set(fd.attributes) for fd in told):
+        if any(set(one.fd.lhs) & set(fd.attributes) for fd in broken):
             return "what the provider tells repairs its left side"
         if told and one.typo < TYPOS:
             return "its right side shows no errors of its own"

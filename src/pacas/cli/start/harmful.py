@@ -16,9 +16,10 @@ from pacas.suggest.coded_table import CodedTable
 from pacas.suggest.dependencies.exceptions import Exceptions
 from pacas.suggest.dependencies.planned import PlannedChanges
 
-MOST, TOLD = 0.4, 0.7
-"""The share of what would be changed that may be right: with more, as much may be spoiled as mended. Of a dependency
-that a provider tells all exceptions are errors, if not of the right side, so that of what may be right less is."""
+HALF, MOST, TOLD = 0.5, 0.4, 0.7
+"""The share of what would be changed that may be right: from a half on, which a few cells have by chance, as much is
+spoiled as mended, and it is not known that well. Of a dependency that a provider tells all exceptions are errors, if
+not of the right side, so that of what may be right less is."""
 
 
 def harmful_dependencies(
@@ -26,13 +27,13 @@ def harmful_dependencies(
 ) -> set[FunctionalDependency]:
     """Those that are to be left out, so that what the others change is mostly wrong; `told` ones are of a provider."""
     harmful: set[FunctionalDependency] = set()
-    relation = _relation(table, fds)
+    relation = _relation(table)
     while left := [fd for fd in fds if fd not in harmful]:
         changes = SafeClean(left, 0).clean(relation, NobodySells()).changes
         right = {name: _may_be_right(table, name, changed, left) for name, changed in changes.items()}
         found = {fd for fd in left if fd in told and _share(fd.attributes, right, changes) >= TOLD}
         for name, changed in changes.items():
-            if _share(_with_equals(name, left), right, changes) >= MOST:
+            if _is_in_doubt(_with_equals(name, left), right, changes):
                 found |= set(_behind(table, name, changed, left)).difference(told)
         if not found:
             break
@@ -40,11 +41,10 @@ def harmful_dependencies(
     return harmful
 
 
-def _relation(table: CodedTable, fds: Sequence[FunctionalDependency]) -> Relation:
-    """The columns that dependencies are about, as they were read."""
-    named = [name for name in table.columns if any(name in fd.attributes for fd in fds)]
+def _relation(table: CodedTable) -> Relation:
+    """The table as it was read, with all columns: a cleaning looks at those that no dependency is about, too."""
     columns = {}
-    for column in (table[name] for name in named):
+    for column in table.columns.values():
         texts = pa.array([*column.values, None], pa.string())  # −1 finds the null
         columns[column.name] = texts.take(pa.array(column.codes.astype(np.int64) % len(texts)))
     return Relation(pa.table(columns))
@@ -66,6 +66,12 @@ def _share(names: Collection[str], right: Mapping[str, float], changes: Mapping[
     """Of the changed cells of some attributes, the share that may be right."""
     changed = [name for name in names if name in changes]
     return sum(right[name] for name in changed) / max(sum(len(changes[name]) for name in changed), 1)
+
+
+def _is_in_doubt(names: Collection[str], right: Mapping[str, float], changes: Mapping[str, Changes]) -> bool:
+    """Whether as much may be spoiled as mended: of a few changed cells, within what the share deviates by chance."""
+    share, cells = _share(names, right, changes), sum(len(changes[name]) for name in names if name in changes)
+    return share >= MOST or share + (share * (1 - share) / cells) ** 0.5 >= HALF
 
 
 def _behind(
