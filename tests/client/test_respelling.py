@@ -52,6 +52,32 @@ def test_several_columns_are_tried_in_one_spelling_first() -> None:
     assert told is not None and (told.found, told.tried) == (3, 3)
 
 
+@pytest.mark.parametrize(
+    ("theirs", "mine", "count", "order"),
+    [
+        (["2016-04-05", "2016-06-07", "2016-12-01"], ["4/5/2016", "6/7/2016", "1/12/2016"], 2, "mdy"),
+        (["2016-05-04", "2016-07-06", "2016-12-01"], ["4/5/2016", "6/7/2016", "1/12/2016"], 3, "dmy"),
+        (["4/5/2016", "06/07/2016", "1.2.2016"], ["2016-04-05", "2016-06-07", "2016-02-01"], 3, "mdy"),
+        (["4/5/2016", "6/7/2016", "x"], ["2016-05-04", "2016-07-06", "y"], 2, "dmy"),
+        (["04/05/2016", "6/7/2016", "2016-05-23"], ["4/5/2016", "06/07/2016", "23/5/2016"], 3, ""),
+        (["23/5/2016", "3.5.2016", "2016-05-24 00:00:00"], ["2016-05-23", "2016-05-03", "20160524"], 3, ""),
+    ],
+)
+def test_dates_count_that_one_order_of_day_and_month_finds(
+    theirs: list[str], mine: list[str], count: int, order: str
+) -> None:
+    """As many as do match once the match declares that order; and no other finds more."""
+    sold = pa.table({"DAY": theirs, "RIDE": ["a", "b", "c"]})
+    provider = pacas.Provider(sold, match={"RIDE": "DAY = DAY"}, quotes="paper")
+    told = respelled(provider, provider.catalogue()["RIDE"], [{"DAY": day} for day in mine])
+    assert told is not None and (told.found, told.tried, told.order.value) == (count, 3, order)
+    assert str(told).endswith(f"~ … normalized {order}".rstrip())
+    declared = {of: f"DAY ~ DAY normalized {of}".rstrip() for of in ("", "dmy", "mdy")}
+    shops = {of: pacas.Provider(sold, match={"RIDE": match}, quotes="paper") for of, match in declared.items()}
+    really = {of: int((one.quote_batch("RIDE", {"DAY": mine}).prices[:, 0] >= 0).sum()) for of, one in shops.items()}
+    assert max(really.values()) == count == really[order]
+
+
 def test_what_is_counted_does_match_when_the_match_is_normalized() -> None:
     provider = shop("GEN ~ GEN normalized, AGE ~ AGE normalized")
     tuples = [("Male", "51"), ("FEMALE", "32.0"), ("Male", "99")]

@@ -54,8 +54,8 @@ def test_a_match_may_say_where_the_month_stands() -> None:
     assert normal_text("23/5/2016", DateOrder.MONTH_FIRST) == "23/5/2016"  # there is no such month
 
 
-@given(st.text(max_size=12) | st.sampled_from([text for texts in SAME for text in texts]))
-def test_every_spelling_stands_for_the_value(value: str) -> None:
-    told = spellings(value)
+@given(st.text(max_size=12) | st.sampled_from([text for texts in SAME for text in texts]), st.sampled_from(DateOrder))
+def test_every_spelling_stands_for_the_value(value: str, order: DateOrder) -> None:
+    told = spellings(value, order)
     assert told[0] == value and len(told) == len(spellings("51"))
-    assert {normal_text(one) for one in told} == {normal_text(value)}
+    assert {normal_text(one, order) for one in told} == {normal_text(value, order)}

@@ -111,8 +111,8 @@ def _iso(year: str, month: str | int, day: str | int, *clock: str | None) -> str
 _ISO = re.compile(r"(\d{4})-(\d\d)-(\d\d)", re.ASCII)
 
 
-def spellings(value: str) -> list[str]:
-    """Ways in which somebody else may write a value, its own first; each stands for it when it is normalized.
+def spellings(value: str, order: DateOrder = DateOrder.UNKNOWN) -> list[str]:
+    """Ways in which somebody else may write a value, its own first; each stands for it when it is normalized so.
 
     A place is one way of writing, whatever the value is; what cannot be written so is left as it is.
 
@@ -120,12 +120,17 @@ def spellings(value: str) -> list[str]:
     (['51.0', '51'], ['mALE', 'male', 'Male', 'MALE'])
     >>> list(dict.fromkeys(spellings("5/23/2016")))[:4]
     ['5/23/2016', '2016-05-23', '23.05.2016', '05/23/2016']
+    >>> [list(dict.fromkeys(spellings("4/5/2016", order)))[1] for order in DateOrder]
+    ['04/05/2016', '2016-05-04', '2016-04-05']
     """
-    text, plain = normal_text(value), " ".join(value.split())
+    text, plain = normal_text(value, order), " ".join(value.split())
     tried = [value, plain, text, f"{text}.0", plain.lower(), plain.capitalize(), plain.title(), plain.upper()]
-    dates = [value] * 6
+    dates = [value] * 8
     if day := _ISO.fullmatch(text):
         y, m, d = day.groups()
-        short = f"{int(m)}/{int(d)}/{y}"
-        dates = [f"{d}.{m}.{y}", f"{m}/{d}/{y}", short, f"{d}/{m}/{y}", f"{y}{m}{d}", f"{text} 00:00:00"]
-    return [one if normal_text(one) == text else value for one in (*tried, *dates)]
+        numbers = [f"{d}.{m}.{y}", f"{m}/{d}/{y}", f"{int(m)}/{int(d)}/{y}", f"{d}/{m}/{y}", f"{int(d)}/{int(m)}/{y}"]
+        dates = [*numbers, f"{int(d)}.{int(m)}.{y}", f"{y}{m}{d}", f"{text} 00:00:00"]
+    elif unsure := _YEAR_LAST.fullmatch(text):
+        first, sign, second, y, *_ = unsure.groups()
+        dates[1] = f"{first:0>2}{sign}{second:0>2}{sign}{y}"
+    return [one if normal_text(one, order) == text else value for one in (*tried, *dates)]

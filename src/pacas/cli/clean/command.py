@@ -85,9 +85,9 @@ def command(
     providers (name, spent, purchases, reliability: by attribute, away: null or why; where there are several, and then
     provider in purchases, may_have_cost: orders that nobody has answered, and overcharged: what some say they took
     beyond what was agreed to); would_match (attribute, found, tried: those that find nobody, and would in another
-    spelling; where there are any; with several, provider); where it weighs, weighing (careful, free, paid, vote,
-    expected: spent, error, knee: null or spent, error, rates: fd, wrong, overwritten, misplaced, mixed, doubtful: row,
-    attribute, value, guess, sure, written)
+    spelling, dates: dmy or mdy, where it takes that; where there are any; with several, provider); where it weighs,
+    weighing (careful, free, paid, vote, expected: spent, error, knee: null or spent, error, rates: fd,
+    wrong, overwritten, misplaced, mixed, doubtful: row, attribute, value, guess, sure, written)
 
     Exit code 0: done; 3: done and written, but more than a tenth of the written cells are doubtful.
 

@@ -69,7 +69,7 @@ def command(
 
     JSON: purchases (price and answer, or refused: the reason, and because: max_matches, where it is that; from a URL
     with the provider's receipt), spent; would_match (attribute, found, tried: those that find nobody, and would in
-    another spelling; where there are any)
+    another spelling, dates: dmy or mdy, where it takes that; where there are any)
 
     Example: pacas buy provider.toml --requests requests.jsonl --as ann
     """

@@ -61,7 +61,7 @@ def command(
 
     JSON: quotes (price, or refused: the reason, and because: max_matches, where it is that; levels, a list of these,
     where a request names no level); would_match (attribute, found, tried: those that find nobody, and would in another
-    spelling; where there are any)
+    spelling, dates: dmy or mdy, where it takes that; where there are any)
 
     Example: pacas quote provider.toml --requests requests.jsonl
     """

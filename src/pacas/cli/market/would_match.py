@@ -43,7 +43,9 @@ def _is_none(quoted: object) -> bool:
 def would_match(found: Found) -> dict[str, Any]:
     """As JSON has it, where there is anything to say."""
     told = [
-        ({} if who is None else {"provider": who}) | {"attribute": attribute, "found": one.found, "tried": one.tried}
+        ({} if who is None else {"provider": who})
+        | {"attribute": attribute, "found": one.found, "tried": one.tried}
+        | ({"dates": one.order.value} if one.order.value else {})
         for (who, attribute), one in found.items()
     ]
     return {"would_match": told} if told else {}
