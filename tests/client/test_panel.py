@@ -430,3 +430,18 @@ def test_who_has_told_a_family_may_be_asked_for_the_job() -> None:
     assert len(both) > 3 and all(asked.index((*one, 1)) < asked.index((*one, 0)) for one in both)
     assert wrong_cells(cleaning.to_arrow(), truth) == 0
     assert cleaning.panel is not None and cleaning.panel.reliabilities["JOB"]["a"] > 0.8
+
+
+def test_who_is_not_believed_about_a_family_is_not_asked_for_the_job() -> None:
+    """It would say more of the same: somebody else is asked."""
+    further = []
+    for seed in range(1, 5):
+        truth, dirty = departments(80, seed=seed, stale=0.3)
+        jobs = dict(zip(truth["DEPT"].to_pylist(), truth["JOB"].to_pylist(), strict=True))
+        markets = {"a": JobShop(truth, seed=1), "c": CoarselyCheap(truth, seed=3, wrong=0.3, price=70)}
+        cleaning = cleaned(dirty, markets, strategy="weigh")
+        named = [(p, jobs[dirty["DEPT"][int(p.row)].as_py()]) for p in cleaning.purchases if p.provider == "c"]
+        wrong = {int(p.row) // 5 for p, job in named if p.level == 1 and JOBS.generalize_value(job, 1) != p.value}
+        assert len(wrong) > 2
+        further += [int(p.row) for p, _ in named if p.level == 0 and int(p.row) // 5 in wrong]
+    assert not further

@@ -18,7 +18,7 @@ from pacas.client.panel.belief import Opinion, belief, expected_gain
 from pacas.client.panel.choosing import PanelOffer, choose_offer, priced
 from pacas.client.panel.ground_values import OWN, SHOWN, GroundValues
 from pacas.client.panel.reliability import OF_OWN, OF_PROVIDERS, Reliabilities
-from pacas.client.weighed_groups.source_trust import Trusts
+from pacas.client.weighed_groups.source_trust import share_of_worth
 from pacas.core.distance import SemanticDistance
 from pacas.core.hierarchy import Hierarchy
 from pacas.engine.codes import coded_texts
@@ -113,13 +113,11 @@ def test_a_class_is_settled_as_its_definition_says(world: dict[str, Any], bought
 @given(st.floats(0.02, 0.998), st.integers(2, 9))
 @examples(60)
 def test_what_an_answer_is_worth_to_a_client_that_weighs_is_what_its_definition_says(rate: float, nodes: int) -> None:
-    trusts = Trusts()
-    trusts.of("A").rates["a"] = rate
-    found = trusts.share("a", "A", np.array([nodes]))
+    found = share_of_worth(np.array([rate]), np.array([nodes]))
     if rate >= 1 / nodes:  # who is wrong oftener than by chance would be believed the other way round
-        assert found.tolist() == pytest.approx([oracle.share(rate, nodes)])
+        assert found.tolist() == [pytest.approx([oracle.share(rate, nodes)])]
     else:
-        assert found.tolist() == [0]
+        assert found.tolist() == [[0]]
 
 
 class _Bought:

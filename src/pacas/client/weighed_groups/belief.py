@@ -285,6 +285,14 @@ class Belief:
         own = float(self._fits(answer, answer.shown))
         return min(inside + (1 - inside) * answer.stray * own, 1.0)
 
+    def will_be_right(self, group: int, source: str) -> float:
+        """How likely one of several providers will be right about a group: about as likely as it has been.
+
+        Who has said of it what is not believed would say more of the same at a finer level.
+        """
+        said = [answer for answer in self.answers.get(group, ()) if answer.said and answer.said.source == source]
+        return min([self.trust[source], *(self.expected_right(group, answer) for answer in said)])
+
     def _take(self, groups: Ints, weights: Weights, width: int) -> None:
         self.weight[groups, :width] = weights.value
         self.other[groups] = weights.other

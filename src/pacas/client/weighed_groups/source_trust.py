@@ -19,7 +19,7 @@ from pacas.core.histogram import Ints
 RIGHT, WRONG = 4.0, 1.0
 """Answers that each is given credit for before any is known."""
 LEAST, MOST = 0.02, 0.998
-IN_A_ROW = 4
+IN_A_ROW = 3
 """Whom to ask first: an answer that may be wrong is worth what it would be if so many had to be right: what it
 leaves in doubt is asked again, and others are paid for it."""
 
@@ -86,10 +86,11 @@ class Trusts:
     def of(self, attribute: str) -> SourceTrust:
         return self.by_attribute.setdefault(attribute, SourceTrust())
 
-    def share(self, source: str, attribute: str, nodes: Ints) -> Floats:
-        """Per level of so many nodes: which share of what a faultless answer is worth one of this provider's is.
 
-        If it is wrong it may have named any other node, and is then found out unless that is the other candidate.
-        """
-        right = self.of(attribute)[source]
-        return np.asarray(np.maximum(right - (1 - right) / np.maximum(nodes - 1, 1), 0.0))
+def share_of_worth(right: Floats, nodes: Ints) -> Floats:
+    """[m, levels] which share of a faultless answer's worth one is that is right so likely, at levels of so many nodes.
+
+    If it is wrong it may have named any other node, and is then found out unless that is the other candidate.
+    """
+    right = right[:, None]
+    return np.asarray(np.maximum(right - (1 - right) / np.maximum(nodes - 1, 1), 0.0))

@@ -11,7 +11,7 @@ import numpy as np
 
 from pacas.client.buying.purchaser import Purchaser
 from pacas.client.weighed_groups.belief import SURE, Belief
-from pacas.client.weighed_groups.source_trust import IN_A_ROW
+from pacas.client.weighed_groups.source_trust import IN_A_ROW, share_of_worth
 from pacas.client.weighing.decision import Weighed
 from pacas.client.weighing.model import Model
 from pacas.client.weighing.rare_values import RareCells
@@ -84,6 +84,8 @@ class _Asked(NamedTuple):
     """[m, levels]"""
     heard: Mask | None = None
     """Per row: is there an answer already? What costs nothing more is then known."""
+    belief: Belief | None = None
+    """That an answer is for, where it is asked for groups."""
 
 
 class Wishes:
@@ -217,7 +219,7 @@ class Wishes:
         of = np.repeat(np.arange(len(groups)), [len(rows) for rows in whom])
         rows = np.concatenate([NO_ROWS, *whom])
         belongs = np.array([1 - self._model.stray(belief, row) for row in rows.tolist()])
-        return _Asked(belief.fd.rhs, of, rows, worth[of] * belongs[:, None], belief.asked[groups][of])
+        return _Asked(belief.fd.rhs, of, rows, worth[of] * belongs[:, None], belief.asked[groups][of], belief)
 
     def _is_told(self, belief: Belief, group: int) -> bool:
         """One of several providers has told something, and what is believed is not weak: nobody else is asked then."""
@@ -258,6 +260,13 @@ class Wishes:
             return levels
         return [level for level in levels if level < answered]
 
+    def _right(self, provider: str, asked: _Asked, rows: Sequence[int]) -> Floats:
+        """Per row: how likely one of several will be right about it."""
+        belief, usual = asked.belief, self._model.trust.of(asked.attribute)[provider]
+        if belief is None:
+            return np.full(len(rows), usual)
+        return np.array([belief.will_be_right(int(belief.side.group[row]), provider) for row in rows])
+
     def _quote(self, provider: str | None, asked: _Asked, chosen: Ints, found: dict[int, list[Wish]]) -> None:
         """What one provider would charge: wishes by their numbers."""
         name, offered = asked.attribute, self._buyer.offered(provider, asked.attribute)
@@ -267,13 +276,13 @@ class Wishes:
         if quoted is None:
             return
         least = [0] * len(rows) if asked.heard is None else asked.heard[chosen].astype(np.int64).tolist()
-        worth, doubt = asked.worth[chosen], ()
+        worth, doubts = asked.worth[chosen], [()] * len(rows)
         if provider is not None:
             nodes = offered.offer.hierarchy.widths[: worth.shape[1]].astype(np.int64)
-            share = self._model.trust.share(provider, name, nodes)
-            worth, doubt = worth[:, : len(nodes)] * share, tuple((share ** (IN_A_ROW - 1)).tolist())
-        for of, row, worths, ladder, lowest in zip(
-            asked.of[chosen].tolist(), rows, worth.tolist(), quoted.tolist(), least, strict=True
+            share = share_of_worth(self._right(provider, asked, rows), nodes)
+            worth, doubts = worth[:, : len(nodes)] * share, list(map(tuple, (share ** (IN_A_ROW - 1)).tolist()))
+        for of, row, worths, doubt, ladder, lowest in zip(
+            asked.of[chosen].tolist(), rows, worth.tolist(), doubts, quoted.tolist(), least, strict=True
         ):
             if provider is None or len(ladder) == self._offers[name].offer.hierarchy.height + 1:
                 self._quoted[name, row] = ladder
