@@ -83,7 +83,10 @@ def _told(raw: bytes, batch: int) -> int:
     (count,) = struct.unpack_from("<I", raw, buffers)
     if 16 * count > len(raw):
         raise struct.error("cut short")
-    return sum(struct.unpack_from(f"<{2 * count}q", raw, buffers + 4)[1::2])
+    lengths = struct.unpack_from(f"<{2 * count}q", raw, buffers + 4)[1::2]
+    if min(lengths, default=0) < 0:  # a buffer that is not read could pay for those that are told of twice
+        raise struct.error("shorter than nothing")
+    return sum(lengths)
 
 
 def _table(raw: bytes, table: int, field: int) -> int | None:

@@ -150,8 +150,17 @@ def sharing_buffers() -> bytes:
     return content[:end] + content[start + batch.body.size :]
 
 
-def test_arrow_itself_reads_a_buffer_as_often_as_it_is_told_of() -> None:
-    assert pa.ipc.open_stream(sharing_buffers()).read_all()["AGE"].to_pylist() == ["m" * 5000]
+def hidden_sharing() -> bytes:
+    """The same, and of a buffer that nobody reads (no cell is null) it says that it is shorter than nothing."""
+    content = sharing_buffers()
+    first = struct.pack("<qq", 0, 0)  # the nulls of the first column, before its offsets
+    place = content.index(first + struct.pack("<qq", 0, 8))
+    return content[:place] + struct.pack("<qq", 0, -10_000) + content[place + len(first) :]
+
+
+@pytest.mark.parametrize("sharing", [sharing_buffers, hidden_sharing])
+def test_arrow_itself_reads_a_buffer_as_often_as_it_is_told_of(sharing: Callable[[], bytes]) -> None:
+    assert pa.ipc.open_stream(sharing()).read_all()["AGE"].to_pylist() == ["m" * 5000]
 
 
 PLAIN = stream(pa.table({"GEN": ["male"], "AGE": ["51"]}))
@@ -176,6 +185,7 @@ PLAIN = stream(pa.table({"GEN": ["male"], "AGE": ["51"]}))
         (compressed_by_metadata("zstd"), 422, "compressed buffers are not taken"),
         (compressed_by_metadata("zstd", pa.ipc.MetadataVersion.V5), 422, "compressed buffers are not taken"),
         (sharing_buffers(), 422, "buffers that overlap are not taken"),
+        (hidden_sharing(), 400, "not an Arrow IPC stream"),
         (stream(pa.table({"GEN": pa.nulls(10**7), "AGE": pa.nulls(10**7)})), 413, "10,000,000 requests"),
     ],
 )
