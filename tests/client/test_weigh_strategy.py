@@ -215,6 +215,26 @@ def test_a_value_that_the_hierarchy_lacks_may_be_the_truth_of_a_class(agree: int
     assert shop.asked and column(cleaned)[:agree] == ["unheard of"] * agree
 
 
+@pytest.mark.parametrize("truth", ["unheard of", "x0"])
+@pytest.mark.parametrize(("agree", "strays"), [(9, 2), (30, 7), (60, 8), (200, 8)])
+def test_a_class_is_not_overwritten_by_what_others_in_it_are_told_to_be(agree: int, strays: int, truth: str) -> None:
+    """Those who agree are kept back; rows of another group are sold, and each shows what it should."""
+    groups = [(f"u{n}", [truth] * agree + ["y0"] * strays) for n in range(2)]
+    data = table(*groups, *tidy(*["y0", "z0", "x1", "y1"] * 3, size=20))
+    told = {f"k{n}": str(value) for n, value in enumerate(data["B"])}
+    shop = Shop({"B": told}, kept_back=[key for key, value in told.items() if value == truth])
+    found = column(clean(data, shop))
+    assert shop.asked and found.count(truth) >= 2 * agree
+
+
+def test_a_class_is_overwritten_by_what_its_own_rows_are_told_to_be() -> None:
+    """Two thirds of each group were written over: a row of them is asked, and told otherwise."""
+    groups = [(f"u{n}", ["z1"] * 20 + ["x0"] * 10) for n in range(2)]
+    data = table(*groups, *tidy(*["y0", "z0", "x1", "y1"] * 3, size=20))
+    shop = Shop({"B": {f"k{n}": "x0" if n < 60 else str(value) for n, value in enumerate(data["B"])}})
+    assert column(clean(data, shop))[:60] == ["x0"] * 60
+
+
 def test_an_answer_that_follows_from_the_left_side_settles_its_group_however_many_agree() -> None:
     """Two camps of others, and few are right: whoever of the group is asked, what is told is what it should hold."""
     groups = [(f"f{n}", ["y0"] * 12 + ["z0"] * 12 + ["x0"] * 6) for n in range(2)] + tidy(*["x1", "y1", "z1"] * 5)

@@ -396,10 +396,25 @@ class Posterior:
         return [*found, start] if lowest < start.risk + 2 * TIE else [start]
 
     def overrules(self, least: Least | None) -> bool:
-        """Is it another value than the majority's, not certain, where blocks are rare and nothing was bought?"""
-        if least is None or self.answers or self.rates.overwritten >= Fraction(0.05) or self.uncertain(least) <= 0:
+        """Is it another value than the majority's, not certain, where blocks are rare and nothing was bought?
+
+        Or, where two thirds agree, was nothing told but that others of the group show what they should?
+        """
+        if least is None or self.shown[least.node] >= self.majority:
             return False
-        return self.shown[least.node] < self.majority
+        if self.answers:
+            return self.are_but_confirmed
+        return self.rates.overwritten < Fraction(0.05) and self.uncertain(least) > 0
+
+    @property
+    def are_but_confirmed(self) -> bool:
+        """Is each answer about a row of its own that shows it, and none of them what two thirds of the group show?"""
+        tree = self.column.tree
+        if any(answer.of_group or not tree.precedes(answer.shown, answer.node) for answer in self.answers):
+            return False
+        first = next(v for v, n in self.shown.items() if self.column.ties(v) and n == self.majority)
+        agree = 3 * self.majority >= 2 * len(self.rows)
+        return agree and not any(tree.precedes(first, answer.node) for answer in self.answers)
 
     @property
     def majority(self) -> int:
@@ -418,7 +433,7 @@ class Posterior:
         """A cell's expected δ as it would be decided without an answer."""
         kept = total([self.expected(self.column.cells[row]) for row in self.rows]) / len(self.rows)
         sure = least is not None and one * least.sure >= careful and not self.overrules(least)
-        writes = least is not None and (bool(self.answers) or sure)
+        writes = least is not None and (sure or (bool(self.answers) and not self.overrules(least)))
         return min(kept, least.risk) if writes and least is not None else kept
 
     def after(self, level: int) -> Fraction:

@@ -51,6 +51,9 @@ CLEAR = 20
 CLEARLY = 0.9
 """Where so many of a group's rows agree, they say whether the hierarchy has the values that may be right."""
 
+MANY = 2 / 3
+"""Where so many of a group's cells agree, that a few others are right as they are does not make these wrong."""
+
 UNCOVERED, SOME = 0.001, 10
 """How often it lacks one, before anything is seen, and as if so many groups had said it."""
 
@@ -253,6 +256,20 @@ class Belief:
         if answer.said is not None and answer.said.inside is not None:
             return float(self.column.share[answer.said.inside].sum())
         return float(self.column.below[answer.node])
+
+    def is_but_confirmed(self, group: int) -> bool:
+        """Do most rows of a group agree, and was nothing told but that others of it show what they should?
+
+        These may be from elsewhere, however many are asked: what the group should hold, they do not say.
+        """
+        found = self.answers.get(group, ())
+        if not found or any(one.of_group or not self._fits(one, one.shown) for one in found):
+            return False
+        pairs = slice(self._pair_offsets[group], self._pair_offsets[group + 1])
+        at = int(np.where(self.column.groups[self.pair_value[pairs]], self.pair_count[pairs], 0).argmax()) + pairs.start
+        if self.pair_count[at] < MANY * self.side.size[group]:
+            return False
+        return not any(self._fits(one, int(self.pair_value[at])) for one in found)
 
     def has_been_told(self, group: int) -> bool:
         """Has one of several providers said something that does not fit all candidates of a group?

@@ -101,19 +101,26 @@ class Risks:
                 self._offer_answers(place, group)
         self.node[~np.isfinite(self.risk)] = -1
         self.overrules = self._overrules()
-        """Is it another value than the majority's, not certain, where blocks are rare and nothing was bought?"""
+        """Is it another value than the majority's, not certain, where blocks are rare and nothing was bought?
+
+        Or was nothing told but that some rows are right as they are, where most show something else?
+        """
 
     def _overrules(self) -> Mask:
         belief = self.belief
-        if not belief.rates.blocks_are_rare:
-            return np.zeros(len(self.groups), dtype=np.bool_)
+        confirmed: Mask = np.zeros(len(self.groups), dtype=np.bool_)
+        if belief.answers:
+            confirmed[:] = [belief.is_but_confirmed(group) for group in self.groups.tolist()]
+        if not (belief.rates.blocks_are_rare or confirmed.any()):
+            return confirmed
         most, shown = np.zeros(len(self.groups)), np.zeros(len(self.groups))
         place = self.place(belief.pair_group[self.pairs])
         value, count = belief.pair_value[self.pairs], belief.pair_count[self.pairs]
         np.maximum.at(most, place, np.where(belief.column.groups[value], count, 0))
         np.maximum.at(shown, place, np.where(value == self.node[place], count, 0))
         certain = (1 - self.sure) * most <= SPOILT if belief.rates.blocks_are_likelier else self.sure >= CERTAIN
-        return np.asarray((shown < most) & ~certain & ~belief.asked[self.groups])
+        for_nothing = ~certain & ~belief.asked[self.groups] & belief.rates.blocks_are_rare
+        return np.asarray((shown < most) & (for_nothing | confirmed))
 
     def place(self, group: Ints) -> Ints:
         """Where some of the groups stand."""

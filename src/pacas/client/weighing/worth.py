@@ -58,7 +58,7 @@ def _now(belief: Belief, risks: Risks, careful: float) -> Floats:
     whole = np.bincount(place, weights=risks.keep * belief.pair_count[risks.pairs], minlength=len(risks.groups))
     kept = whole / np.maximum(belief.side.size[risks.groups], 1)
     sure = belief.one_value[risks.groups] * risks.sure >= careful
-    return np.where(belief.asked[risks.groups] | (sure & ~risks.overrules), np.minimum(risks.risk, kept), kept)
+    return np.where((belief.asked[risks.groups] | sure) & ~risks.overrules, np.minimum(risks.risk, kept), kept)
 
 
 def _after_an_answer(belief: Belief, part: WidthRisks) -> Floats:
