@@ -82,6 +82,24 @@ def test_columns_have_roles(pacas: Any) -> None:
     assert "identifier" in text and "single" in text
 
 
+def test_roles_are_the_sides_of_a_policy_in_toml(pacas: Any, folder: Path) -> None:
+    text = pacas("suggest", "columns", "people.csv", "--toml").out
+    assert "# id: identifier, it tells nearly every row from every other" in text
+    assert tomllib.loads(text) == {}  # nothing in it is sensitive
+    lines = [f"p{i},{20 + i % 50},{'fm'[i % 2]},drug {i % 30}" for i in range(900)]
+    (folder / "patients.csv").write_text("\n".join(["id,age,sex,medication", *lines]) + "\n")
+    text = pacas("suggest", "columns", "patients.csv", "--toml").out
+    assert tomllib.loads(text) == {"policy": [{"x": ["age", "sex"], "y": ["medication"], "k": 2}]}
+
+
+def test_a_line_break_in_a_name_stays_in_its_comment(pacas: Any, folder: Path) -> None:
+    lines = [f"{i % 7},{20 + i % 50},drug {i % 3}" for i in range(90)]
+    (folder / "odd.csv").write_text("\n".join(['"a\nb",age,medication', *lines]) + "\n")
+    assert tomllib.loads(pacas("suggest", "columns", "odd.csv", "--toml").out)["policy"][0]["y"] == ["medication"]
+    policy = pacas("suggest", "policy", "odd.csv", "--x", '"a\nb"', "--y", "medication", "--toml")
+    assert (policy.code, tomllib.loads(policy.out)) == (1, {})
+
+
 POLICY = ("suggest", "policy", "people.csv", "--x", "age", "--y", "city", "--match", "id")
 
 
@@ -131,6 +149,8 @@ def test_policies_are_told_to_people_and_drawn(pacas: Any, folder: Path) -> None
     ("arguments", "says"),
     [
         ((*HIERARCHIES, "--toml", "--json"), "choose one"),
+        (("suggest", "columns", "people.csv", "--toml", "--json"), "choose one"),
+        (("suggest", "match", "people.csv", "--toml", "--json"), "choose one"),
         ((*HIERARCHIES, "-a", "cty"), "cty"),
         ((*HIERARCHIES, "--fd", "age -> cty"), "cty"),
         ((*HIERARCHIES, "--output", "people.csv"), "is there already"),

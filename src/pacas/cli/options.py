@@ -162,6 +162,11 @@ def cut(text: str, most: int = 60) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
+def check_one_form(toml: bool, json: bool) -> None:
+    if toml and json:
+        raise InputError("--toml and --json are two ways to print; choose one")
+
+
 def print_json(document: Mapping[str, Any]) -> None:
     unicode = (sys.stdout.encoding or "").lower().startswith("utf")
     json.dump(document, sys.stdout, ensure_ascii=not unicode)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import Annotated, Any
 
+import typer
 from rich.text import Text
 
 from pacas.cli.data_options import AS_NAMED, AnyData, HowToRead, says_how_to_read
-from pacas.cli.options import Json, out, print_json, printable
+from pacas.cli.options import Json, check_one_form, out, print_json, printable
 from pacas.cli.plain_table import plain_table
 from pacas.cli.suggest.coded import coded_table, sample_of
+from pacas.core.toml import comment, toml_list
 from pacas.suggest.coded_table import CodedTable
 from pacas.suggest.roles.suggested import ColumnRole, SuggestedRole
 from pacas.suggest.roles.suggesting import suggest_roles
@@ -27,7 +29,12 @@ COLOURS = {
 
 
 @says_how_to_read
-def command(data: AnyData, read: HowToRead = AS_NAMED, json: Json = False) -> None:
+def command(
+    data: AnyData,
+    toml: Annotated[bool, typer.Option("--toml", help="Lines for provider.toml: X and Y of a policy.")] = False,
+    read: HowToRead = AS_NAMED,
+    json: Json = False,
+) -> None:
     """Suggest what each column is to the people in a table: an identifier, a quasi-identifier, or sensitive.
 
     Identifiers name people and are never to be sold. Quasi-identifiers are what others may know, or what singles rows
@@ -38,11 +45,14 @@ def command(data: AnyData, read: HowToRead = AS_NAMED, json: Json = False) -> No
 
     Example: pacas suggest columns sp.csv
     """
+    check_one_form(toml, json)
     with coded_table(data, read) as (table, tell):
         tell("singling rows out")
         found = suggest_roles(table)
     if json:
         print_json(_as_json(table, found))
+    elif toml:
+        print("\n".join(_toml_lines(table, found)))
     else:
         _print(table, found)
 
@@ -57,6 +67,22 @@ def _as_json(table: CodedTable, found: Sequence[SuggestedRole]) -> dict[str, Any
         "together": [{"columns": names[: n + 1], "share": one.together} for n, one in enumerate(steps)],
         "singles_out_most": [one.attribute for one in _most(steps)],
     }
+
+
+def _toml_lines(table: CodedTable, found: Sequence[SuggestedRole]) -> Iterator[str]:
+    """A policy of what is known and what is sensitive, as a comment where there is none of either; and all reasons."""
+    x, y = (
+        [one.attribute for one in found if one.role is role]
+        for role in (ColumnRole.QUASI_IDENTIFIER, ColumnRole.SENSITIVE)
+    )
+    yield f"# what the columns of {comment(table.name)} are to the people in it"
+    for one in found:
+        yield f"# {comment(one.attribute)}: {one.role.value}{comment(f', {one.why}' if one.why else '')}"
+    off = "" if x and y else "# "
+    yield f"{off}[[policy]]"
+    yield f"{off}x = {toml_list(x)}"
+    yield f"{off}y = {toml_list(y)}"
+    yield f"{off}k = 2  # the least that hides anything: pacas suggest policy finds the largest"
 
 
 def _together(found: Sequence[SuggestedRole]) -> list[SuggestedRole]:

@@ -10,12 +10,11 @@ from rich.padding import Padding
 from rich.text import Text
 
 from pacas.cli.data_options import AS_NAMED, AnyData, HowToRead, says_how_to_read
-from pacas.cli.options import Json, out, print_json, printable
+from pacas.cli.options import Json, check_one_form, out, print_json, printable
 from pacas.cli.suggest.coded import coded_table, sample_of
 from pacas.cli.suggest.evidence import agreement_words, evidence_words, exception_words
 from pacas.core.toml import comment, toml_text
 from pacas.core.words import counted
-from pacas.errors import InputError
 from pacas.suggest.coded_table import CodedTable
 from pacas.suggest.dependencies.search import suggest_dependencies
 from pacas.suggest.dependencies.suggested import SuggestedDependencies, SuggestedDependency
@@ -50,8 +49,7 @@ def command(
 
     Example: pacas suggest fds client.csv --toml
     """
-    if toml and json:
-        raise InputError("--toml and --json are two ways to print; choose one")
+    check_one_form(toml, json)
     with coded_table(data, read) as (table, tell):
         found = suggest_dependencies(table, pairs=pairs, progress=tell)
     if json:

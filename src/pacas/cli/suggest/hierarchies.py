@@ -10,13 +10,13 @@ import typer
 from rich.text import Text
 
 from pacas.cli.data_options import AS_NAMED, AnyData, HowToRead, says_how_to_read
-from pacas.cli.options import Json, out, print_json, printable
+from pacas.cli.options import Json, check_one_form, out, print_json, printable
 from pacas.cli.suggest.coded import coded_table, sample_of
 from pacas.core.dependency import FunctionalDependency
 from pacas.core.toml import comment, toml_key, toml_value
 from pacas.core.words import counted
 from pacas.engine.hierarchy_files import arx
-from pacas.errors import InputError, SchemaError
+from pacas.errors import SchemaError
 from pacas.formats.starters.file_names import file_names
 from pacas.formats.starters.new_files import check_new, write_new
 from pacas.suggest.coded_table import CodedTable
@@ -59,8 +59,7 @@ def command(
 
     Example: pacas suggest hierarchies sp.csv --toml
     """
-    if toml and json:
-        raise InputError("--toml and --json are two ways to print; choose one")
+    check_one_form(toml, json)
     with coded_table(data, read) as (table, tell):
         SchemaError.check_there(attribute or (), list(table.columns), table.name)
         for one in FunctionalDependency.parse_all(fd or ()):

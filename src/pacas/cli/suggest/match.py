@@ -10,7 +10,7 @@ import typer
 from rich.text import Text
 
 from pacas.cli.data_options import AS_NAMED, AnyData, HowToRead, says_how_to_read
-from pacas.cli.options import Json, out, print_json, printable
+from pacas.cli.options import Json, check_one_form, out, print_json, printable
 from pacas.cli.plain_table import plain_table
 from pacas.core.dependency import MatchClause, MatchingDependency
 from pacas.core.toml import toml_key, toml_text
@@ -49,6 +49,7 @@ def command(
 
     Example: pacas suggest match client.csv --provider-table sp.csv
     """
+    check_one_form(toml, json)
     with read.opened(data) as (asked, source, tell):
         mine = CodedTable.read(asked, source)
         if provider_table is None:

@@ -10,11 +10,11 @@ import typer
 from rich.text import Text
 
 from pacas.cli.data_options import AS_NAMED, AnyData, HierarchyOption, HowToRead, read_hierarchies, says_how_to_read
-from pacas.cli.options import Json, Tell, names, out, print_json, printable
+from pacas.cli.options import Json, Tell, check_one_form, names, out, print_json, printable
 from pacas.cli.plain_table import plain_table
 from pacas.cli.suggest.coded import coded_table, sample_of
 from pacas.core.hierarchy import Hierarchy
-from pacas.core.toml import toml_key, toml_value
+from pacas.core.toml import comment, toml_key, toml_value
 from pacas.core.words import counted
 from pacas.errors import InputError, SchemaError
 from pacas.experiments.plots.picture import check_picture
@@ -77,8 +77,7 @@ def command(
 
     Example: pacas suggest policy sp.csv --x GEN --y MED --match GEN,AGE --hierarchy MED=med.csv
     """
-    if toml and json:
-        raise InputError("--toml and --json are two ways to print; choose one")
+    check_one_form(toml, json)
     if scope not in ("group", "row"):
         raise InputError(f"no scope {scope!r}; it is group, or row")
     if picture is not None:
@@ -169,7 +168,7 @@ def _as_json(found: SuggestedPolicy) -> dict[str, Any]:
 def _as_toml(found: SuggestedPolicy) -> str:
     """The policy as a section; a comment where there is none."""
     if found.chosen is None:
-        return f"# {toml_key(found.attribute)}: {found.why_none}"
+        return f"# {toml_key(found.attribute)}: {comment(found.why_none or '')}"
     lines = [
         "[[policy]]",
         f"x = {toml_value(found.x)}",
