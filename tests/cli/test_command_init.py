@@ -319,6 +319,35 @@ def test_asking_a_provider_goes_through_what_is_sold(pacas: Any, folder: Path, m
     assert sold == ["Kind"]
 
 
+def test_asking_a_provider_of_people_asks_what_policies_leave_for_sale(
+    pacas: Any, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    people(folder)
+    monkeypatch.setattr("sys.stdin", io.StringIO("\n" * 4 + "all\n2\n0.3\n"))
+    outcome = pacas("init", "provider", "people.csv", "--ask", "--json")
+    assert [outcome.err.count(f"at most 1, not {wrong}") for wrong in ("all", "2")] == [1, 1]
+    told = pacas("init", "provider", "people.csv", "--share", "0.3", "-o", "other/p.toml", "--json").document
+    assert json.loads(outcome.out)["sold"] == told["sold"]
+
+
+def test_a_budget_that_is_none_is_asked_for_again(pacas: Any, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pacas("init", "provider", "sold.csv")
+    monkeypatch.setattr("sys.stdin", io.StringIO("\n" * 20))
+    asked = pacas("init", "client", "mine.csv", "--provider", "provider.toml", "--ask").err
+    before = asked[: asked.index("What may all values")].count("?")
+    monkeypatch.setattr("sys.stdin", io.StringIO("\n" * before + "much\n-1\n2.5\n"))
+    outcome = pacas("init", "client", "mine.csv", "--provider", "provider.toml", "--ask", "-o", "b.toml", "--json")
+    assert (outcome.code, json.loads(outcome.out)["budget"], outcome.err.count("Error: ")) == (0, 2.5, 2)
+
+
+@pytest.mark.parametrize("what", ["client", "provider"])
+def test_where_nobody_answers_it_is_said(pacas: Any, folder: Path, monkeypatch: pytest.MonkeyPatch, what: str) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO(""))
+    outcome = pacas("init", what, "sold.csv", "--ask")
+    assert outcome.code == 2 and outcome.err.endswith("ask in a terminal, or leave it out\n")
+    assert not (folder / f"{what}.toml").exists()
+
+
 @pytest.mark.parametrize("what", ["client", "provider"])
 def test_nothing_is_ever_written_over(pacas: Any, folder: Path, what: str) -> None:
     (folder / f"{what}.toml").write_text("mine")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Annotated
 
 import typer
 
 from pacas.cli.options import Tell, printable, progress
+from pacas.errors import InputError
 
 AskOption = Annotated[bool, typer.Option("--ask", help="Go through the choices in the terminal; Enter takes them.")]
 
@@ -22,7 +25,7 @@ class Choices:
     def confirm(self, question: str, suggested: bool) -> bool:
         return suggested
 
-    def text(self, question: str, suggested: str) -> str:
+    def number(self, question: str, suggested: float, check: Callable[[str], None]) -> float:
         return suggested
 
 
@@ -33,11 +36,32 @@ class AskedChoices(Choices):
         return nullcontext(lambda what: None)
 
     def confirm(self, question: str, suggested: bool) -> bool:
-        return typer.confirm(printable(question), default=suggested, err=True)
+        with _answered():
+            return typer.confirm(printable(question), default=suggested, err=True)
 
-    def text(self, question: str, suggested: str) -> str:
-        answer: str = typer.prompt(printable(question), default=suggested, err=True)
-        return answer
+    def number(self, question: str, suggested: float, check: Callable[[str], None]) -> float:
+        """What is wrong with an answer is said, and it is asked for again: those before it were work."""
+        while True:
+            with _answered():
+                answer: str = typer.prompt(printable(question), default=f"{suggested:g}", err=True)
+            try:
+                check(answer)
+            except InputError as error:
+                typer.echo(f"Error: {error}", err=True)
+            else:
+                return float(answer)
+
+
+@contextmanager
+def _answered() -> Iterator[None]:
+    """Where nobody is at the terminal the answers end before the questions do; Ctrl-C is no mistake."""
+    try:
+        yield
+    except typer.Abort:
+        if sys.stdin.isatty():
+            raise
+        typer.echo(err=True)
+        raise InputError("--ask: the answers ended before the questions; ask in a terminal, or leave it out") from None
 
 
 def choices(ask: bool) -> Choices:

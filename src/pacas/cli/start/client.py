@@ -155,12 +155,8 @@ def _budget(plan: Cleaning | None, asking: Choices) -> float | None:
     """What a dry run would spend, and somewhat more: answers may be others than it supposes."""
     if plan is None:
         return None
-    suggested = _a_little_more(plan.spent)
-    given = asking.text(
-        f"What may all values together cost? A dry run would spend {plan.spent:g} credits", f"{suggested:g}"
-    )
-    check_budget(given)
-    return float(given)
+    question = f"What may all values together cost? A dry run would spend {plan.spent:g} credits"
+    return asking.number(question, _a_little_more(plan.spent), check_budget)
 
 
 def _a_little_more(amount: float) -> float:

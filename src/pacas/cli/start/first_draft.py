@@ -48,6 +48,8 @@ def first_draft(table: CodedTable, lines: Sequence[StarterLine], share: float, c
     suggested = suggest_hierarchies(table, [one.fd for one in (*found.strong, *found.redundant)])
     people = is_about_people(table, roles)
     people = choices.confirm("Is a row about a person?", people)
+    if people and any(match.alone for match in sold.matches.values()):
+        share = choices.number("Which share of the rows shall policies leave for sale?", share, check_share)
     unsold = dict(sold.unsold)
     policies, trees = {}, {}
     for name, match in sold.matches.items():
@@ -74,6 +76,15 @@ def first_draft(table: CodedTable, lines: Sequence[StarterLine], share: float, c
         notes=_notes(people, kept),
     )
     return ProviderDraft(starter, trees, table)
+
+
+def check_share(share: str) -> None:
+    try:
+        is_share = 0 < float(share) <= 1
+    except ValueError:
+        is_share = False
+    if not is_share:
+        raise InputError(f"--share is above 0 and at most 1, not {share}")
 
 
 def _policy(table: CodedTable, match: SuggestedMatch, tree: Hierarchy, share: float) -> SuggestedPolicy | None:

@@ -21,12 +21,11 @@ from pacas.cli.options import Json, out, print_json, printable
 from pacas.cli.plain_table import plain_table
 from pacas.cli.start.choices import AskOption, choices
 from pacas.cli.start.client import table_lines
-from pacas.cli.start.first_draft import first_draft
+from pacas.cli.start.first_draft import check_share, first_draft
 from pacas.cli.start.provider_draft import ProviderDraft
 from pacas.core.words import counted
 from pacas.engine.choosing import EngineChoice
 from pacas.engine.contract import RelationFile, RelationFolder
-from pacas.errors import InputError
 from pacas.formats.relations.relations import AS_IT_IS, Reading, locate
 from pacas.formats.starters.new_files import check_new, write_new
 from pacas.formats.starters.provider_starter import SoldLine
@@ -63,8 +62,7 @@ def command(
 
     Example: pacas init provider curated.csv
     """
-    if not 0 < share <= 1:
-        raise InputError(f"--share is above 0 and at most 1, not {share:g}")
+    check_share(f"{share:g}")
     check_new([output])
     asking = choices(ask)
     with opened_engine(EngineChoice(engine, master, memory)) as asked, asking.progress() as tell:
