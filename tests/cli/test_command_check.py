@@ -132,6 +132,20 @@ def test_a_group_shows_its_values_with_counts_and_the_rare_ones_first(pacas: Any
     assert [row["row"] for row in group["rows"]] == list(range(25))
 
 
+def test_long_values_that_differ_late_are_told_apart(pacas: Any, folder: Path) -> None:
+    word = "word " * 60
+    values = [f"{word}first", f"{word}first", f"{word}second{word}", "y"]
+    (folder / "wide.csv").write_text("A,B\n" + "".join(f"1,{value}\n" for value in values))
+    lines = pacas("check", "wide.csv", "--fd", "A -> B", "--groups", "1").lines
+    start, second = f"…{word[-20:]}", f"…{word[-20:]}second{word}"[:59] + "…"
+    assert f"{start}first × 2, {second} × 1, y × 1" in lines
+    assert [line.split(maxsplit=1)[1] for line in lines if line[:1] in "0123" and line[1:2] == " "][:3] == [
+        f"{start}first",
+        f"{start}first",
+        second,
+    ]
+
+
 def test_a_long_value_is_cut_for_people_and_whole_in_json(pacas: Any, folder: Path) -> None:
     (folder / "wide.csv").write_text(f"A,B\n1,{'word ' * 60}end\n1,y\n")
     lines = pacas("check", "wide.csv", "--fd", "A -> B", "--groups", "1").lines

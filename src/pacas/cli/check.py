@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -33,6 +34,8 @@ from pacas.formats.relations.relations import AS_IT_IS, Reading, locate
 from pacas.formats.report.failure_cases import write_failed_rows, write_failure_cases
 
 SHOWN = 10
+BEFORE = 20
+"""Characters that are shown before those in which long values differ."""
 
 
 @reads_a_table
@@ -165,17 +168,31 @@ def _print_group(fd: str, group: dict[str, Any]) -> None:
     count = counted(group["violations"], "violation")
     out.print("\n" + printable(f"{x}: {count} of {fd}"))
     often = {value["value"]: value["rows"] for value in group["values"]}
-    told = [f"{_shown(value) or '(empty)'} × {rows:,}" for value, rows in often.items()]
+    shown = _told_apart(often)
+    told = [f"{shown[value] or '(empty)'} × {rows:,}" for value, rows in often.items()]
     out.print(", ".join(told[:SHOWN]) + (f", … and {len(told) - SHOWN:,} more values" if len(told) > SHOWN else ""))
     table = plain_table(*group["rows"][0])
     listed = group["rows"]
     if len(listed) > SHOWN:  # those with rare values first: they are the ones to look at
         listed = sorted(listed, key=lambda row: often[row["value"]])
     for row in listed[:SHOWN]:
-        table.add_row(*(_shown(value) for value in row.values()))
+        table.add_row(*(shown[value] if name == "value" else _shown(value) for name, value in row.items()))
     out.print(table)
     if len(listed) > SHOWN:
         out.print(f"… and {len(listed) - SHOWN:,} more rows")
+
+
+def _told_apart(values: Iterable[str | None]) -> dict[str | None, str]:
+    """Values, cut where they are long; those that would then look alike have what differs."""
+    shown = {value: _shown(value) for value in values}
+    often = Counter(shown.values())
+    alike = sorted(value for value, text in shown.items() if value and often[text] > 1)
+    for one, other in pairwise(alike):
+        if _shown(one) == _shown(other):
+            letters = enumerate(zip(printable(one), printable(other), strict=False))
+            start = next((n for n, (a, b) in letters if a != b), min(len(one), len(other))) - BEFORE
+            shown |= {value: _shown(f"…{printable(value)[start:]}") for value in (one, other)}
+    return shown
 
 
 def _shown(value: int | str | tuple[str | None, ...] | None) -> str:
