@@ -33,12 +33,12 @@ class PublicList:
 
     how: str
     labels: Mapping[str, tuple[str, str]]
-    """By name and alias, as `plain` writes them; codes as they are."""
+    """By name and alias, as `plain` writes them; codes as they are, dots left out."""
 
     def find(self, value: str) -> tuple[str, str] | None:
         if len(value) > LONGEST:
             return None
-        return self.labels.get(value.strip()) or self.labels.get(plain(value))
+        return self.labels.get(value.replace(".", "").strip()) or self.labels.get(plain(value))
 
 
 def listed(column: ProfiledColumn) -> DraftHierarchy | None:
