@@ -76,6 +76,15 @@ def test_bad_files(tmp_path: Path, name: str, content: str | None, said: str) ->
     assert said in str(error.value) and "\n" not in str(error.value)
 
 
+@pytest.mark.parametrize("column", [["MED"], {"MED": 1}, 3])
+def test_a_result_whose_column_is_no_text(tmp_path: Path, column: object) -> None:
+    found = {"expectation_config": {"type": "expect_x", "kwargs": {"column": column}}, "success": False}
+    found |= {"result": {"unexpected_index_list": [0]}}
+    (tmp_path / "a.json").write_text(json.dumps({"success": False, "results": [found]}))
+    with pytest.raises(PacasError, match=r"a\.json is not a whole validation result"):
+        CellsFile(tmp_path / "a.json").read([])
+
+
 def test_a_result_that_names_its_columns_takes_no_attribute(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text(json.dumps({"success": True, "results": []}))
     assert CellsFile(tmp_path / "a.json").read([]).cells == []

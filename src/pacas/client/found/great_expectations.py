@@ -48,6 +48,8 @@ class _Failed:
             self.key: tuple[str, ...] = tuple(found.get(NAMES) or ())
         except (KeyError, TypeError, AttributeError):
             raise _damaged(name) from None
+        if not isinstance(self.column, str | None):
+            raise _damaged(name)
         if self._listed is None and "unexpected_count" not in found:
             self.column = None  # a column's mean, its type: no cell is wrong
         elif self.column is not None and not isinstance(self._listed, list):
