@@ -90,5 +90,10 @@ def test_a_result_that_names_its_columns_takes_no_attribute(tmp_path: Path) -> N
     assert CellsFile(tmp_path / "a.json").read([]).cells == []
     with pytest.raises(PacasError, match="says itself which columns failed"):
         CellsFile(tmp_path / "a.json", "MED").read([])
+    cases = "schema_context,column,check,check_number,failure_case,index,ID\nColumn,ZIP,isin,0,x,0,t1\n"
+    (tmp_path / "a.csv").write_text(cases)
+    assert CellsFile(tmp_path / "a.csv").read(["ID"]).cells == [(("t1",), "ZIP")]
+    with pytest.raises(PacasError, match=r"a\.csv says itself which columns failed; give it without MED="):
+        CellsFile(tmp_path / "a.csv", "MED").read(["ID"])
     with pytest.raises(PacasError, match="--cells takes a FILE, or ATTR=FILE"):
         CellsFile.parse("MED=")
