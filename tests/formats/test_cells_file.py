@@ -76,6 +76,14 @@ def test_bad_files(tmp_path: Path, name: str, content: str | None, said: str) ->
     assert said in str(error.value) and "\n" not in str(error.value)
 
 
+@pytest.mark.parametrize("named", ["type", "expectation_type"])  # as releases from 1.0 on, and those before
+def test_the_result_of_either_release(tmp_path: Path, named: str) -> None:
+    found = {"expectation_config": {named: "expect_x", "kwargs": {"column": "MED"}}, "success": False}
+    found |= {"result": {"unexpected_index_list": [{"ID": "t1"}], "unexpected_index_column_names": ["ID"]}}
+    (tmp_path / "a.json").write_text(json.dumps({"success": False, "results": [found]}))
+    assert CellsFile(tmp_path / "a.json").read([]).cells == [(("t1",), "MED")]
+
+
 @pytest.mark.parametrize("column", [["MED"], {"MED": 1}, 3])
 def test_a_result_whose_column_is_no_text(tmp_path: Path, column: object) -> None:
     found = {"expectation_config": {"type": "expect_x", "kwargs": {"column": column}}, "success": False}

@@ -41,7 +41,7 @@ class _Failed:
         self._name = name
         try:
             config = result["expectation_config"]
-            self._type = str(config["type"])
+            self._type = str(config.get("type") or config["expectation_type"])  # before its release 1.0
             self.column: str | None = config["kwargs"].get("column")
             found = result.get("result") or {}
             self._listed: Any = found.get(LISTED)
