@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+import xlsxwriter
 
 from pacas.errors import PacasError
 from pacas.formats.cells_file import CellsFile
@@ -91,6 +92,14 @@ def test_a_result_whose_column_is_no_text(tmp_path: Path, column: object) -> Non
     (tmp_path / "a.json").write_text(json.dumps({"success": False, "results": [found]}))
     with pytest.raises(PacasError, match=r"a\.json is not a whole validation result"):
         CellsFile(tmp_path / "a.json").read([])
+
+
+def test_a_workbook_of_several_sheets_is_told_to_be_parted(tmp_path: Path) -> None:
+    with xlsxwriter.Workbook(tmp_path / "a.xlsx") as book:
+        for name in ("notes", "cells"):
+            book.add_worksheet(name).write_row(0, 0, ["row", "attribute"])
+    with pytest.raises(PacasError, match="any other table stands alone in its file"):  # no option is about its sheets
+        CellsFile(tmp_path / "a.xlsx").read([])
 
 
 def test_a_result_that_names_its_columns_takes_no_attribute(tmp_path: Path) -> None:
