@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+import xlsxwriter
 
 from pacas.errors import PacasError
 from pacas.formats.cells_file import CellsFile
@@ -76,10 +77,40 @@ def test_bad_files(tmp_path: Path, name: str, content: str | None, said: str) ->
     assert said in str(error.value) and "\n" not in str(error.value)
 
 
+@pytest.mark.parametrize("named", ["type", "expectation_type"])  # as releases from 1.0 on, and those before
+def test_the_result_of_either_release(tmp_path: Path, named: str) -> None:
+    found = {"expectation_config": {named: "expect_x", "kwargs": {"column": "MED"}}, "success": False}
+    found |= {"result": {"unexpected_index_list": [{"ID": "t1"}], "unexpected_index_column_names": ["ID"]}}
+    (tmp_path / "a.json").write_text(json.dumps({"success": False, "results": [found]}))
+    assert CellsFile(tmp_path / "a.json").read([]).cells == [(("t1",), "MED")]
+
+
+@pytest.mark.parametrize("column", [["MED"], {"MED": 1}, 3])
+def test_a_result_whose_column_is_no_text(tmp_path: Path, column: object) -> None:
+    found = {"expectation_config": {"type": "expect_x", "kwargs": {"column": column}}, "success": False}
+    found |= {"result": {"unexpected_index_list": [0]}}
+    (tmp_path / "a.json").write_text(json.dumps({"success": False, "results": [found]}))
+    with pytest.raises(PacasError, match=r"a\.json is not a whole validation result"):
+        CellsFile(tmp_path / "a.json").read([])
+
+
+def test_a_workbook_of_several_sheets_is_told_to_be_parted(tmp_path: Path) -> None:
+    with xlsxwriter.Workbook(tmp_path / "a.xlsx") as book:
+        for name in ("notes", "cells"):
+            book.add_worksheet(name).write_row(0, 0, ["row", "attribute"])
+    with pytest.raises(PacasError, match="any other table stands alone in its file"):  # no option is about its sheets
+        CellsFile(tmp_path / "a.xlsx").read([])
+
+
 def test_a_result_that_names_its_columns_takes_no_attribute(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text(json.dumps({"success": True, "results": []}))
     assert CellsFile(tmp_path / "a.json").read([]).cells == []
     with pytest.raises(PacasError, match="says itself which columns failed"):
         CellsFile(tmp_path / "a.json", "MED").read([])
+    cases = "schema_context,column,check,check_number,failure_case,index,ID\nColumn,ZIP,isin,0,x,0,t1\n"
+    (tmp_path / "a.csv").write_text(cases)
+    assert CellsFile(tmp_path / "a.csv").read(["ID"]).cells == [(("t1",), "ZIP")]
+    with pytest.raises(PacasError, match=r"a\.csv says itself which columns failed; give it without MED="):
+        CellsFile(tmp_path / "a.csv", "MED").read(["ID"])
     with pytest.raises(PacasError, match="--cells takes a FILE, or ATTR=FILE"):
         CellsFile.parse("MED=")

@@ -28,7 +28,9 @@ def cells_of_table(relation: Relation, name: str, key: Sequence[str] = (), attri
     A line names its row by the columns of the key, if the table has them all, else by number.
     """
     columns = relation.columns
-    if attribute is None and is_pandera(columns):
+    if is_pandera(columns):
+        if attribute is not None:
+            raise InputError(f"{name} says itself which columns failed; give it without {attribute}=")
         return _pandera(relation, name, tuple(key))
     listed = next((column for column in DBT_VALUES if column in columns and "n_records" in columns), None)
     if listed is not None or DBT_VALUES[-1] in columns:

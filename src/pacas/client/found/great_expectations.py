@@ -41,13 +41,15 @@ class _Failed:
         self._name = name
         try:
             config = result["expectation_config"]
-            self._type = str(config["type"])
+            self._type = str(config.get("type") or config["expectation_type"])  # before its release 1.0
             self.column: str | None = config["kwargs"].get("column")
             found = result.get("result") or {}
             self._listed: Any = found.get(LISTED)
             self.key: tuple[str, ...] = tuple(found.get(NAMES) or ())
         except (KeyError, TypeError, AttributeError):
             raise _damaged(name) from None
+        if not isinstance(self.column, str | None):
+            raise _damaged(name)
         if self._listed is None and "unexpected_count" not in found:
             self.column = None  # a column's mean, its type: no cell is wrong
         elif self.column is not None and not isinstance(self._listed, list):

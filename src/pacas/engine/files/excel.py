@@ -38,7 +38,8 @@ def sheet_named(path: Path, sheet: str | None) -> str:
     listed = ", ".join(map(repr, names[:8])) + (", …" if len(names) > 8 else "")
     if sheet is None:
         raise FileError(
-            f"{path.name} has {len(names)} sheets, {listed}; say which one is the table: --sheet, or sheet ="
+            f"{path.name} has {len(names)} sheets, {listed}; say which one is the client's or the provider's table "
+            "(--sheet, or sheet =); any other table stands alone in its file"
         )
     raise FileError(f"{path.name} has no sheet {sheet!r}; there are {listed}")
 
