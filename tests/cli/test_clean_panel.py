@@ -43,7 +43,7 @@ def test_both_are_asked_within_one_budget(pacas: Any, two: Path) -> None:
     assert {p["provider"] for p in told["purchases"]} == {"A", "B"}
     orders = [json.loads(line) for line in (two / "out.csv.journal").read_text().splitlines() if "ordering" in line]
     assert [order["provider"] for order in orders] == [p["provider"] for p in told["purchases"]]
-    assert "By provider" in (two / "page.html").read_text()
+    assert "By provider" in (two / "page.html").read_text() and ">From<" in (two / "page.html").read_text()
     assert (two / "provider.ledger.db").exists() and (two / "other.ledger.db").exists()
 
 

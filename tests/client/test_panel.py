@@ -20,7 +20,8 @@ from pacas.client.outcome.explain import as_dict, explain, in_words
 from pacas.engine.duck.engine import DuckEngine
 from pacas.errors import InputError, KeyReusedError
 from pacas.formats.journal import Journal
-from pacas.protocol.messages import Answer, Ladders, Refusal, Request
+from pacas.protocol.marketplace import Columns
+from pacas.protocol.messages import Answer, Ladders, Reason, Refusal, Request, refused
 
 ENGINE = DuckEngine(threads=1)
 STRATEGIES = ("paper", "weigh")
@@ -186,6 +187,32 @@ def test_one_that_goes_away_costs_a_line(what: str, strategy: str) -> None:
     assert cleaning.spent_nanocredits == known <= sum(s.earned for s in markets.values())
     assert sum(s.earned for s in markets.values()) <= known + cleaning.panel.open_nanocredits
     assert bool(cleaning.panel.open_nanocredits) == (what == "pay")
+
+
+def test_what_others_refuse_while_one_is_away_is_left_as_it_is_because_of_who_is_away() -> None:
+    truth, dirty = departments(60, seed=9, stale=0.3)
+    markets = shops(truth)
+    markets["a"].fails = lambda asked: asked == "quote" and markets["a"].asked.count("quote") > 3
+    left = cleaned(dirty, markets, strategy="paper").unrepaired
+    depts = dirty["DEPT"].to_pylist()
+    assert {one.reason for one in left} == {"away"}
+    assert not any(depts[one.rows[0]] in shop.job for one in left for shop in (markets["b"], markets["c"]))
+    assert any(depts[one.rows[0]] in markets["a"].job for one in left)
+    markets["a"].fails = lambda asked: False
+    assert {one.reason for one in cleaned(dirty, markets, strategy="paper").unrepaired} == {"no_match"}
+
+
+def test_of_several_refusals_the_one_nearest_to_a_sale_is_told() -> None:
+    """One has nobody of a department, another has and may not tell: not that nobody is there."""
+    truth, dirty = departments(12, seed=3, stale=0.5)
+    knows_nobody, may_not = JobShop(truth, covers=0.0), JobShop(truth)
+
+    def unsafe(attribute: str, tuples: Columns) -> Ladders:
+        return Ladders(np.full((len(tuples["DEPT"]), 3), refused(Reason.UNSAFE)))
+
+    may_not.quote_batch = unsafe  # type: ignore[method-assign]
+    left = cleaned(dirty, {"a": knows_nobody, "b": may_not}, strategy="paper").unrepaired
+    assert left and {one.reason for one in left} == {"unsafe"}
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)

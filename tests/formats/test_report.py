@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from panel_shops import FD, JOBS, JobShop, departments
 
 from pacas import example
 from pacas.client.outcome import steps
@@ -110,6 +111,23 @@ def test_every_cell_that_was_written_is_in_the_data() -> None:
         (3, "naproxen", "tylenol", 0, "1"),
     ]
     assert data["flag"] == "010"  # t3 is nobody whom the provider knows
+
+
+def test_of_several_providers_it_is_told_who_said_what_of_each_cell() -> None:
+    truth, dirty = departments(30, seed=7, stale=0.5)
+    markets = {"left": JobShop(truth, seed=1, wrong=0.3), "right": JobShop(truth, seed=2, wrong=0.3, price=70)}
+    result = SafeClean(FD, "0.0001", strategy="paper", hierarchies={"JOB": JOBS}).clean(dirty, markets, engine=ENGINE)
+    page = report_page(result)
+    data = Page(page).data
+    told = [None if at is None else data["values"][at] for at in data["repairs"]["from"]]
+    opinions = [[(p.provider, p.value) for p in repair.purchases] for repair in result.repairs]
+    assert told == [
+        said[0][0] if len(said) == 1 else "; ".join(f"{who}: {value}" for who, value in said) or None
+        for said in opinions
+    ]
+    assert {len(said) for said in opinions} >= {1, 2} and 'data-key="from"' in page
+    alone = report_page(cleaned())
+    assert "from" not in Page(alone).data["repairs"] and 'data-key="from"' not in alone
 
 
 def test_money_and_levels_are_summed() -> None:

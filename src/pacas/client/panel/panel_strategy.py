@@ -307,10 +307,11 @@ class _PanelRound:
             return Unrepaired(asked.attribute, rows, NOT_SOLD)
         if asked.reason is not None:
             return Unrepaired(asked.attribute, rows, asked.reason)
-        found = [
-            unbought(quoted.ladders, buyer.offered(name, asked.attribute)) for name, quoted in asked.quoted.items()
-        ]
+        nearest = sorted(asked.quoted.items(), key=lambda one: int(one[1].ladders.min()))
+        found = [unbought(quoted.ladders, buyer.offered(name, asked.attribute)) for name, quoted in nearest]
+        if asked.missed and all(one.cheapest is None for one in found):  # who was away might have sold it
+            return Unrepaired(asked.attribute, rows, AWAY)
         if not found:
-            return Unrepaired(asked.attribute, rows, AWAY if asked.missed else BUDGET_SPENT)
+            return Unrepaired(asked.attribute, rows, BUDGET_SPENT)
         best = min(found, key=lambda one: (one.cheapest is None, one.cheapest or 0))
         return Unrepaired(asked.attribute, rows, best.reason, cheapest=best.cheapest)

@@ -15,7 +15,7 @@ import numpy as np
 from pacas.client.outcome.cleaning import Cleaning
 from pacas.client.outcome.hindsight import Hindsight
 from pacas.client.outcome.score import Score
-from pacas.client.outcome.steps import Look, looks
+from pacas.client.outcome.steps import Look, Repair, looks
 from pacas.core.money import credits_text
 from pacas.errors import FileError
 from pacas.formats.replacing import check_writable, replacing
@@ -81,6 +81,7 @@ def written_cells(cleaning: Cleaning) -> dict[str, object]:
     repairs: dict[str, list[object]] = {
         key: [] for key in ("attribute", "new", "bought", "level", "price", "why", "cells")
     }
+    said: list[int | None] = []
     rows: list[int] = []
     old: list[int] = []
     look: list[Look] = []
@@ -92,6 +93,8 @@ def written_cells(cleaning: Cleaning) -> dict[str, object]:
         repairs["bought"].append(None if bought is None else values[bought.value])
         repairs["level"].append(None if bought is None else bought.level)
         repairs["price"].append(credits_text(sum(purchase.price for purchase in repair.purchases)))
+        if cleaning.panel is not None:
+            said.append(values[_said(repair)] if repair.purchases else None)
         repairs["why"].append(repair.why.value)
         repairs["cells"].append(len(repair.written))
         rows += repair.written.tolist()
@@ -104,11 +107,19 @@ def written_cells(cleaning: Cleaning) -> dict[str, object]:
     return {
         "attributes": list(names),
         "values": list(values),
-        "repairs": repairs,
+        "repairs": repairs if cleaning.panel is None else {**repairs, "from": said},
         "row": rows,
         "old": old,
         "flag": "".join(map(str, map(int, look))),
     }
+
+
+def _said(repair: Repair) -> str:
+    """Who of several has sold what a repair is written by, each with its answer where there are more than one."""
+    bought = repair.purchases
+    if len(bought) == 1:
+        return str(bought[0].provider)
+    return "; ".join(f"{purchase.provider}: {purchase.value}" for purchase in bought)
 
 
 def _unsure(cleaning: Cleaning) -> set[tuple[str, int]]:

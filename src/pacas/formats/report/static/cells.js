@@ -40,6 +40,7 @@
     bought: (cell) => (isFree(cell) ? -1 : valueRank(repairs.bought[repairOf[cell]])),
     level: (cell) => (isFree(cell) ? -1 : repairs.level[repairOf[cell]]),
     price: (cell) => prices[repairOf[cell]],
+    from: (cell) => (isFree(cell) ? -1 : valueRank(repairs.from[repairOf[cell]])),
     why: (cell) => Object.keys(BECAUSE).indexOf(repairs.why[repairOf[cell]]),
     flag: (cell) => (4 - Number(data.flag[cell])) % 4,
   };
@@ -61,7 +62,7 @@
     const only = attribute.value === "" ? -1 : Number(attribute.value);
     const hits = new Uint8Array(values.length);
     folded.forEach((value, i) => { hits[i] = value.includes(text) ? 1 : 0; });
-    const repairHits = repairs.new.map((value, r) => hits[value] || hits[repairs.bought[r]]);
+    const repairHits = repairs.new.map((value, r) => hits[value] || hits[repairs.bought[r]] || hits[repairs.from?.[r]]);
     const number = /^(\d+|\d{1,3}(,\d{3})+)$/.test(text) ? Number(text.replaceAll(",", "")) : -1;
     const shown = [];
     for (let cell = 0; cell < count; cell++) {
@@ -127,6 +128,7 @@
       cellOf(row, isFree(cell) ? "" : values[repairs.bought[repair]]);
       cellOf(row, isFree(cell) ? "" : String(repairs.level[repair]), "number");
       cellOf(row, rounded(prices[repair]), "number");
+      if (repairs.from) cellOf(row, isFree(cell) ? "" : values[repairs.from[repair]]);
       cellOf(row, BECAUSE[repairs.why[repair]], "why");
       const look = cellOf(row, "");
       if (data.flag[cell] !== "0") look.append(marked(FLAGS[Number(data.flag[cell])], "flag"));
