@@ -158,7 +158,7 @@ class SafeClean:
         found = self.sellers(marketplace, source, away or {})
         buyer: Purchaser
         if None in found.sellers:
-            buyer = Purchaser(*found.sellers[None], self.budget, run, observer, supposing=dry_run)
+            buyer = Purchaser(*found.sellers[None][:2], self.budget, run, observer, supposing=dry_run)
         else:
             several = {str(name): seller for name, seller in found.sellers.items()}
             buyer = PanelPurchaser(several, self.budget, run, observer, supposing=dry_run, late=found.late)
@@ -214,7 +214,7 @@ class SafeClean:
         market = in_own_names(markets, self.columns)
         catalogue = market.catalogue()
         offers = find_offers(catalogue, wanted(catalogue), source, self.max_level, self.prefer)
-        return FoundSellers({None: Seller(market, offers)}, {})
+        return FoundSellers({None: Seller(market, offers, catalogue)}, {})
 
     def catalogue(self, marketplace: Marketplace) -> Mapping[str, Offer]:
         """What one provider has for sale, by the client's own names."""

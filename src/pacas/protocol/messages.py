@@ -161,6 +161,11 @@ class Offer:
     bounds: tuple[PriceBounds, ...] | None = field(default=None, repr=False)
     """From ground to root, what one row costs who has bought nothing, where prices follow values and these do not."""
 
+    @property
+    def tells_values(self) -> bool:
+        """Whether it is told which values there are; where it is not, each is a leaf under the root (D1)."""
+        return bool(self.hierarchy.ground_labels)
+
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Ladders:

@@ -29,7 +29,7 @@ class Offered:
 
     def supposed(self, value: str, level: int) -> str:
         """What the answer would be if a value were the true one, in the tree that is sold; any, if it is not in it."""
-        tree = self.offer.hierarchy
+        tree = self.offer.hierarchy if self.offer.tells_values else self.offer.hierarchy.admit([value])
         code = tree.code(value if value in tree else tree.ground_labels[0])
         return str(tree.label(int(tree.ancestors[level][code])))
 
@@ -88,12 +88,15 @@ def levels_to_try(offer: Offer, max_level: MaxLevel, prefer: str) -> list[int]:
 def all_hierarchies(
     catalogue: Mapping[str, Offer], own: Mapping[str, Hierarchy], relation: Source
 ) -> dict[str, Hierarchy]:
-    """The client's own hierarchies, and the provider's for the columns that have none."""
+    """The client's own hierarchies, and the provider's for the columns that have none.
+
+    One whose values are not told is none: what stands in the client's column may then be right, as without any.
+    """
     for attribute in own:
         if attribute not in relation.columns:
             raise SchemaError.missing(attribute, relation.columns, relation.name)
-    published = {a: offer.hierarchy for a, offer in catalogue.items() if a in relation.columns}
-    return {**published, **own}
+    told = {a: offer.hierarchy for a, offer in catalogue.items() if a in relation.columns and offer.tells_values}
+    return {**told, **own}
 
 
 def check_max_level(max_level: MaxLevel) -> None:

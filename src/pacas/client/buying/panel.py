@@ -9,7 +9,7 @@ to be away is sent no order at all.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import NamedTuple
@@ -35,6 +35,7 @@ from pacas.core.histogram import Ints
 from pacas.core.money import credits_words
 from pacas.errors import KeyReusedError, OverchargedError, PacasError
 from pacas.protocol.marketplace import Columns, Marketplace, why_away
+from pacas.protocol.messages import REASONS, Offer
 
 FAILURES = (PacasError, OSError)
 """What a provider's fault looks like from here."""
@@ -47,6 +48,8 @@ class Seller(NamedTuple):
 
     marketplace: Marketplace
     offers: Mapping[str, Offered]
+    catalogue: Mapping[str, Offer]
+    """All that it said that it sells, when it was asked."""
 
 
 class LateSeller(NamedTuple):
@@ -115,6 +118,19 @@ class PanelPurchaser(Purchaser):
     def selling(self, attribute: str) -> list[str]:
         return [name for name, seller in self.sellers.items() if attribute in seller.offers]
 
+    def admit(self, attribute: str, values: Iterable[str]) -> None:
+        """Values that an attribute may have are leaves of the trees of those who do not tell theirs (D1)."""
+        sellers = {name: self.sellers[name] for name in self.selling(attribute)}
+        untold = [name for name, seller in sellers.items() if not seller.catalogue[attribute].tells_values]
+        if not untold:
+            return
+        told = [v for name, seller in sellers.items() for v in seller.offers[attribute].offer.hierarchy.ground_labels]
+        for name in untold:
+            seller, offered = sellers[name], sellers[name].offers[attribute]
+            tree = offered.offer.hierarchy.admit([*values, *told])
+            offers = {**seller.offers, attribute: replace(offered, offer=replace(offered.offer, hierarchy=tree))}
+            self.sellers[name] = seller._replace(offers=offers)
+
     def is_there(self, provider: str | None) -> bool:
         return provider not in self.away and provider not in self.struck_off
 
@@ -147,17 +163,18 @@ class PanelPurchaser(Purchaser):
         recalled = self.observer.recall_joined(name)
         try:
             seller = None if recalled is False else late.call()
+            offers = None if seller is None else late.marketplace.catalogue()
         except FAILURES as error:
             if recalled:
                 raise
-            seller, self._unheard[name] = None, failure_line(error)
+            seller, offers, self._unheard[name] = None, None, failure_line(error)
         if seller is None:
             self._unheard.setdefault(name, NOT_THEN)
         else:
             self.sellers[name] = seller
             self.offers = _together(self.sellers)
         if recalled is None:
-            self.observer.joined(name, None if seller is None else late.marketplace.catalogue())
+            self.observer.joined(name, offers)
         return seller is not None
 
     def ask_again(self, order: OpenOrder) -> Question:
@@ -212,6 +229,7 @@ class PanelPurchaser(Purchaser):
                 self.open.append(OpenOrder(replace(question, key=key), outcome.cheapest))
         elif isinstance(outcome, BoughtValue):
             self._unheard.pop(provider, None)
+            self.admit(outcome.attribute, [outcome.value])
         elif outcome.reason == SOLD_BEFORE:
             self.struck_off.setdefault(provider, _SOLD_BEFORE)
         elif outcome.reason == BROKE_ITS_WORD:
@@ -251,10 +269,11 @@ class PanelPurchaser(Purchaser):
     def _is_sold(self, bought: BoughtValue, order: Order) -> bool:
         """Whether the answer is a value of the tree that was offered, at the level that was asked for."""
         tree = self.offered(order.provider, order.attribute).offer.hierarchy
+        if not self.sellers[str(order.provider)].catalogue[order.attribute].tells_values:
+            tree = tree.admit([bought.value])
         if bought.level != order.request.level or bought.value not in tree:
             return False
-        code = tree.code(bought.value)
-        return bool((tree.ancestors[bought.level] == code).any())
+        return bool((tree.ancestors[bought.level][tree.is_ground] == tree.code(bought.value)).any())
 
     def _ladders(self, provider: str | None, attribute: str, tuples: Columns) -> Ints:
         if self._is_absent(provider):
@@ -266,8 +285,8 @@ class PanelPurchaser(Purchaser):
         except FAILURES as error:
             self.away[str(provider)] = failure_line(error)
             return _NOBODY
-        if prices.shape != expected:
-            self.away[str(provider)] = "its quotes are not of the levels that it offers"
+        if prices.shape != expected or prices.dtype != np.int64 or prices.min(initial=0) < -len(REASONS):
+            self.away[str(provider)] = "its quotes are not prices of the levels that it offers"
             return _NOBODY
         return prices
 

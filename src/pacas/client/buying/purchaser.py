@@ -5,7 +5,7 @@ Paper: AskPrice and Pay in Alg. 3.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import cast
 
 import numpy as np
@@ -79,6 +79,9 @@ class Purchaser:
     def offered(self, provider: str | None, attribute: str) -> Offered:
         """What a provider offers of an attribute."""
         return self.offers[attribute]
+
+    def admit(self, attribute: str, values: Iterable[str]) -> None:
+        """Values that an attribute may have, which its sellers need not have told."""
 
     @property
     def spent(self) -> int:

@@ -29,10 +29,10 @@ class FoundSellers(NamedTuple):
 
     @property
     def catalogue(self) -> dict[str, Offer]:
-        """What is for sale; of several offers of an attribute the first counts."""
-        offers = [offer for seller in self.sellers.values() for offer in seller.marketplace.catalogue().values()]
+        """What is for sale; of several offers of an attribute the first counts that tells its values."""
+        offers = [offer for seller in self.sellers.values() for offer in seller.catalogue.values()]
         found: dict[str, Offer] = {}
-        for offer in offers:
+        for offer in sorted(offers, key=lambda offer: not offer.tells_values):
             found.setdefault(offer.attribute, offer)
         return found
 
@@ -54,7 +54,8 @@ def find_sellers(
 
     def seller(name: str, market: Marketplace) -> Seller:
         own = in_own_names(market, meant(columns, market.catalogue()))
-        catalogue = dict(own.catalogue())
+        told = own.catalogue()
+        catalogue = dict(told)
         for attribute in list(catalogue):
             try:
                 find_offers({attribute: catalogue[attribute]}, {attribute}, source, None, "finest")
@@ -66,7 +67,7 @@ def find_sellers(
             if isinstance(max_level, Mapping)
             else max_level
         )
-        return Seller(own, find_offers(catalogue, wanted(catalogue), source, known, "finest"))
+        return Seller(own, find_offers(catalogue, wanted(catalogue), source, known, "finest"), told)
 
     def late_seller(why: str, name: str, market: Marketplace) -> LateSeller:
         return LateSeller(why, market, partial(seller, name, market))

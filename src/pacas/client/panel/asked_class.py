@@ -61,7 +61,7 @@ class AskedClass:
         return belief(len(self.values), self.opinions, reliabilities.of(self.opinions))
 
     def is_weak(self, reliabilities: Reliabilities) -> bool:
-        return float(self.believed(reliabilities).max()) < SURE
+        return float(self.believed(reliabilities).max(initial=0.0)) < SURE
 
     def quote(self, buyer: PanelPurchaser, current: CurrentRelation) -> None:
         """Gather the ladders of all who sell the attribute and were not asked yet."""
@@ -84,12 +84,11 @@ class AskedClass:
         by_column = dict(zip(names, map(list, zip(*tuples, strict=True)), strict=True))
         return by_column, [last[values] for values in tuples]
 
-    def join(self, provider: str, values: GroundValues) -> None:
-        """One more sells the attribute, and may be asked; what it alone knows nobody has named yet."""
+    def know(self, values: GroundValues) -> None:
+        """There are more values that the class may have: nobody has named them yet."""
         unnamed = np.zeros(len(values) - len(self.values), dtype=np.bool_)
         self.opinions = [said._replace(inside=np.append(said.inside, unnamed)) for said in self.opinions]
         self.values = values
-        self.missed.add(provider)
 
     def miss(self, provider: str) -> None:
         """Who was chosen is away, and was sent nothing: it may be asked when it is back, by the quotes of then."""

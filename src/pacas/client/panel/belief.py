@@ -37,7 +37,7 @@ def belief(values: int, opinions: Sequence[Opinion], reliabilities: Sequence[flo
         if opinion.nodes > 1:
             inside, outside = likelihoods(reliability, opinion.nodes)
             logs += np.where(opinion.inside, np.log(inside), np.log(outside))
-    weights = np.exp(logs - logs.max())
+    weights = np.exp(logs - logs.max(initial=-np.inf))
     return np.asarray(weights / weights.sum())
 
 

@@ -5,7 +5,7 @@ Trees may differ: what a node means is the set of ground values at or below it, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
@@ -22,9 +22,14 @@ SHOWN = ""
 class GroundValues:
     """Of one attribute; a value goes by its place."""
 
-    def __init__(self, delta: SemanticDistance, own: Hierarchy, trees: Mapping[str, Hierarchy]) -> None:
-        """`own` is the client's tree; `delta` is the semantic distance as the client's column has its values."""
-        labels = dict.fromkeys(own.ground_labels)
+    def __init__(
+        self, delta: SemanticDistance, own: Hierarchy, trees: Mapping[str, Hierarchy], first: Iterable[str] = ()
+    ) -> None:
+        """`own` is the client's tree; `delta` is the semantic distance as the client's column has its values.
+
+        `first` are values that have their places already.
+        """
+        labels = dict.fromkeys([*first, *own.ground_labels])
         for tree in trees.values():
             labels |= dict.fromkeys(label for label in tree.ground_labels if label not in own)
         self.labels = list(labels)
@@ -40,10 +45,15 @@ class GroundValues:
     def __len__(self) -> int:
         return len(self.labels)
 
-    def and_of(self, source: str, tree: Hierarchy) -> GroundValues:
-        """With those of one more who sells it: what only its tree knows comes behind all others."""
-        trees = {name: one for name, one in self._trees.items() if name is not None}
-        return GroundValues(self.delta, self._trees[OWN], {**trees, source: tree})
+    def has_node(self, source: str | None, label: str) -> bool:
+        """Whether a source's tree has a node of that name."""
+        return label in self._trees[source]
+
+    def now(self, trees: Mapping[str, Hierarchy], *, has_own: bool) -> GroundValues:
+        """By the trees of now: what nobody knew comes behind all others. A client without a tree knows each value."""
+        own = self._trees[OWN]
+        told = [label for tree in trees.values() for label in tree.ground_labels]
+        return GroundValues(self.delta, own if has_own else own.admit(told), trees, self.labels)
 
     def nodes(self, source: str | None, level: int) -> tuple[Ints, int]:
         """Per value: the number of the node of a level that it lies below, −1 for none; and how many nodes that has."""

@@ -27,6 +27,7 @@ from pacas.client.paper.paper_strategy import still_named
 from pacas.client.paper.selection import Selection
 from pacas.client.strategy import Outcome, Task, spend
 from pacas.core.distance import SemanticDistance
+from pacas.core.hierarchy import Hierarchy
 from pacas.engine.new_cells import NewCells
 from pacas.errors import InputError
 from pacas.protocol.marketplace import Marketplace
@@ -81,11 +82,10 @@ class _Known:
 
     def values(self, attribute: str, counts: ErrorCounts) -> GroundValues:
         if attribute not in self._values:
-            trees = {
-                name: self._buyer.offered(name, attribute).offer.hierarchy for name in self._buyer.selling(attribute)
-            }
             column = counts.current[attribute]
             own = self._task.hierarchies.get(attribute, column.hierarchy)
+            self._buyer.admit(attribute, own.ground_labels)
+            trees = self._trees(attribute)
             labels = [column.hierarchy.label(code) for code in range(len(column.hierarchy))]
             delta = SemanticDistance.of(own, labels, column.frequency)
             self._values[attribute] = GroundValues(delta, own, trees)
@@ -97,10 +97,23 @@ class _Known:
         """One more is there: by attribute that it sells, the values that it may have now."""
         sold = [attribute for attribute in self._values if provider in self._buyer.selling(attribute)]
         for attribute in sold:
-            tree = self._buyer.offered(provider, attribute).offer.hierarchy
-            self._values[attribute] = self._values[attribute].and_of(provider, tree)
             self.reliabilities[attribute].join(provider)
-        return {attribute: self._values[attribute] for attribute in sold}
+        return {attribute: self._known_now(attribute) for attribute in sold}
+
+    def named(self, bought: BoughtValue) -> GroundValues | None:
+        """The values that an attribute may have, where an answer is one that nobody had told; None where it is not."""
+        is_told = self._values[bought.attribute].has_node(bought.provider, bought.value)
+        return None if is_told else self._known_now(bought.attribute)
+
+    def _known_now(self, attribute: str) -> GroundValues:
+        known, has_own = self._values[attribute], attribute in self._task.hierarchies
+        self._buyer.admit(attribute, known.labels)
+        self._values[attribute] = known.now(self._trees(attribute), has_own=has_own)
+        return self._values[attribute]
+
+    def _trees(self, attribute: str) -> dict[str, Hierarchy]:
+        buyer = self._buyer
+        return {name: buyer.offered(name, attribute).offer.hierarchy for name in buyer.selling(attribute)}
 
     def heard(self, asked: AskedClass) -> None:
         """An answer has come; now and then all that was said is weighed again."""
@@ -154,6 +167,9 @@ class _PanelRound:
         assert asked is not None
         asked.allowance -= outcome.price
         if isinstance(outcome, BoughtValue):
+            if (values := self._known.named(outcome)) is not None:
+                for one in self._asked_about(outcome.attribute):
+                    one.know(values)
             asked.hear(outcome)
             self._known.heard(asked)
         else:
@@ -247,9 +263,10 @@ class _PanelRound:
         buyer = self._buyer
         for provider in buyer.call_back():
             sold = self._known.join(provider)
-            for asked in self._classes:
-                if asked.attribute in sold:
-                    asked.join(provider, sold[asked.attribute])
+            for attribute, values in sold.items():
+                for asked in self._asked_about(attribute):
+                    asked.know(values)
+                    asked.missed.add(provider)
         for order in [order for order in buyer.open if order.question.key in self._open]:
             if buyer.is_there(str(order.question.provider)):
                 yield self._again(order)
@@ -257,6 +274,9 @@ class _PanelRound:
             if asked.missed and (not asked.purchases or asked.is_weak(self._known.reliabilities[asked.attribute])):
                 asked.allowance = buyer.remaining
                 yield from self._opinions(asked)
+
+    def _asked_about(self, attribute: str) -> Iterator[AskedClass]:
+        return (asked for asked in self._classes if asked.attribute == attribute)
 
     def _again(self, order: OpenOrder) -> Question:
         self._of = self._open[order.question.key]

@@ -70,11 +70,15 @@ def _modelled(task: Task, weighed: WeighedRows, *, further: bool) -> Model:
     """What is believed before anybody is asked, by what is offered now: somebody may come later."""
     match_columns = {name: offered.offer.columns for name, offered in task.buyer.offers.items()}
     named = {name: weighed.places(rows) for name, rows in task.named.items()}
-    return Model(task.fds, weighed.columns, _trees(task), match_columns, named, further=further)
+    model = Model(task.fds, weighed.columns, _trees(task), match_columns, named, further=further)
+    for name in task.buyer.offers:
+        task.buyer.admit(name, model.columns[name].tree.ground_labels)
+    return model
 
 
 def _trees(task: Task) -> Hierarchies:
-    return {**{name: offered.offer.hierarchy for name, offered in task.buyer.offers.items()}, **task.hierarchies}
+    offers = {name: offered.offer for name, offered in task.buyer.offers.items()}
+    return {**{name: offer.hierarchy for name, offer in offers.items() if offer.tells_values}, **task.hierarchies}
 
 
 def _weighed_rows(task: Task, found: Check, *, further: bool) -> WeighedRows:
