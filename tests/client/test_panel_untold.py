@@ -81,6 +81,17 @@ def test_a_value_that_nobody_had_named_is_written(rounds: int) -> None:
     assert written[25:30] == written[45:50] == ["new"] * 5
 
 
+def test_a_client_that_weighs_says_that_it_was_told_a_value_that_stands_nowhere() -> None:
+    truth, dirty = departments(60, seed=3)
+    jobs = truth["JOB"].to_pylist()
+    jobs[25:30] = ["new"] * 5
+    tree = Hierarchy.flat([*JOBS.ground_labels, "new"])
+    known = truth.set_column(1, "JOB", pa.array(jobs))
+    cleaning = cleaned(_disagreeing(dirty), {name: UntoldShop(known, tree=tree) for name in "ab"}, "weigh")
+    assert {p.value for p in cleaning.purchases if 25 <= int(p.rows[0]) < 30} == {"new"}
+    assert {u.reason for u in cleaning.unrepaired if 25 in u.rows} == {"unknown_value"}
+
+
 def _disagreeing(table: pa.Table) -> pa.Table:
     """Two departments in which no two cells are alike, none of which holds what only the providers know."""
     jobs = table["JOB"].to_pylist()

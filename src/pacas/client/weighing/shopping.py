@@ -207,8 +207,8 @@ class Shopping:
         elif question.provider is not None:
             if not (isinstance(outcome, Unrepaired) and outcome.is_unsent):
                 self._passed_over(question.provider, outcome)
-            if isinstance(outcome, Unrepaired):
-                self.reasons |= {(name, row): outcome.reason for row in outcome.rows.tolist()}
+            reason = outcome.reason if isinstance(outcome, Unrepaired) else UNKNOWN_VALUE
+            self.reasons |= {(name, row): reason for row in outcome.rows.tolist()}
             if self._wishes is not None:
                 self._wishes.renew(name, self._place(int(outcome.rows[-1])))
         else:
