@@ -87,7 +87,7 @@ _LEAVES = (
 )
 _BUT = (
     "A single run may leave more: where a wrong answer is by chance the wrong value that holds the majority, and one "
-    "other source contradicts both, it is two to one against the truth; whoever buys from that source alone believes it."
+    "other source contradicts both, it is two to one against the truth; who buys from that source alone believes it."
 )
 _COSTS = (
     "One answer settles most classes, and a coarse one suffices where it tells the values apart that stand in the "
