@@ -10,7 +10,7 @@ from killed_reviews import sold, started, write_files
 from review_pages import watch
 from reviewed_offices import PATIENCE, until
 
-from pacas.formats.journal import recorded_run
+from pacas.formats.journal.journal import recorded_run
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

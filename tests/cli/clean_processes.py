@@ -25,7 +25,8 @@ import pandas as pd  # noqa: F401  # DuckDB looks for it, and would load it in e
 from pacas.cli.clean import run as clean_run
 from pacas.cli.clean.command import DOUBTFUL
 from pacas.cli.main import load_commands, run
-from pacas.formats.journal import Journal
+from pacas.formats.journal.journal import Journal
+from pacas.formats.journal.journal_file import JournalFile
 from pacas.formats.relations import changed_csv
 from pacas.provider.provider import Provider
 from pacas.storage.sqlite.ledger import SqliteLedger
@@ -104,13 +105,13 @@ def _arm(moments: Moments) -> None:
     moments.around(os, "replace")
     write = os.write
 
-    def torn(journal: Journal, line: bytes, *sync: Any) -> None:
+    def torn(journal: JournalFile, line: bytes, *sync: Any) -> None:
         write(journal._file, line[: len(line) // 2])
         moments.pass_("inside a line")
         whole(journal, line[len(line) // 2 :], *sync)
 
-    whole = Journal._write
-    Journal._write = torn  # type: ignore[assignment,method-assign]
+    whole = JournalFile._write
+    JournalFile._write = torn  # type: ignore[assignment,method-assign]
 
 
 def begin(files: Path, folder: Path) -> Path:

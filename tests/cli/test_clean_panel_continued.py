@@ -18,7 +18,7 @@ from reviewed_offices import settled
 from running_service import served, with_account
 
 from pacas.cli.opened_provider import opened_provider, read_provider
-from pacas.formats.journal import Journal, recorded_run
+from pacas.formats.journal.journal import Journal, recorded_run
 from pacas.provider.ledger.accounts import MemoryAccounts
 from pacas.remote.remote_provider import RemoteProvider
 from pacas.review.session import ReviewSession
@@ -301,7 +301,7 @@ def test_a_journal_of_an_earlier_release_goes_on_as_it_did(
 
 def _forget(journal: Path) -> None:
     """The journal as an earlier release would have written it: without what is kept, each line chained anew."""
-    from pacas.formats.journal_lines import Chain
+    from pacas.formats.journal.lines import Chain
 
     first, *lines = journal.read_bytes().splitlines()
     was, header = Chain(first), json.loads(first)

@@ -19,7 +19,7 @@ from pacas.client.outcome.cleaning import Cleaning
 from pacas.client.outcome.explain import as_dict, explain, in_words
 from pacas.engine.duck.engine import DuckEngine
 from pacas.errors import InputError, KeyReusedError
-from pacas.formats.journal import Journal
+from pacas.formats.journal.journal import Journal
 from pacas.protocol.marketplace import Columns
 from pacas.protocol.messages import Answer, Ladders, Reason, Refusal, Request, refused
 

@@ -18,7 +18,7 @@ from pacas.client.outcome.cleaning import Cleaning
 from pacas.client.outcome.steps import AWAY, Unrepaired
 from pacas.engine.duck.engine import DuckEngine
 from pacas.errors import RemoteError
-from pacas.formats.journal import Journal, recorded_run
+from pacas.formats.journal.journal import Journal, recorded_run
 from pacas.protocol.marketplace import Marketplace
 from pacas.protocol.messages import Offer
 

@@ -18,7 +18,7 @@ from pacas.client.buying.absent_market import AbsentMarket
 from pacas.client.outcome.cleaning import Cleaning
 from pacas.engine.duck.engine import DuckEngine
 from pacas.errors import RemoteError
-from pacas.formats.journal import Journal, recorded_run
+from pacas.formats.journal.journal import Journal, recorded_run
 from pacas.protocol.marketplace import Marketplace
 
 ENGINE = DuckEngine(threads=1)

@@ -25,7 +25,7 @@ from pacas.engine.contract import KeyedFrame
 from pacas.engine.duck.engine import DuckEngine
 from pacas.engine.files.folder import scan_folder
 from pacas.errors import InputError, PacasError
-from pacas.formats.journal import Journal
+from pacas.formats.journal.journal import Journal
 from pacas.formats.relations.relations import scan_relation
 from pacas.provider.ledger.memory_ledger import MemoryLedger
 

@@ -18,8 +18,8 @@ from pacas.client.safe_clean import SafeClean
 from pacas.core.hierarchy import Hierarchy
 from pacas.engine.duck.engine import DuckEngine
 from pacas.errors import FileError, KeyReusedError
-from pacas.formats.journal import Journal
-from pacas.formats.journal_lines import Ordered
+from pacas.formats.journal.journal import Journal
+from pacas.formats.journal.lines import Ordered
 from pacas.protocol.marketplace import Columns
 from pacas.protocol.messages import Answer, Ladders, Offer, Quote, Reason, Refusal, Request, refused
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from pacas.core.hierarchy import Hierarchy
 from pacas.errors import FileError, HierarchyError
-from pacas.formats.journal import offers_digest
-from pacas.formats.kept_catalogues import KeptCatalogues
+from pacas.formats.journal.kept_catalogues import KeptCatalogues
+from pacas.formats.journal.run_parts import offers_digest
 from pacas.protocol.messages import Offer
 
 LABELS = [f"n{number}" for number in range(6)] + ["1.0", "02"]

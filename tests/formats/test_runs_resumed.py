@@ -16,7 +16,7 @@ from run_worlds import Counted, OneByOne, RunWorld, sold, told
 import pacas
 from pacas.client.outcome.cleaning import Cleaning
 from pacas.engine.duck.engine import DuckEngine
-from pacas.formats.journal import Journal
+from pacas.formats.journal.journal import Journal
 
 ENGINE, ROOMLESS = DuckEngine(threads=1), Roomless()
 RUN = "0" * 32

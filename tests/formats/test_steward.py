@@ -16,7 +16,7 @@ from pacas.client.outcome.cleaning import Cleaning
 from pacas.client.outcome.edits import edited
 from pacas.client.outcome.steps import PINNED, REJECTED, BoughtValue, Edit, Order, Relaying, Unrepaired
 from pacas.core.histogram import Ints
-from pacas.formats.journal import Journal
+from pacas.formats.journal.journal import Journal
 from pacas.protocol.messages import Quote, Request
 
 CLEANERS: dict[str, Callable[[], pacas.SafeClean]] = {

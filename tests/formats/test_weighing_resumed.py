@@ -15,7 +15,7 @@ from lanes import share
 import pacas
 from pacas.client.outcome.cleaning import Cleaning
 from pacas.engine.contract import Engine
-from pacas.formats.journal import Journal
+from pacas.formats.journal.journal import Journal
 
 
 def cleaned(path: Path, shop: Watched, moment: Callable[[], None], engine: Engine[Any] = ENGINE) -> Cleaning:

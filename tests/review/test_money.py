@@ -13,7 +13,7 @@ from reviewed_offices import PATIENCE, review_job, reviewing, settled, shop, unt
 
 from pacas.client.outcome.edits import edited
 from pacas.errors import FileError, InputError
-from pacas.formats.journal import Journal, recorded_run
+from pacas.formats.journal.journal import Journal, recorded_run
 from pacas.protocol.messages import Quote
 from pacas.review.approvals import Approvals, Stopped
 from pacas.review.session import ReviewSession
@@ -244,9 +244,9 @@ def test_all_of_an_attribute_is_kept_in_one_go(tmp_path: Path, monkeypatch: pyte
         assert written is not None
         changes = written.cleaning.changes["JOB"]
         made = Mock(wraps=edited)
-        recorded = Mock(wraps=session.run.journal._record)
+        recorded = Mock(wraps=session.run.journal._file.record)
         monkeypatch.setattr("pacas.review.written.edited", made)
-        monkeypatch.setattr(session.run.journal, "_record", recorded)
+        monkeypatch.setattr(session.run.journal._file, "record", recorded)
         keep(session, {"attribute": "JOB", "whose": "attribute"})
         after = session.written()
         assert after is not None and len({*changes.new}) > 2

@@ -15,7 +15,7 @@ import pacas
 from pacas.client.outcome.cleaning import Cleaning
 from pacas.core.money import nanocredits
 from pacas.errors import FileError, InputError
-from pacas.formats.journal import Journal, recorded_run
+from pacas.formats.journal.journal import Journal, recorded_run
 from pacas.protocol.messages import Quote
 from pacas.review.session import ReviewSession
 from pacas.review.views import table

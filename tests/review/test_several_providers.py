@@ -14,7 +14,7 @@ import pacas
 from pacas.client.outcome.approved_ahead import PlannedOrder
 from pacas.client.outcome.steps import AWAY, PINNED
 from pacas.errors import InputError
-from pacas.formats.journal import Journal, recorded_run
+from pacas.formats.journal.journal import Journal, recorded_run
 from pacas.review.job import ReviewJob
 from pacas.review.session import ReviewSession
 from pacas.review.views import orders

@@ -23,7 +23,7 @@ from pacas.cli.options import AT_HAND, HowToBuy, Json, out, print_json, progress
 from pacas.core.words import counted
 from pacas.engine.contract import Engine
 from pacas.formats.client_file import read_client_file
-from pacas.formats.journal import recorded_run
+from pacas.formats.journal.journal import recorded_run
 from pacas.remote.verifying import CheckedReceipts, verify
 from pacas.review.app import ReviewConsole
 from pacas.review.doorkeeper import entrance

@@ -86,9 +86,8 @@ _LEAVES = (
     "sells stays, or goes with the majority where that has proved right."
 )
 _BUT = (
-    "A single run may leave more: on Adult, a wrong answer of the third is by chance the wrong value that holds the "
-    "majority, the first contradicts both and the second does not know; two to one, nobody who goes by the evidence "
-    "decides for the first, whom who buys there alone believes."
+    "A single run may leave more: where a wrong answer is by chance the wrong value that holds the majority, and one "
+    "other source contradicts both, it is two to one against the truth; who buys from that source alone believes it."
 )
 _COSTS = (
     "One answer settles most classes, and a coarse one suffices where it tells the values apart that stand in the "

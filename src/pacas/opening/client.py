@@ -20,7 +20,8 @@ from pacas.errors import InputError
 from pacas.formats.client_file import read_client_file
 from pacas.opening.open_provider import open_provider
 from pacas.protocol.marketplace import Marketplace, NobodySells
-from pacas.remote.remote_provider import Agreed, RemoteProvider
+from pacas.remote.agreed_columns import Agreed
+from pacas.remote.remote_provider import RemoteProvider
 from pacas.wire.connection_file import is_connection_file
 
 AnyProvider = Marketplace | str | PathLike[str]

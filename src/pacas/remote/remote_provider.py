@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from importlib import import_module
 from pathlib import Path
 from threading import Lock
 from time import time
@@ -21,14 +17,11 @@ from pydantic_core import PydanticSerializationError
 
 from pacas.core.dependency import FunctionalDependency
 from pacas.core.hierarchy import Hierarchy
-from pacas.core.money import credits_words
-from pacas.core.rates.schedule import LIST, Schedule
+from pacas.core.rates.schedule import Schedule
 from pacas.core.rates.tab import AgreedTerms
-from pacas.core.toml import toml_key, toml_list
-from pacas.errors import HierarchyError, InputError, OverchargedError, ParseError, RemoteError
+from pacas.errors import HierarchyError, InputError, ParseError, RemoteError
 from pacas.protocol.marketplace import Columns, check_request, lacks_column, offer_of
 from pacas.protocol.messages import (
-    ABSENT,
     LARGEST,
     Answer,
     Ladders,
@@ -45,13 +38,14 @@ from pacas.protocol.messages import (
 from pacas.protocol.names import check_key
 from pacas.protocol.order_of_checks import REASON_OF
 from pacas.protocol.price_list import PriceList
-from pacas.protocol.receipt import Receipt
-from pacas.protocol.tree_head import SignedTreeHead
 from pacas.remote.address import Address
+from pacas.remote.agreed_columns import Agreed, AgreedColumns
 from pacas.remote.arrow_streams import bodies, prices_of, table_of, texts_of
 from pacas.remote.connection import LARGEST_ANSWER, TIMEOUT, Certificate, Connection, no_provider
 from pacas.remote.known_keys import KnownKeys, asked
 from pacas.remote.local_prices import BoughtBefore, LocalPrices
+from pacas.remote.sold_answers import SoldAnswers
+from pacas.remote.statement import Statement, StatementLine
 from pacas.wire.connection_file import read_connection_file
 from pacas.wire.price_list_stream import read_price_list
 from pacas.wire.shapes.accounts import AccountAnswer, OfferAnswer, OfferBody, OfferDocument, OffersAnswer
@@ -70,6 +64,7 @@ from pacas.wire.shapes.purchases import (
 )
 from pacas.wire.shapes.quotes import Price, QuoteRequest, QuotesAnswer, QuotesBody, Refused
 
+_ARROW = {"Content-Type": ARROW, "Accept": ARROW}
 PRICES = "/v1/prices/"
 """Where price lists are."""
 BYTES_OF_KEY = 32
@@ -78,38 +73,6 @@ PATIENCE = 90.0
 """Seconds for which a request is tried again while a server that has answered before does not."""
 
 Shape = TypeVar("Shape", bound=ServerShape)
-Agreed = Mapping[str, Collection[str]] | AbstractSet[str]
-"""The columns that may be sent: by attribute, as `[send]` says it, or those that a client's file names at all."""
-
-
-@dataclass(frozen=True, slots=True)
-class StatementLine:
-    """One purchase of an account: what was asked and answered, under which idempotency key."""
-
-    key: str = field(repr=False)
-    request: Request = field(repr=False)
-    answer: Answer = field(repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Statement:
-    """What an account may spend, has spent and has bought; money in nanocredits, None where there is no limit."""
-
-    account: str
-    role: str
-    credit: int | None
-    spent: int
-    remaining: int | None
-    purchases: tuple[StatementLine, ...] = field(repr=False)
-    """In the order in which they were made."""
-    listed: int = 0
-    """List credits: what all purchases cost by the list."""
-    schedule: Schedule = LIST
-    """What list prices cost the account: everybody's rates, or its own."""
-    terms: AgreedTerms | None = None
-    """Its own terms, as long as they last."""
-    unused: int = 0
-    """What is prepaid by them and not used."""
 
 
 class RemoteProvider:
@@ -142,19 +105,14 @@ class RemoteProvider:
     ) -> None:
         address = Address.parse(url, insecure=insecure)
         self.url = address.url
-        self._agreed = send if isinstance(send, Mapping) or not address.is_loopback else None
+        self._agreed = AgreedColumns(self.url, send if isinstance(send, Mapping) or not address.is_loopback else None)
         self._connection = Connection(
             address, token, timeout=timeout, patience=patience, ca=ca, client_certificate=client_certificate
         )
         self._keys = KnownKeys(public_key, asked(self._connection), self.url)
         self._expired = expired
+        self._sold = SoldAnswers(self.url, self._keys)
         self._lock = Lock()
-        self._ceilings: dict[str, int] = {}
-        """The most that was agreed to under each key; what was bought is told again, whatever is agreed to then."""
-        self._heads: dict[int, SignedTreeHead] = {}
-        """The heads of the log that receipts have shown, by size: of one size there is one log."""
-        self._labels: dict[tuple[str, int], AbstractSet[str]] = {}
-        """What can be sold of an attribute at a level, where it is published."""
         self._offers: Mapping[str, Offer] | None = None
         self._limits: Limits
         self._reasons: bool
@@ -237,7 +195,7 @@ class RemoteProvider:
     def quote_batch(self, attribute: str, tuples: Columns) -> Ladders:
         """AskPrice for many tuples at all levels, in as many calls as the server's limits ask for."""
         offer = offer_of(attribute, self.catalogue())
-        self._check_agreed(offer)
+        self._agreed.check(offer)
         _check_columns(offer, tuples)
         if attribute in self._prices:
             quoted = self._prices.ladders(attribute, texts_of({column: tuples[column] for column in offer.columns}))
@@ -287,7 +245,7 @@ class RemoteProvider:
     def _run_purchase(self, payment: Payment) -> RunPurchase:
         _check_key(payment.key)
         for one in payment.quoted:
-            self._check_agreed(offer_of(one.attribute, self.catalogue()))
+            self._agreed.check(offer_of(one.attribute, self.catalogue()))
         quoted = [
             QuotedTuple(tuple=dict(one.tuple), attribute=one.attribute, prices=list(one.prices))
             for one in payment.quoted
@@ -298,12 +256,12 @@ class RemoteProvider:
     def _answered(self, told: Bought | Refused, payment: Payment, asked: PurchaseRequest) -> Answer | Refusal:
         """What came of a payment, checked."""
         request, key = payment.request, payment.key
-        most = self._ceilings[key] = max(self._ceilings.get(key, 0), _amount(payment.ceiling))
+        self._sold.agree(key, _amount(payment.ceiling))
         if isinstance(told, Refused):
             reason = Reason(told.refused)
             is_credit = reason is Reason.REFUSED and self._is_beyond_credit(request)
             return Refusal(Reason.CREDIT if is_credit else reason)
-        self._check_bought(told, asked, most, key)
+        self._sold.check(told, asked, offer_of(request.attribute, self.catalogue()), key)
         self._prices.learn(request)
         return _answer(told)
 
@@ -402,7 +360,7 @@ class RemoteProvider:
     def _request(self, request: Request) -> PurchaseRequest:
         """What is sent: the columns that the match needs, and no more. A mistake in it need not travel."""
         offer = check_request(request, self.catalogue())
-        self._check_agreed(offer)
+        self._agreed.check(offer)
         _check_columns(offer, request.tuple)
         needed = {column: request.tuple[column] for column in offer.columns}
         try:
@@ -413,25 +371,11 @@ class RemoteProvider:
 
     def agree(self, send: Mapping[str, Collection[str]]) -> None:
         """The client has been asked: these columns may be sent, by attribute, and no others."""
-        self._agreed = send
+        self._agreed.agree(send)
 
     def beyond_agreed(self, offer: Offer) -> list[str]:
         """The columns of a match that the client has not agreed to send."""
-        if self._agreed is None:
-            return []
-        agreed = self._agreed.get(offer.attribute, ()) if isinstance(self._agreed, Mapping) else self._agreed
-        return [column for column in offer.columns if column not in agreed]
-
-    def _check_agreed(self, offer: Offer) -> None:
-        """Nothing is sent that the client has not agreed to send, whatever a catalogue asks for."""
-        if other := self.beyond_agreed(offer):
-            named = self._agreed.get(offer.attribute, ()) if isinstance(self._agreed, Mapping) else None
-            line = f"{toml_key(offer.attribute)} = {toml_list(offer.columns if named is None else [*named, *other])}"
-            why = "the client's file does not name" if named is None else "[send] does not allow"
-            raise InputError(
-                f"{self.url} asks for {', '.join(other)} to find {offer.attribute}, which {why}; to send it, write "
-                f"{line} in [send] of the client's file"
-            )
+        return self._agreed.beyond(offer)
 
     def _ask(
         self, shape: type[Shape], method: str, path: str, body: bytes | None = None, more: Mapping[str, str] = {}
@@ -456,67 +400,6 @@ class RemoteProvider:
                 raise no_provider(self.url)
             seen.add(page.next)
             after = page.next
-
-    def _check_bought(self, bought: Bought, asked: PurchaseRequest, ceiling: int, key: str) -> None:
-        """The answer is to what was asked, at a price that was agreed to, one that can be, and signed by the provider.
-
-        It was paid for, whatever is found here: what comes of it is for the client and the provider to settle.
-        """
-        receipt = bought.receipt
-        if receipt is None:
-            self._check_free_root(bought, asked, key)
-            return
-        sold = (receipt.answer, receipt.price, receipt.idempotency_key, receipt.tuple, receipt.attribute, receipt.level)
-        if sold != (bought.answer, bought.price, key, asked.tuple, asked.attribute, bought.level) or (
-            bought.level != asked.level
-        ):
-            raise RemoteError(f"{self.url} has sold something else than was asked for, or gave a receipt for another")
-        if not self._is_answer(bought.answer, bought.level, asked.attribute):
-            raise RemoteError(
-                f"{self.url} has sold for {asked.attribute}, level {bought.level}, what is no value of its hierarchy "
-                "there; ask the provider"
-            )
-        signatures = import_module("pacas.wire.signatures")  # and so cryptography, which takes a moment to load
-        signed = receipt.signed()
-        if not signatures.verify(signed, self._keys.of(signed.key_id)):
-            raise RemoteError(f"{self.url}: a receipt is not signed with the key that is known; ask the provider")
-        if signed.logged is not None:
-            head = signed.logged.signed_head
-            seen = self._heads.get(head.head.size)
-            is_signed = head == seen or signatures.verify_head(head, self._keys.of(head.key_id))
-            if not signed.is_in_log or not is_signed:
-                raise RemoteError(f"{self.url}: a receipt does not prove that its sale is in the log; ask the provider")
-            if self._heads.setdefault(head.head.size, head).head.root != head.head.root:
-                raise RemoteError(f"{self.url} has shown two logs of {head.head.size:,} entries; ask the provider")
-        if bought.price > ceiling:
-            raise OverchargedError(
-                f"{self.url} charged {credits_words(bought.price)}{_when(signed.receipt)}, and no more than "
-                f"{credits_words(ceiling)} was agreed to; ask the provider, unless that was earlier: then it was paid "
-                "for under this key before, and the journal is an older copy",
-                bought.price,
-            )
-
-    def _check_free_root(self, bought: Bought, asked: PurchaseRequest, key: str) -> None:
-        """What has no receipt is the root, for nothing: all else is signed."""
-        root = self.catalogue()[asked.attribute].hierarchy
-        told = (bought.id, bought.price, bought.level, bought.answer)
-        if told != (key, 0, asked.level, root.root_label) or asked.level != root.height:
-            raise RemoteError(f"{self.url} has sold something without a receipt; ask the provider")
-
-    def _is_answer(self, value: str, level: int, attribute: str) -> bool:
-        """Can a value be what is sold at a level? Where no values are published, any but the root's can, below it."""
-        offer = offer_of(attribute, self.catalogue())
-        hierarchy = offer.hierarchy
-        if value == ABSENT and offer.may_be_absent:
-            return True
-        if level < hierarchy.height and not hierarchy.ground_labels:
-            return bool(value) and value != hierarchy.root_label
-        if (attribute, level) not in self._labels:
-            self._labels[attribute, level] = frozenset(hierarchy.at_level(level)) or {hierarchy.root_label}
-        return value in hierarchy and hierarchy.label(hierarchy.code(value)) in self._labels[attribute, level]
-
-
-_ARROW = {"Content-Type": ARROW, "Accept": ARROW}
 
 
 def _offer(told: OfferedAttribute) -> Offer:
@@ -556,11 +439,6 @@ def _check_columns(offer: Offer, given: Iterable[str]) -> None:
     for column in offer.columns:
         if column not in names:
             raise lacks_column(column, names)
-
-
-def _when(receipt: Receipt) -> str:
-    """When something was sold, as its receipt says."""
-    return "" if receipt.time is None else f" ({datetime.fromtimestamp(receipt.time, UTC):%Y-%m-%d %H:%M:%S} UTC)"
 
 
 def _amount(ceiling: int) -> int:

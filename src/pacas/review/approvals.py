@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from pacas.client.outcome.approved_ahead import ApprovedAhead, PlannedOrder
 from pacas.client.outcome.steps import REJECTED, Order
 from pacas.core.histogram import Ints
-from pacas.formats.journal import Journal
+from pacas.formats.journal.journal import Journal
 
 
 class Stopped(Exception):

@@ -12,7 +12,7 @@ from pacas.client.buying.panel import Seller
 from pacas.client.buying.sellers import FoundSellers, Markets
 from pacas.client.safe_clean import SafeClean
 from pacas.engine.contract import Engine, Source, Table
-from pacas.formats.journal import offers_digests, run_parts
+from pacas.formats.journal.run_parts import offers_digests, run_parts
 from pacas.protocol.marketplace import Marketplace
 from pacas.protocol.messages import Offer
 from pacas.remote.verifying import CheckedReceipts

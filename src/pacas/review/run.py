@@ -16,7 +16,7 @@ from pacas.client.outcome.edits import edited
 from pacas.client.outcome.steps import BoughtValue, Observer, Order, PlannedStep, Progress, Relaying, Unrepaired
 from pacas.core.histogram import Ints
 from pacas.errors import FileError, PacasError
-from pacas.formats.journal import Journal, recorded_run
+from pacas.formats.journal.journal import Journal, recorded_run
 from pacas.formats.relations.cleaned import write_cleaned
 from pacas.protocol.messages import Offer
 from pacas.review.approvals import Approvals, Stopped

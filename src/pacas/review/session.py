@@ -20,7 +20,7 @@ from pacas.core.histogram import Ints
 from pacas.core.money import credits_words
 from pacas.core.words import counted
 from pacas.errors import InputError
-from pacas.formats.journal import Journal
+from pacas.formats.journal.journal import Journal
 from pacas.protocol.messages import Quote, Refusal, Request
 from pacas.review.approvals import Approvals, Waiting
 from pacas.review.job import ReviewJob

@@ -11,7 +11,8 @@ from pacas.cli.market.named_provider import keeping_receipts
 from pacas.cli.options import printable
 from pacas.client.buying.absent_market import AbsentMarket
 from pacas.errors import RemoteError
-from pacas.formats.journal import offers_digest, recorded_run
+from pacas.formats.journal.journal import recorded_run
+from pacas.formats.journal.run_parts import offers_digest
 from pacas.protocol.marketplace import Marketplace
 from pacas.protocol.messages import Offer
 

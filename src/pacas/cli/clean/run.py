@@ -28,7 +28,8 @@ from pacas.core.money import credits_words
 from pacas.core.words import counted
 from pacas.engine.contract import Engine
 from pacas.errors import KeyReusedError, PacasError, ReplayError
-from pacas.formats.journal import Journal, offers_digests, run_parts
+from pacas.formats.journal.journal import Journal
+from pacas.formats.journal.run_parts import offers_digests, run_parts
 from pacas.formats.relations.cleaned import write_cleaned
 from pacas.protocol.marketplace import Marketplace, why_away
 from pacas.protocol.messages import Offer, Reason, refused

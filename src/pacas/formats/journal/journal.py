@@ -16,28 +16,19 @@ written before it is applied, and not synced. That is enough:
   itself that it was paid from an amount that was approved, so that no crash makes that amount larger.
 
 A last line that was cut off in the middle is left out, and cut off the file, when the journal is read.
-
-The journal of a run that was done is the record of what was paid, until there is another: a new run leaves it where it
-is up to its own first order, or its end. What the new run has to say before that is held, written beside the old
-journal, and put in its place in one step.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
-import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from threading import RLock
 from types import MappingProxyType
 from typing import Any
 from uuid import uuid4
 
 import numpy as np
 
-from pacas.client.buying.sellers import Markets
 from pacas.client.outcome.approved_ahead import ApprovedAhead, PlannedOrder
 from pacas.client.outcome.steps import (
     PINNED,
@@ -49,11 +40,11 @@ from pacas.client.outcome.steps import (
     PlannedStep,
     Unrepaired,
 )
-from pacas.client.safe_clean import SafeClean
-from pacas.core.hierarchy import Hierarchy
 from pacas.core.histogram import NO_ROWS, Ints
 from pacas.errors import FileError
-from pacas.formats.journal_lines import (
+from pacas.formats.journal.journal_file import JournalFile
+from pacas.formats.journal.kept_catalogues import KeptCatalogues
+from pacas.formats.journal.lines import (
     Approved,
     Chain,
     Done,
@@ -69,14 +60,7 @@ from pacas.formats.journal_lines import (
     read_lines,
     settled_line,
 )
-from pacas.formats.kept_catalogues import KeptCatalogues
-from pacas.formats.replacing import partial_name, sync_folder
 from pacas.protocol.messages import Offer
-
-if sys.platform != "win32":
-    import fcntl
-
-_sync: Callable[[int], None] = getattr(os, "fdatasync", os.fsync)
 
 
 class Journal(Observer):
@@ -97,23 +81,20 @@ class Journal(Observer):
         catalogues: Mapping[str, Mapping[str, Offer]] | None = None,
         accounts: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
-        self._path, self._accounts = path, accounts
-        self._one_at_a_time = RLock()  # edits come from other threads than the run's
-        self._file = _open_alone(path)
+        self._accounts = accounts
+        self._file = JournalFile(path)
         try:
-            recorded = read_lines(_content(self._file), path.name)
+            recorded = read_lines(self._file.content(), path.name)
             replaces = recorded is not None and recorded.is_done and not resume
-            self._held = bytearray() if replaces else None
             if recorded is None or replaces:
-                self._recorded = self._begun(parts, catalogues)
+                self._recorded = self._begun(parts, catalogues, hold=replaces)
             else:
                 self._check(recorded, parts, resume)
-                os.ftruncate(self._file, recorded.length)
+                self._file.go_on(recorded.length, recorded.chain)
                 self._recorded = recorded
         except BaseException:
             self.close()
             raise
-        self._chain = self._recorded.chain
         self._ordered = recorded is not None and not replaces
         self._pays = bool(self._recorded.pending)
         self._on_their_way = {one.step: one for one in self._recorded.pending if isinstance(one, Order)}
@@ -121,7 +102,7 @@ class Journal(Observer):
 
     @property
     def path(self) -> Path:
-        return self._path
+        return self._file.path
 
     @property
     def run(self) -> str:
@@ -192,7 +173,7 @@ class Journal(Observer):
         return self._recorded.unanswered
 
     def ordering(self, *steps: PlannedStep) -> None:
-        self._pays, self._ordered = True, self._held is None
+        self._pays, self._ordered = True, not self._file.is_held
         self._recorded.is_done = False
         first = next(step.step for step in steps if isinstance(step, Order))
         lines = [
@@ -200,8 +181,8 @@ class Journal(Observer):
             for number, step in enumerate(steps, first)
         ]
         try:
-            with self._one_at_a_time:
-                self._record(b"".join(line.encode() for line in lines), _sync)
+            with self._file.one_at_a_time:
+                self._file.record(b"".join(line.encode() for line in lines))
                 for step in steps:
                     if isinstance(step, Order):
                         self._on_their_way[step.step] = step
@@ -216,7 +197,7 @@ class Journal(Observer):
         return quotes[number] if number < len(quotes) else None
 
     def quoted(self, number: int, prices: Ints) -> None:
-        self._tell(Quoted(quoted=number, prices=prices.tolist()).encode())
+        self._file.add(Quoted(quoted=number, prices=prices.tolist()).encode())
 
     def recall_joined(self, provider: str) -> bool | None:
         known = self._recorded.joined.get(provider)
@@ -226,17 +207,17 @@ class Journal(Observer):
         buyer = self._accounts.get(provider)
         kept = KeptCatalogues.of({provider: offers}) if offers is not None and buyer is not None else None
         line = Joined(joined=provider, is_there=offers is not None, buyer=buyer, catalogues=kept)
-        self._tell(line.encode())
+        self._file.add(line.encode())
         self._recorded.joined[provider] = line
 
     def settled(self, step: int, outcome: BoughtValue | Unrepaired) -> None:
-        self._tell(settled_line(step, outcome).encode())
+        self._file.add(settled_line(step, outcome).encode())
         follow_unanswered(self._recorded.unanswered, self._on_their_way.pop(step, None), outcome)
         self._has_paid |= _costs(outcome)
         self._pays = False
 
     def withdrawn(self, step: int) -> None:
-        self._tell(Withdrawn(withdrawn=step).encode())
+        self._file.add(Withdrawn(withdrawn=step).encode())
         self._recorded.pending.clear()
         self._pays = False
 
@@ -244,19 +225,19 @@ class Journal(Observer):
 
     def edit(self, *edits: Edit) -> None:
         """Record what was done by hand, all of it or nothing that is seen."""
-        with self._one_at_a_time:
+        with self._file.one_at_a_time:
             known = self._recorded.edits
-            self._record(b"".join(Edited.of(n, edit).encode() for n, edit in enumerate(edits, len(known))), _sync)
+            self._file.record(b"".join(Edited.of(n, edit).encode() for n, edit in enumerate(edits, len(known))))
             known.extend(edits)
             self._ordered = True
 
     def reject(self, attribute: str, row: int, provider: str | None = None) -> None:
         """Record that an order is not to be paid, whenever it comes up."""
-        with self._one_at_a_time:
+        with self._file.one_at_a_time:
             known = self._recorded.rejections
             line = Rejected(rejected=len(known), attribute=attribute, row=row, provider=provider)
             if line.place not in known:
-                self._record(line.encode(), _sync)
+                self._file.record(line.encode())
                 known.append(line.place)
                 self._ordered = True
             self.ahead.take_back(*line.place)
@@ -278,7 +259,7 @@ class Journal(Observer):
         no_more: bool = False,
     ) -> None:
         """Record what may be paid when it comes up, or that nothing may; it counts once it is on disk."""
-        with self._one_at_a_time:
+        with self._file.one_at_a_time:
             line = Approved(
                 approved=self.ahead.decisions,
                 orders=list(orders),
@@ -286,7 +267,7 @@ class Journal(Observer):
                 withdrawn=withdrawn,
                 no_more=no_more,
             )
-            self._record(line.encode(), _sync)
+            self._file.record(line.encode())
             line.apply(self.ahead)
             self._ordered = True
 
@@ -309,104 +290,38 @@ class Journal(Observer):
     def end(self, purchases: int, spent: int) -> None:
         """Record the same, and stay open: edits may follow."""
         if not self.is_done:
-            self._record(Done(purchases=purchases, spent=spent).encode(), os.fsync)
+            self._file.record(Done(purchases=purchases, spent=spent).encode(), os.fsync)
 
     def discard(self) -> None:
         """Take away a journal of a run that has paid nothing; an earlier run's stays."""
         if self.may_have_paid:
-            raise FileError(f"{self._path} is the record of what was paid, and stays")
-        if self._held is None:
-            self._path.unlink(missing_ok=True)
-        self.close()
+            raise FileError(f"{self.path} is the record of what was paid, and stays")
+        self._file.remove()
 
     def close(self) -> None:
-        if self._file >= 0:
-            os.close(self._file)
-        self._file = -1
+        self._file.close()
 
-    # ---- the file ---------------------------------------------------------------------------------------------
-
-    def _begun(self, parts: Mapping[str, Any], catalogues: Mapping[str, Mapping[str, Offer]] | None) -> Recorded:
+    def _begun(
+        self, parts: Mapping[str, Any], catalogues: Mapping[str, Mapping[str, Offer]] | None, *, hold: bool
+    ) -> Recorded:
         kept = KeptCatalogues.of(catalogues) if catalogues else None
         header = Header(run=uuid4().hex, parts=parts, chained=True, catalogues=kept)
         chain = Chain(header.encode().rstrip())
-        if self._held is None:
-            os.ftruncate(self._file, 0)
-        self._chain = None
-        self._tell(header.encode(), os.fsync)
-        sync_folder(self._path.parent)
+        self._file.begin(header.encode(), chain, hold=hold)
         return Recorded(header, chain)
 
     def _check(self, recorded: Recorded, parts: Mapping[str, Any], resume: bool) -> None:
         if not resume:
             raise FileError(
-                f"{self._path} is of a run that was interrupted; continue it with --resume, or remove it to begin anew"
+                f"{self.path} is of a run that was interrupted; continue it with --resume, or remove it to begin anew"
             )
         other = recorded.header.other_than(parts)
         if other:
             differ = "differs" if len(other) == 1 else "differ"
             raise FileError(
-                f"{self._path} is of another run: {', '.join(other)} {differ}; continue with what it was begun with, "
+                f"{self.path} is of another run: {', '.join(other)} {differ}; continue with what it was begun with, "
                 "or give another --output"
             )
-
-    def _tell(self, line: bytes, sync: Callable[[int], None] = lambda file: None) -> None:
-        """Write a line, or hold it while there is an earlier run's journal."""
-        with self._one_at_a_time:
-            linked = self._linked(line)
-            if self._held is None:
-                self._write(linked, sync)
-            else:
-                self._held += linked
-            self._follow(linked)
-
-    def _record(self, line: bytes, sync: Callable[[int], None]) -> None:
-        """Have a line on disk, and with it all that was held."""
-        with self._one_at_a_time:
-            linked = self._linked(line)
-            if self._held is None:
-                self._write(linked, sync)
-            else:
-                self._replace_the_old(bytes(self._held) + linked)
-                self._held = None
-            self._follow(linked)
-
-    def _linked(self, lines: bytes) -> bytes:
-        return lines if self._chain is None else self._chain.linked(lines)
-
-    def _follow(self, written: bytes) -> None:
-        if self._chain is not None:
-            for line in written.splitlines():
-                self._chain.follow(line)
-
-    def _replace_the_old(self, content: bytes) -> None:
-        """Put this run's journal in the place of the one that was done."""
-        beside, old = partial_name(self._path), self._file
-        beside.unlink(missing_ok=True)  # a run that was killed may have left one; no other run is here now
-        self._file = _open_alone(beside)
-        try:
-            self._write(content, os.fsync)
-            os.replace(beside, self._path)
-            sync_folder(self._path.parent)
-        except BaseException as error:
-            self.close()
-            self._file = old
-            beside.unlink(missing_ok=True)
-            if isinstance(error, OSError):
-                raise self._refused(error) from None
-            raise
-        os.close(old)
-
-    def _refused(self, error: OSError) -> FileError:
-        return FileError(f"{self._path} cannot be written ({error.strerror})")
-
-    def _write(self, line: bytes, sync: Callable[[int], None] = lambda file: None) -> None:
-        try:
-            while line:
-                line = line[os.write(self._file, line) :]
-            sync(self._file)
-        except OSError as error:
-            raise self._refused(error) from None
 
 
 def recorded_run(path: Path) -> Recorded | None:
@@ -416,75 +331,3 @@ def recorded_run(path: Path) -> Recorded | None:
 
 def _costs(outcome: BoughtValue | Unrepaired) -> bool:
     return isinstance(outcome, BoughtValue) or outcome.price > 0
-
-
-def _open_alone(path: Path) -> int:
-    """The file, made if it is not there, and kept from other runs as long as this one lives."""
-    try:
-        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_CLOEXEC", 0), 0o666)
-    except OSError as error:
-        raise FileError(f"{path}, the journal, cannot be written ({error.strerror})") from None
-    if sys.platform != "win32":
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            is_here = os.path.samestat(os.fstat(file), os.stat(path))
-        except OSError:
-            is_here = False
-        if not is_here:  # or it was here a moment ago, and has been replaced or taken away
-            os.close(file)
-            raise FileError(f"{path}: another run is writing it; wait for its end, or give another --output")
-    return file
-
-
-def _content(file: int) -> bytes:
-    with open(file, "rb", closefd=False) as stream:
-        stream.seek(0)
-        return stream.read()
-
-
-# ---- what the outcome of a cleaning follows from: small things as they are, large ones as a digest -----------------
-
-
-def run_parts(
-    digest: str,
-    cleaner: SafeClean,
-    choices: Mapping[str, Any],
-    provider: str | Mapping[str, str],
-    buyer: str | Mapping[str, str],
-) -> dict[str, Any]:
-    """All that a run's outcome follows from, by name. `digest` is the table's; `provider` that of what is offered
-    (`offers_digests`).
-
-    `choices` are the options as they were given.
-    """
-    return {
-        "data": digest,
-        "fds": [str(fd) for fd in cleaner.fds],
-        "hierarchies": _digest({a: _hierarchy(h) for a, h in cleaner.hierarchies.items()}),
-        "budget": cleaner.budget,
-        **choices,
-        "cells": _digest(sorted(cleaner.cells)) if cleaner.cells else None,
-        "provider": provider if isinstance(provider, str) else dict(provider),
-        "buyer": buyer if isinstance(buyer, str) else dict(buyer),
-    }
-
-
-def offers_digests(cleaner: SafeClean, markets: Markets) -> str | dict[str, str]:
-    """What a provider is known by, or each of several, by name."""
-    if isinstance(markets, Mapping):
-        return {name: offers_digest(market.catalogue()) for name, market in markets.items()}
-    return offers_digest(cleaner.catalogue(markets))
-
-
-def offers_digest(catalogue: Mapping[str, Offer]) -> str:
-    """What one provider is known by: all that a run's outcome follows from of what it offers."""
-    return _digest({a: [offer.columns, _hierarchy(offer.hierarchy)] for a, offer in catalogue.items()})
-
-
-def _hierarchy(hierarchy: Hierarchy) -> str:
-    shape = hashlib.sha256(hierarchy.ancestors.tobytes()).hexdigest()
-    return _digest([hierarchy.numeric, list(hierarchy.labels), shape])
-
-
-def _digest(value: Any) -> str:
-    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()

@@ -17,7 +17,7 @@ from pacas.client.outcome.approved_ahead import ApprovedAhead, PlannedOrder
 from pacas.client.outcome.steps import AWAY, BoughtValue, Edit, Order, PlannedStep, Unrepaired
 from pacas.core.histogram import Ints
 from pacas.errors import FileError
-from pacas.formats.kept_catalogues import KeptCatalogues
+from pacas.formats.journal.kept_catalogues import KeptCatalogues
 from pacas.protocol.messages import QuotedLadder, Request
 
 LAYOUT = 1

@@ -1,0 +1,1 @@
+"""The journal of a cleaning: what is bought is on disk before it is used."""
