@@ -407,6 +407,11 @@ class Belief:
             self._expect(np.array([group]))
         self.weigh_some(np.array([group]))
 
+    def told(self, group: int) -> int:
+        """What the answer says that is least in doubt, the finest of several; without one, the root."""
+        tree, answers = self.column.tree, self.answers.get(group)
+        return min(answers, key=lambda a: (a.stray, int(tree.level[a.node]))).node if answers else int(tree.root)
+
     # ---- learning ---------------------------------------------------------------------------------------------
 
     def learn(self, *, blocks: bool) -> None:
