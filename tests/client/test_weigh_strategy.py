@@ -168,6 +168,18 @@ def test_nulls_and_general_values_exclude_nothing_and_are_no_truth() -> None:
     assert cleaned.violations_after <= cleaned.violations_before
 
 
+@pytest.mark.parametrize("missing", [0, 6, 15])
+def test_what_is_missing_does_not_say_which_of_two_camps_is_right(missing: int) -> None:
+    """Each group shows a value five times and another one twice; these are right, which one answer a group tells."""
+    wrong, right = ([f"{letter}{n}" for n in range(12)] for letter in "wr")
+    groups = [(f"a{n}", [wrong[n]] * 5 + [right[n]] * 2 + [None] * missing) for n in range(12)]
+    tree = Hierarchy.flat([*wrong, *right])
+    data = table(*groups)
+    truth = [right[int(str(a)[1:])] for a in data["A"]]
+    shop = Shop({"B": dict(zip(map(str, data["K"]), truth, strict=True))}, trees={"B": tree})
+    assert column(clean(data, shop, hierarchies={"B": tree})) == truth
+
+
 def test_a_null_on_the_left_side_ties_nothing() -> None:
     data = table(*tidy("x0", "y0", "z0"))
     data["A"][0] = data["A"][7] = data["A"][13] = None

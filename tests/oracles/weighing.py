@@ -297,7 +297,10 @@ class Posterior:
         """The chance of all cells if those that show one of these values are no errors, and all others are."""
         chance = ONE
         for row in self.rows:
-            chance *= 1 - self.rates.wrong if self.column.cells[row] in right else self.as_error(row)
+            if (shown := self.column.cells[row]) in right:
+                chance *= 1 - self.rates.wrong
+            elif shown is not None:  # what is missing says nothing of what it should be
+                chance *= self.as_error(row)
         return chance
 
     def chance_of_truth(self, truth: Value) -> Fraction:
@@ -333,7 +336,7 @@ class Posterior:
             found.append(Story(truth, SINGLE, chance * (1 - rates.overwritten) * self.cells(*right)))
             of_block = chance * rates.overwritten
             for value in self.candidates:
-                if value != truth and seen[value]:
+                if value not in (truth, None) and seen[value]:
                     block = rates.confused(value) * rates.block(seen[value], under)
                     found.append(Story(truth, value, of_block * block * self.cells(*right, value)))
             found.append(Story(truth, UNSEEN, of_block * unseen * rates.block(0, under) * self.cells(*right)))
