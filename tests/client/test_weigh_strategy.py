@@ -34,7 +34,7 @@ Table = dict[str, list[str | None]]
 
 
 class Shop:
-    """Sells what it holds of each attribute, by the values of some columns; every level costs the same."""
+    """Sells what it holds of each attribute, by the values of some columns; every level costs the same, if not said."""
 
     def __init__(
         self,
@@ -42,8 +42,9 @@ class Shop:
         by: str = "K",
         trees: Mapping[str, Hierarchy] | None = None,
         kept_back: Sequence[str] = (),
+        prices: Sequence[int] | None = None,
     ) -> None:
-        self.truth, self.by, self.kept_back = truth, by, kept_back
+        self.truth, self.by, self.kept_back, self.prices = truth, by, kept_back, prices
         self.trees = {a: (trees or {}).get(a, TREE) for a in truth}
         self.asked: list[tuple[str, str, int]] = []
         self.quoted: list[tuple[str, str]] = []
@@ -59,7 +60,8 @@ class Shop:
         self.quoted += [(attribute, key) for key in keys]
         kept = refused(Reason.UNSAFE)
         width = self.trees[attribute].height + 1
-        return Ladders(np.array([[kept if key in self.kept_back else PRICE] * width for key in keys]))
+        prices = self.prices or [PRICE] * width
+        return Ladders(np.array([[kept] * width if key in self.kept_back else prices for key in keys]))
 
     def pay(self, request: Request, ceiling: int, key: str) -> Answer | Refusal:
         asked = str(request.tuple[self.by])
@@ -67,7 +69,9 @@ class Shop:
         value = self.truth[request.attribute][asked]
         tree = self.trees[request.attribute]
         return Answer(
-            value if value == ABSENT else str(tree.generalize_value(value, request.level)), request.level, PRICE
+            value if value == ABSENT else str(tree.generalize_value(value, request.level)),
+            request.level,
+            self.prices[request.level] if self.prices else PRICE,
         )
 
 
@@ -118,6 +122,13 @@ def test_27_of_28_agree_and_nobody_sells_their_value() -> None:
     assert (judgement(cleaned).free, judgement(cleaned).paid, judgement(cleaned).voted) == (1, 0, 1)
 
 
+@pytest.mark.parametrize("own", [{"B": Hierarchy.from_rows([("x0", "x", "*")])}, {}])
+def test_a_column_that_should_hold_one_value_everywhere_is_repaired(own: Mapping[str, Hierarchy]) -> None:
+    data = table(*((f"a{n}", ["x0"] * 5 + [f"x{'o' * n}"] + ["x0"] * 6) for n in range(1, 8)))
+    cleaned = clean(data, NOBODY, budget=0, hierarchies=own)
+    assert column(cleaned) == ["x0"] * len(data["B"])
+
+
 def test_a_misplaced_row_gets_its_left_side_back() -> None:
     data = table(*tidy("x0", "y0", "z0", "x1", "y1", "y2", size=8))
     data["C"] = [f"c-{a}" for a in data["A"]]
@@ -157,6 +168,18 @@ def test_nulls_and_general_values_exclude_nothing_and_are_no_truth() -> None:
     assert cleaned.violations_after <= cleaned.violations_before
 
 
+@pytest.mark.parametrize("missing", [0, 6, 15])
+def test_what_is_missing_does_not_say_which_of_two_camps_is_right(missing: int) -> None:
+    """Each group shows a value five times and another one twice; these are right, which one answer a group tells."""
+    wrong, right = ([f"{letter}{n}" for n in range(12)] for letter in "wr")
+    groups = [(f"a{n}", [wrong[n]] * 5 + [right[n]] * 2 + [None] * missing) for n in range(12)]
+    tree = Hierarchy.flat([*wrong, *right])
+    data = table(*groups)
+    truth = [right[int(str(a)[1:])] for a in data["A"]]
+    shop = Shop({"B": dict(zip(map(str, data["K"]), truth, strict=True))}, trees={"B": tree})
+    assert column(clean(data, shop, hierarchies={"B": tree})) == truth
+
+
 def test_a_null_on_the_left_side_ties_nothing() -> None:
     data = table(*tidy("x0", "y0", "z0"))
     data["A"][0] = data["A"][7] = data["A"][13] = None
@@ -183,6 +206,15 @@ def test_two_camps_are_told_apart_by_one_purchase() -> None:
     assert len(cleaned.purchases) == len(shop.asked) <= 2
     assert (judgement(cleaned).free, judgement(cleaned).paid) == (0, 3)
     assert cleaned.violations_after == 0
+
+
+@pytest.mark.parametrize("prices", [[PRICE * 9, 1, 0], [PRICE * 2, PRICE, 0]])
+def test_a_cell_that_fits_a_general_answer_is_none_the_less_what_its_group_holds(prices: list[int]) -> None:
+    data = table(("a", ["x0"] * 8 + ["x1"] * 6 + ["y0"] * 4), *tidy("z0", "y1", "z1", "y2"))
+    truth = {**dict(zip(data["K"], data["B"], strict=True)), **{f"k{n}": "x1" for n in range(18)}}
+    cleaned = clean(data, Shop({"B": truth}, prices=prices))
+    assert {purchase.level for purchase in cleaned.purchases} == {0, 1}
+    assert column(cleaned)[:18] == ["x1"] * 18
 
 
 def test_where_a_row_is_refused_another_one_is_asked() -> None:

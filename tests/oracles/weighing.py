@@ -118,8 +118,8 @@ class Column:
 
     @cached_property
     def counted(self) -> tuple[Value, ...]:
-        """The cells by which δ is measured."""
-        may = self.is_known if self.known else self.ties
+        """The cells by which δ is measured: where a single value may be the truth, those that are none, too."""
+        may = self.is_known if sum(self.is_known(v) for v in self.count) > 1 else self.ties
         return tuple(v for v in self.cells if may(v))
 
     def penalty(self, value: Value) -> Fraction:
@@ -297,7 +297,10 @@ class Posterior:
         """The chance of all cells if those that show one of these values are no errors, and all others are."""
         chance = ONE
         for row in self.rows:
-            chance *= 1 - self.rates.wrong if self.column.cells[row] in right else self.as_error(row)
+            if (shown := self.column.cells[row]) in right:
+                chance *= 1 - self.rates.wrong
+            elif shown is not None:  # what is missing says nothing of what it should be
+                chance *= self.as_error(row)
         return chance
 
     def chance_of_truth(self, truth: Value) -> Fraction:
@@ -333,7 +336,7 @@ class Posterior:
             found.append(Story(truth, SINGLE, chance * (1 - rates.overwritten) * self.cells(*right)))
             of_block = chance * rates.overwritten
             for value in self.candidates:
-                if value != truth and seen[value]:
+                if value not in (truth, None) and seen[value]:
                     block = rates.confused(value) * rates.block(seen[value], under)
                     found.append(Story(truth, value, of_block * block * self.cells(*right, value)))
             found.append(Story(truth, UNSEEN, of_block * unseen * rates.block(0, under) * self.cells(*right)))
@@ -385,8 +388,8 @@ class Posterior:
         return [least for start in starts for least in self._with_answer(start)]
 
     def _with_answer(self, start: Least | None) -> list[Least]:
-        """Of the answer that is least in doubt, and what lies between it and a candidate, what is as good."""
-        answer = min(self.answers, key=lambda a: (a.stray, self.column.tree.level(a.node))).node
+        """Of what was told, and what lies between it and a candidate, what is as good."""
+        answer = self.was_told
         weight = {v: self.weight[v] for v in self.candidates}
         nearest = self.candidates[0] if start is None else start.node  # where none may be the truth: what most show
         found = least_between(self.column, weight, self.weight[OTHER], answer, nearest)
@@ -439,23 +442,36 @@ class Posterior:
     def after(self, level: int) -> Fraction:
         """A cell's expected δ after an answer at a level, over all that the answer may be."""
         column = self.column
+        tree, told = column.tree, self.was_told
         usable = [v for v in self.candidates if column.is_known(v)]
-        listed = total([column.share(v) for v in usable])
+        listed = total([column.share(v) for v in usable if tree.precedes(v, told)])
         other = self.weight[OTHER]
         expected, covered = NONE, NONE
-        for node in dict.fromkeys(column.tree.generalize(v, level) for v in usable):
-            below = [v for v in usable if column.tree.generalize(v, level) == node]
-            unlisted = column.below(node) - total([column.share(v) for v in below])
-            inside = clip(unlisted / max(1 - listed, Fraction(1e-6)), NONE, ONE) * other
+        for node in dict.fromkeys(tree.generalize(v, level) for v in usable):
+            below = [v for v in usable if tree.generalize(v, level) == node]
+            inside, finest = NONE, node
+            if tree.precedes(told, node):
+                inside, finest = other, told
+            elif tree.precedes(node, told):
+                unlisted = column.below(node) - total([column.share(v) for v in below])
+                inside = clip(unlisted / max(column.below(told) - listed, Fraction(1e-6)), NONE, ONE) * other
             covered += inside
             guesses = [
                 total([self.weight[w] * column.distance(v, w) for w in below])
-                + Fraction(1.6) * inside * column.penalty(node)
+                + Fraction(1.6) * inside * column.penalty(finest)
                 for v in below
             ]
-            itself = (total([self.weight[v] for v in below]) + inside) * column.penalty(node)
+            itself = total([self.weight[v] for v in below]) * column.penalty(node) + inside * column.penalty(finest)
             expected += min([*guesses, itself])
-        return expected + max(other - covered, NONE) * column.level_penalty(level)
+        is_news = level < tree.level(told)
+        unknown = min(column.level_penalty(level), column.penalty(told)) if is_news else column.penalty(told)
+        return expected + max(other - covered, NONE) * unknown
+
+    @property
+    def was_told(self) -> Value:
+        """What the answer that is least in doubt says; without one, the root."""
+        tree = self.column.tree
+        return min(self.answers, key=lambda a: (a.stray, tree.level(a.node))).node if self.answers else tree.root
 
     def worth(
         self, level: int, careful: Fraction, stays: Mapping[int, Fraction], least: Least | None, one: Fraction

@@ -207,11 +207,17 @@ class Table:
         found = Decision(meant, chance, False, False, chance * apart, (2 * chance - 1) * apart, False, False, ONE)
         return found.decided(chance, self.careful)
 
-    def by_answer(self, row: int, name: str, answer: Value) -> Decision:
-        """A cell that was asked about: right, if it fits the answer; else the best below the answer is written."""
+    def by_answer(self, row: int, name: str, answer: Value, before: Decision | None) -> Decision:
+        """A cell that was asked about: right, if it fits the answer; else the best below the answer is written.
+
+        Where it fits a general answer, something else that does may still be written by what its group holds.
+        """
         column = self.columns[name]
         shown = column.cells[row]
         if column.tree.precedes(shown, answer):
+            is_open = before is not None and before.written and not column.tree.is_ground(answer)
+            if before is not None and is_open and column.tree.precedes(before.node, answer):
+                return before
             return Decision(shown, ONE, True, True, NONE, NONE, False, False, ONE)
         written = self._below(row, name, answer)
         mine = [one for one in written if one.node == self.first.get((row, name))]
@@ -257,7 +263,8 @@ class Table:
             for row, opinion in opinions.items():
                 into[row] = better(into[row], opinion) if row in into else opinion
         for (row, name), answer in self.answered.items():
-            found.setdefault(name, {})[row] = self.by_answer(row, name, answer)
+            into = found.setdefault(name, {})
+            into[row] = self.by_answer(row, name, answer, into.get(row))
         return self._in_new_groups({name: dict(cells) for name, cells in self._one_of_each(found).items()})
 
     def _agreed(self, name: str) -> dict[int, Decision]:

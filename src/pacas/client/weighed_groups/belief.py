@@ -187,6 +187,7 @@ class Belief:
         as_error = np.log(self.rates.wrong) + self.rates.log_confusion[shown]
         if from_elsewhere is not None:
             as_error = np.logaddexp(as_error, from_elsewhere[self.rows])
+        as_error[shown == self.column.null] = 0.0  # what is missing says nothing of what it should be
         pair_error = np.bincount(self.pair, weights=as_error, minlength=len(self.pair_value))
         self._pair_error = pair_error.astype(np.float64)
         self._group_error: Floats = np.bincount(
@@ -219,6 +220,7 @@ class Belief:
             np.where(there, self.pair_count[at], 0.0),
             np.where(there, self._pair_error[at], 0.0),
             self._group_error[groups],
+            self.candidate[groups, :width] != self.column.null,
         )
         prior = self._prior[groups, :width]
         log_prior = np.where(cells.present, np.log(np.maximum(prior, 1e-30)), NEVER)
@@ -407,6 +409,11 @@ class Belief:
             self._expect(np.array([group]))
         self.weigh_some(np.array([group]))
 
+    def told(self, group: int) -> int:
+        """What the answer says that is least in doubt, the finest of several; without one, the root."""
+        tree, answers = self.column.tree, self.answers.get(group)
+        return min(answers, key=lambda a: (a.stray, int(tree.level[a.node]))).node if answers else int(tree.root)
+
     # ---- learning ---------------------------------------------------------------------------------------------
 
     def learn(self, *, blocks: bool) -> None:
@@ -426,7 +433,7 @@ class Belief:
 
     def _learnt(self, *, blocks: bool) -> Rates:
         several = self.side.size >= 2
-        use = (several & (self.sure > 0.5))[self.pair_group]
+        use = (several & (self.sure > 0.5))[self.pair_group] & (self.pair_value != self.column.null)
         if not use.any():
             return self.rates
         wrong = self.pair_value != self.likeliest[self.pair_group]
@@ -464,6 +471,7 @@ class Belief:
         """How often outvoted cells show each value, as far as most cells of their groups agree."""
         size = self.side.size[self.pair_group]
         clear = self.is_outvoted(self.pair_group, self.pair_value) & (self.pair_count * CLEAR <= size)
+        clear &= self.pair_value != self.column.null
         return self._confusion(clear, self.pair_count[clear])
 
     def camps(self) -> Camps:

@@ -33,6 +33,8 @@ class Cells:
     """[m, K] the log chance of these cells if each of them is wrong."""
     all_as_errors: Floats
     """[m] the same of all cells of the group."""
+    stated: Mask
+    """[m, K] is it a value at all? What is missing is no block."""
 
     @property
     def present(self) -> Mask:
@@ -80,13 +82,14 @@ def weigh_groups(
     v, w = n[:, :, None], n[:, None, :]
     v, w = np.broadcast_arrays(v, w)
     by = log_q[:, None, :] - cells.as_errors[:, None, :] + block(w, v) + (v + w) * right
-    may_be = (here & (n > 0))[:, None, :] & ~np.eye(n.shape[1], dtype=np.bool_)[None]
+    blocks = here & (n > 0) & cells.stated
+    may_be = blocks[:, None, :] & ~np.eye(n.shape[1], dtype=np.bool_)[None]
     by = np.where(may_be, by, NEVER)
     unseen = elsewhere[:, None] + block(np.zeros_like(n), n) + n * right
     of_block = blocked + log_sum(np.concatenate([by, unseen[:, :, None]], axis=2))
     explained = np.logaddexp(single + n * right, of_block)
     joint = np.where(here, log_prior + cells.all_as_errors[:, None] - cells.as_errors + explained, NEVER)
-    none = np.where(here & (n > 0), log_q - cells.as_errors + block(n, np.zeros_like(n)) + n * right, NEVER)
+    none = np.where(blocks, log_q - cells.as_errors + block(n, np.zeros_like(n)) + n * right, NEVER)
     no_cells = np.zeros_like(elsewhere)
     alone = elsewhere + block(no_cells, no_cells)
     of_other = np.logaddexp(single, blocked + log_sum(np.concatenate([none, alone[:, None]], axis=1)))

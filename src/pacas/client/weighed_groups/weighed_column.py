@@ -48,8 +48,10 @@ class WeighedColumn:
 
     @cached_property
     def delta(self) -> SemanticDistance:
-        """δ as the client's own column has its values."""
-        seen = np.flatnonzero((self.known if self.known.any() else self.groups) & (self.frequency > 0))
+        """δ as the client's own column has its values; by those that are none, too, where else all would be one."""
+        there = self.frequency > 0
+        values = self.known & there
+        seen = np.flatnonzero(values if values.sum() > 1 else self.groups & there)
         labels = [self.tree.label(code) for code in seen.tolist()]
         return SemanticDistance.of(self.tree, labels, self.frequency[seen])
 

@@ -291,7 +291,10 @@ def _rare_cells(model: Model, name: str, cells: RareCells, careful: float) -> We
 
 
 def _with_answered(model: Model, name: str, weighed: Weighed, careful: float) -> Weighed:
-    """Cells that were asked about themselves: one that fits its answer is right, another one is not."""
+    """Cells that were asked about themselves: one that fits its answer is right, another one is not.
+
+    Where the answer is general, something else that fits it may be written by what the group holds.
+    """
     column = model.columns[name]
     answered = sorted((row, node) for (row, attribute), node in model.answered.items() if attribute == name)
     rows = np.array([row for row, _ in answered], dtype=np.int64)
@@ -303,7 +306,12 @@ def _with_answered(model: Model, name: str, weighed: Weighed, careful: float) ->
     sure = np.where(wrong, [sure for _, sure in best], 1.0)
     gain = np.where(wrong, column.distance(new, shown), 0.0)
     never = np.zeros(len(rows), dtype=np.bool_)
+    _, of, at = np.intersect1d(weighed.rows, rows, assume_unique=True, return_indices=True)
+    fits = column.tree.precedes(np.maximum(weighed.node[of], 0).astype(np.int32), nodes[at].astype(np.int32))
+    general = ~column.tree.is_ground[nodes[at]] & ~wrong[at]
+    still = weighed[of[weighed.written[of] & fits & general]]
     sold = Weighed(rows, new, sure, ~never, ~never, gain, gain, wrong, np.zeros(len(rows)), never)
+    sold = _joined(still, sold[~np.isin(rows, still.rows)])
     return _joined(weighed[~np.isin(weighed.rows, rows)], sold)
 
 

@@ -70,7 +70,11 @@ def _after_an_answer(belief: Belief, part: WidthRisks) -> Floats:
     usable = (candidates >= 0) & column.known[codes]
     weight = np.where(candidates >= 0, belief.weight[groups, :width], 0)
     share = np.where(usable, column.share[codes], 0)
-    unlisted = np.maximum(1 - share.sum(axis=1), 1e-6)
+    told = np.full(len(groups), tree.root, dtype=np.int32)
+    for at in np.flatnonzero(belief.asked[groups]).tolist():
+        told[at] = belief.told(int(groups[at]))
+    listed = np.where(tree.precedes(codes.astype(np.int32), told[:, None]), share, 0)
+    unlisted = np.maximum(column.below[told] - listed.sum(axis=1), 1e-6)
     other = belief.other[groups]
     after = np.zeros((len(groups), column.height + 1))
     for level in range(column.height):
@@ -82,14 +86,20 @@ def _after_an_answer(belief: Belief, part: WidthRisks) -> Floats:
             node = np.maximum(ancestor[:, place], 0)
             same = (ancestor == ancestor[:, place : place + 1]) & usable & leads[:, None]
             done = done | same
-            inside = np.clip((column.below[node] - np.where(same, share, 0).sum(axis=1)) / unlisted, 0, 1) * other
+            above = tree.precedes(told, node.astype(np.int32))  # what is told says as much, or more
+            finest, may_be = np.where(above, told, node), tree.precedes(node.astype(np.int32), told)
+            inside = np.clip((column.below[node] - np.where(same, share, 0).sum(axis=1)) / unlisted, 0, 1)
+            inside = np.where(above, 1, np.where(may_be, inside, 0)) * other
             within = np.where(same[:, :, None] & same[:, None, :], part.between * weight[:, None, :], 0).sum(axis=2)
-            guess = within + (GUESSED * inside * column.penalties[node])[:, None]
+            guess = within + (GUESSED * inside * column.penalties[finest])[:, None]
             best = np.where(same, guess, np.inf).min(axis=1)
-            general = (np.where(same, weight, 0).sum(axis=1) + inside) * column.penalties[node]
+            general = np.where(same, weight, 0).sum(axis=1) * column.penalties[node]
+            general += inside * column.penalties[finest]
             total += np.where(leads, np.minimum(best, general), 0)
             covered += np.where(leads, inside, 0)
-        after[:, level] = total + np.maximum(other - covered, 0) * column.level_penalties[level]
+        unknown = column.penalties[told]
+        unknown = np.where(level < tree.level[told], np.minimum(unknown, column.level_penalties[level]), unknown)
+        after[:, level] = total + np.maximum(other - covered, 0) * unknown
     return after
 
 
