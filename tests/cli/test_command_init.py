@@ -254,11 +254,11 @@ def write_breweries(folder: Path, seed: int, numbers: int, states: int) -> None:
     )
 
 
-@pytest.mark.parametrize(("seed", "states"), [(2, 20), (2, 45), (4, 35)])
+@pytest.mark.parametrize(("seed", "states"), [(2, 20), (2, 45), (4, 35), (4, 0), (7, 0)])
 def test_where_the_provider_tells_the_wrong_half_of_a_row_nothing_is_made_worse(
     pacas: Any, folder: Path, seed: int, states: int
 ) -> None:
-    """The names say that the numbers are wrong, and the states right."""
+    """The names say that the numbers are wrong, and the states right; what then counts instead is tried out, too."""
     write_breweries(folder, seed, 60, states)
     pacas("init", "client", "mine.csv", "--provider", "provider.toml")
     score = pacas("clean", "client.toml", "--truth", "truth.csv", "--json").document["score"]
