@@ -16,7 +16,7 @@ from pacas.suggest.coded_table import CodedTable
 from pacas.suggest.dependencies.exceptions import Exceptions
 from pacas.suggest.dependencies.planned import MayBeRight, PlannedChanges
 
-HALF, MOST, TOLD = 0.5, 0.4, 0.7
+HALF, MOST, TOLD = 0.5, 0.4, 0.8
 """The share of what would be changed that may be right: from a half on, which a few cells have by chance, as much is
 spoiled as mended, and it is not known that well. Of a dependency that a provider tells all exceptions are errors, if
 not of the right side: more of what nothing tells of may be right, but no more of what seems right is.
