@@ -234,6 +234,63 @@ def test_what_the_table_suggests_counts_where_what_the_provider_tells_repairs_no
     assert (score["wrong"], score["wrong_after"]) == (24, 0)
 
 
+def write_breweries(folder: Path, seed: int, numbers: int, states: int) -> None:
+    """Of 600 rows so many have another brewery's number, others another state; who is asked knows states by numbers."""
+    drawn, known = random.Random(seed), ["CA", "OR", "TX", "WA"]
+    breweries = [(f"b{i}", f"name {i}", drawn.choice(known)) for i in range(80)]
+    truth = [drawn.choice(breweries) for _ in range(600)]
+    mine = [list(row) for row in truth]
+    struck = drawn.sample(mine, numbers + states)
+    for row in struck[:numbers]:
+        row[0] = drawn.choice(breweries)[0]
+    for row in struck[numbers:]:
+        row[2] = drawn.choice([state for state in known if state != row[2]])
+    for name, rows in (("mine.csv", mine), ("truth.csv", truth)):
+        (folder / name).write_text("\n".join(["number,name,state", *map(",".join, rows)]) + "\n")
+    (folder / "states.csv").write_text("".join(f"{state},*\n" for state in known))
+    (folder / "provider.toml").write_text(
+        '[relation]\ndata = "truth.csv"\nabout = "things"\n[hierarchies]\nstate = "states.csv"\n'
+        '[match]\nstate = "number = number"\n[[dependency]]\nfd = "number -> state"\n[pricing]\ntotal = 10.0\n'
+    )
+
+
+@pytest.mark.parametrize(("seed", "states"), [(2, 20), (2, 45), (4, 35), (4, 0), (7, 0)])
+def test_where_the_provider_tells_the_wrong_half_of_a_row_nothing_is_made_worse(
+    pacas: Any, folder: Path, seed: int, states: int
+) -> None:
+    """The names say that the numbers are wrong, and the states right; what then counts instead is tried out, too."""
+    write_breweries(folder, seed, 60, states)
+    pacas("init", "client", "mine.csv", "--provider", "provider.toml")
+    score = pacas("clean", "client.toml", "--truth", "truth.csv", "--json").document["score"]
+    score = score.get("total", score)
+    assert score["wrong_after"] <= score["wrong"]
+
+
+def test_what_the_provider_tells_counts_where_some_right_sides_are_misspelled_and_most_rare(
+    pacas: Any, folder: Path
+) -> None:
+    """Rare diseases are not rare, so that one alone in a group may be right: but the provider says that none is."""
+    common = [(f"c{i}", f"{name} disease") for i, name in enumerate(CITIES.values())]
+    rare = [(f"r{i}", f"disease number {i}") for i in range(120)]
+    truth = [*random.Random(1).choices(common, k=480), *rare]
+    mine = [list(row) for row in truth]
+    for n in range(11):
+        mine[n][1] = f"disease of nobody {n}"
+    for n in range(11, 15):
+        mine[n][1] = mine[n][1].replace("disease", "dsease")
+    for name, rows in (("mine.csv", mine), ("truth.csv", truth)):
+        (folder / name).write_text("\n".join(["code,disease", *map(",".join, rows)]) + "\n")
+    (folder / "diseases.csv").write_text("".join(f"{value},*\n" for value in sorted({row[1] for row in truth})))
+    (folder / "provider.toml").write_text(
+        '[relation]\ndata = "truth.csv"\nabout = "things"\n[hierarchies]\ndisease = "diseases.csv"\n'
+        '[match]\ndisease = "code = code"\n[[dependency]]\nfd = "code -> disease"\n[pricing]\ntotal = 12.0\n'
+    )
+    told = pacas("init", "client", "mine.csv", "--provider", "provider.toml", "--json").document
+    assert [one["fd"] for one in told["fds"] if one["on"]] == ["code -> disease"]
+    score = pacas("clean", "client.toml", "--truth", "truth.csv", "--json").document["score"]
+    assert score["wrong_after"] == 0
+
+
 def test_no_ledger_is_opened_and_paths_are_relative_to_the_file(pacas: Any, folder: Path) -> None:
     (folder / "made").mkdir()
     assert pacas("init", "provider", "sold.csv", "-o", "made/shop.toml").code == 0

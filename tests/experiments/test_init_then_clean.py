@@ -36,10 +36,11 @@ def total(document: Any) -> Any:
     return document["score"].get("total", document["score"])
 
 
-def write_market(dataset: Dataset, folder: Path, rate: float, *, published: bool) -> None:
+def write_market(dataset: Dataset, folder: Path, rate: float, side: str, *, published: bool) -> None:
     """The provider by hand, on the truth; the client's table with errors, and its file by hand."""
+    random_rate = rate / 2 if side == "both" else 0.0
     made = ErrorGenerator(
-        dataset.fds, rate=rate, side="both", random_rate=rate / 2, hierarchies=dataset.hierarchies, seed=1
+        dataset.fds, rate=rate, side=side, random_rate=random_rate, hierarchies=dataset.hierarchies, seed=1
     ).dirty(dataset.truth)
     write_relation(dataset.truth, folder / "truth.csv")
     write_relation(made.relation, folder / "dirty.csv")
@@ -57,12 +58,13 @@ def write_market(dataset: Dataset, folder: Path, rate: float, *, published: bool
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("side", ["both", "lhs"])
 @pytest.mark.parametrize("name", REAL)
 def test_init_then_clean_does_as_well_as_by_hand(
-    shared_data: Path, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    shared_data: Path, name: str, side: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    write_market(load(name, shared_data, rows=1_500), tmp_path, 0.1, published=name in REAL[:2])
+    write_market(load(name, shared_data, rows=1_500), tmp_path, 0.1, side, published=name in REAL[:2])
     alone = told("init", "client", "dirty.csv", "--output", "alone.toml")
     made = told("init", "client", "dirty.csv", "--provider", "provider.toml")
     budget = str(made["budget"])

@@ -12,6 +12,7 @@ from pacas.cli.start.dependencies_draft import DependenciesDraft
 from pacas.cli.start.harmful import harmful_dependencies
 from pacas.client.outcome.cleaning import Cleaning
 from pacas.client.safe_clean import SafeClean
+from pacas.core.dependency import FunctionalDependency
 from pacas.engine.contract import Engine, Source
 from pacas.formats.starters.lines import StarterLine
 from pacas.protocol.messages import Offer
@@ -31,8 +32,13 @@ class ClientDraft:
         self.suggested = suggest_dependencies(table)
         self.columns = ColumnsDraft(table, provider, choices)
         told = list(self.columns.published()), list(self.columns.found_by())
-        first = DependenciesDraft(table, *told, self.suggested, Choices())
-        harmful = harmful_dependencies(table, first.fds, {fd for fds in told for fd in fds})
+        harmful: set[FunctionalDependency] = set()
+        while found := harmful_dependencies(
+            table,
+            DependenciesDraft(table, *told, self.suggested, Choices(), harmful).fds,
+            {fd for fds in told for fd in fds},
+        ):
+            harmful |= found  # others count in their place, and are tried, too
         self.dependencies = DependenciesDraft(table, *told, self.suggested, choices, harmful)
         self.columns.disown(fd.rhs for fd in self.dependencies.fds)
 

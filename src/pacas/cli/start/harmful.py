@@ -14,12 +14,13 @@ from pacas.core.relation import Relation
 from pacas.protocol.marketplace import NobodySells
 from pacas.suggest.coded_table import CodedTable
 from pacas.suggest.dependencies.exceptions import Exceptions
-from pacas.suggest.dependencies.planned import PlannedChanges
+from pacas.suggest.dependencies.planned import MayBeRight, PlannedChanges
 
-HALF, MOST, TOLD = 0.5, 0.4, 0.7
+HALF, MOST, TOLD = 0.5, 0.4, 0.8
 """The share of what would be changed that may be right: from a half on, which a few cells have by chance, as much is
 spoiled as mended, and it is not known that well. Of a dependency that a provider tells all exceptions are errors, if
-not of the right side, so that of what may be right less is."""
+not of the right side: more of what nothing tells of may be right, but no more of what seems right is.
+"""
 
 
 def harmful_dependencies(
@@ -30,8 +31,14 @@ def harmful_dependencies(
     relation = _relation(table)
     while left := [fd for fd in fds if fd not in harmful]:
         changes = SafeClean(left, 0).clean(relation, NobodySells()).changes
-        right = {name: _may_be_right(table, name, changed, left) for name, changed in changes.items()}
+        trusted = _told_left_sides(left, told)
+        right, spoken = {}, {}
+        for name, changed in changes.items():
+            one = _may_be_right(table, name, changed, left)
+            right[name] = (sum(one) - one.untold * (name in trusted)) * len(changed)
+            spoken[name] = one.spoken * len(changed)
         found = {fd for fd in left if fd in told and _share(fd.attributes, right, changes) >= TOLD}
+        found |= {fd for fd in left if fd in told and _share(fd.attributes, spoken, changes) >= HALF}
         for name, changed in changes.items():
             if _is_in_doubt(_with_equals(name, left), right, changes):
                 found |= set(_behind(table, name, changed, left)).difference(told)
@@ -39,6 +46,11 @@ def harmful_dependencies(
             break
         harmful |= found
     return harmful
+
+
+def _told_left_sides(fds: Sequence[FunctionalDependency], told: Collection[FunctionalDependency]) -> set[str]:
+    """Only left sides: a cleaning changes those where more than a right side speaks for it, and hardly ever in vain."""
+    return {name for fd in fds if fd in told for name in fd.lhs}.difference(fd.rhs for fd in fds)
 
 
 def _relation(table: CodedTable) -> Relation:
@@ -50,10 +62,10 @@ def _relation(table: CodedTable) -> Relation:
     return Relation(pa.table(columns))
 
 
-def _may_be_right(table: CodedTable, name: str, changed: Changes, fds: Sequence[FunctionalDependency]) -> float:
-    """How many of an attribute's changed cells may be right."""
+def _may_be_right(table: CodedTable, name: str, changed: Changes, fds: Sequence[FunctionalDependency]) -> MayBeRight:
+    """Which shares of an attribute's changed cells may be right."""
     used = {attribute for fd in fds if name in fd.attributes for attribute in fd.attributes}
-    return PlannedChanges(table, name, changed.rows, changed.new).may_be_right(used) * len(changed)
+    return PlannedChanges(table, name, changed.rows, changed.new).may_be_right(used)
 
 
 def _with_equals(name: str, fds: Sequence[FunctionalDependency]) -> set[str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -34,6 +35,17 @@ LETTERS, OF_THEM, RARER = 3, 3, 4
 _DIGIT = re.compile(r"\d")
 
 
+class MayBeRight(NamedTuple):
+    """Shares of changed cells that may be right."""
+
+    spoken: float
+    """The rest of their rows speaks for them."""
+    untold: float
+    """Their values are known, and nothing tells whether they are right."""
+    rare: float
+    """They are empty, or their values stand hardly anywhere else."""
+
+
 @dataclass(frozen=True, eq=False)
 class PlannedChanges:
     """Cells of one attribute that would get other values."""
@@ -44,7 +56,7 @@ class PlannedChanges:
     new: Sequence[str]
     """What each would get."""
 
-    def may_be_right(self, used: Collection[str]) -> float:
+    def may_be_right(self, used: Collection[str]) -> MayBeRight:
         """The share of them that may be right; by columns that were not `used` to find what is wrong."""
         column, rng = self.table[self.attribute], np.random.default_rng(1)
         some = np.sort(rng.permutation(len(self.rows))[:LOOKED_AT])
@@ -60,15 +72,16 @@ class PlannedChanges:
         known, odd = (old >= 0) & ~rare[old] & ~slips, rare[old] & ~slips
         beside = np.concatenate([rows[known], regular])
         rest = [one.codes[beside] for name, one in self.table.columns.items() if name not in used]
-        right = float(known.sum()) if self._recur(old[~slips], new[~slips]) else _right(codes[beside], new[known], rest)
+        is_told = not self._recur(old[~slips], new[~slips])
+        spoken, untold = _right(codes[beside], new[known], rest) if is_told else (0.0, float(known.sum()))
         usual = float(rare[codes[regular]].mean()) if len(regular) else 1.0
         are_told = (
             odd.sum() >= FEW
             and usual <= SELDOM
             and _tail(int(rare[old].sum()), int((old >= 0).sum()), usual) < BY_CHANCE
         )
-        odd_right = min(float(odd.sum()), usual / (1 - usual) * right) if are_told else float(odd.sum())
-        return (right + odd_right + float((old < 0).sum())) / len(rows)
+        odd_right = min(float(odd.sum()), usual / (1 - usual) * (spoken + untold)) if are_told else float(odd.sum())
+        return MayBeRight(spoken / len(rows), untold / len(rows), (odd_right + float((old < 0).sum())) / len(rows))
 
     def _recur(self, old: Ints, new: Ints) -> bool:
         """Whether one value stands for one other more often than errors would put it there, which strike blindly."""
@@ -101,12 +114,12 @@ class PlannedChanges:
         )
 
 
-def _right(codes: Ints, new: Ints, rest: Sequence[Array]) -> float:
-    """How many of the first rows may be right, whose codes come before those of regular ones."""
+def _right(codes: Ints, new: Ints, rest: Sequence[Array]) -> tuple[float, float]:
+    """How many of the first rows, before regular ones, seem right; and of how many nothing is told."""
     regular = np.arange(len(new), len(codes))
     asked = np.flatnonzero(np.isin(codes[: len(new)], codes[regular]) & np.isin(new, codes[regular]))
     share = RestOfRows(rest, codes).share_right(asked, codes[asked], new[asked], regular, codes, new[asked])
-    return len(new) - (0.0 if share is None else (1 - share) * len(asked))
+    return (0.0, float(len(new))) if share is None else (share * len(asked), float(len(new) - len(asked)))
 
 
 def _pairs(n: Ints) -> int:
