@@ -4,7 +4,7 @@ FROM python:3.11-slim AS build
 WORKDIR /source
 COPY requirements/service.lock requirements/
 RUN python -m venv /opt/pacas && /opt/pacas/bin/pip install --no-cache-dir --no-deps --require-hashes -r requirements/service.lock
-COPY pyproject.toml README.md LICENSE ./
+COPY pyproject.toml hatch_build.py README.md LICENSE ./
 COPY src src
 RUN python -m pip wheel --no-cache-dir --no-deps --wheel-dir dist . && /opt/pacas/bin/pip install --no-cache-dir --no-deps dist/*.whl
 

@@ -72,8 +72,9 @@ RECONCILE_PATHS = {
         that is found so against `quotes_per_minute`. `GET` with `?queries=…` does the same""",
     "POST /reconcile/{token}, `extend`": """as a form: per row and property one text, or `[{}]` where there is none.
         Without both `pay` (`on`, `true`) and `ceiling` (in credits, for one value) it quotes, in words, and the
-        column's name ends in `(price; configure to buy)`. With them it buys: at `level`, or at the finest level within
-        the ceiling. What is refused, dearer, or above the account's credit is `[{}]`, and not charged""",
+        column's name ends in `(price; configure to buy)`, or says what is wrong with the ceiling. With them it buys:
+        at `level`, or at the finest level within the ceiling. What is refused, dearer, or above the account's credit
+        is `[{}]`, and not charged""",
     "GET /reconcile/{token}/properties": "what is sold, of rows of a `type` (`propose_properties`)",
     "GET /reconcile/{token}/columns": """names of columns to send along, as the catalogue has them (`suggest`,
         `property`): those of a `type`, or all and what is sold; what begins with `prefix`, or has it, comes first""",

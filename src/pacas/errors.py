@@ -40,6 +40,14 @@ class InputError(PacasError):
         return cls(f"no {what} {name!r}; {did_you_mean(str(name), known)}")
 
 
+class NoRowsError(InputError):
+    """A table has a header, and no rows."""
+
+    @classmethod
+    def of(cls, name: str) -> NoRowsError:
+        return cls(f"{name} has a header but no rows")
+
+
 class ParseError(InputError):
     """A text that does not follow its grammar, with the place where it stops making sense."""
 

@@ -73,6 +73,11 @@ def test_the_price_is_seen_then_paid_and_the_column_filled(browser: Browser, tmp
         assert provider.ledger.total("refine").purchases == 0
         page.get_by_text("configure", exact=True).click()
         page.locator("input[name=pay]").check()
+        page.locator("input[name=ceiling]").fill("0,7")
+        ok(page)
+        page.get_by_text("the most to pay must be a number of credits, not '0,7'").first.wait_for()
+        assert provider.ledger.total("refine").purchases == 0
+        page.get_by_text("configure", exact=True).click()
         page.locator("input[name=ceiling]").fill("1")
         ok(page)
         page.get_by_text("ibuprofen").first.wait_for()

@@ -83,6 +83,11 @@ def test_forms_of_other_tools() -> None:
     assert (of_a_table.left_out, of_a_table.cells) == (1, [])
 
 
+@pytest.mark.parametrize("columns", [("row", "attribute"), (*PANDERA,), ("ID", "attribute")])
+def test_a_tool_that_has_found_nothing_names_no_cell(columns: tuple[str, ...]) -> None:
+    assert rows({column: [] for column in columns}, "ID" if "ID" in columns else None) == []
+
+
 @pytest.mark.parametrize(
     ("given", "key", "said"),
     [
@@ -98,7 +103,7 @@ def test_forms_of_other_tools() -> None:
         ({"attribute": ["MED"]}, None, "no column 'row' in the table of cells; give it, or say with a key"),
         ({"attribute": ["MED"]}, "ID", "no column 'ID' in the table of cells"),
         ({"value_field": ["x"], "n_records": [1]}, None, "lists values that a dbt test has found"),
-        (PANDERA | {"index": ["t1"]}, None, "cell 1: a row is a number from 0 on, not 't1'"),
+        (PANDERA | {"index": ["t1"]}, None, "a row is a number from 0 on, not 't1'; keys stand in a column that"),
         (failed(unexpected_index_list=None), None, "expect_x does not list its rows; validate with"),
         (failed(unexpected_index_list=["t1"]), None, "expect_x lists rows by no number; validate with"),
         (failed(unexpected_index_list=[3], unexpected_index_column_names=["N"]), None, "not a whole validation result"),

@@ -114,3 +114,11 @@ def test_a_result_that_names_its_columns_takes_no_attribute(tmp_path: Path) -> N
         CellsFile(tmp_path / "a.csv", "MED").read(["ID"])
     with pytest.raises(PacasError, match="--cells takes a FILE, or ATTR=FILE"):
         CellsFile.parse("MED=")
+
+
+@pytest.mark.parametrize(
+    ("header", "attribute"), [("row,attribute", None), ("value_field,n_records", "MED"), ("ID,GEN,MED", "MED")]
+)
+def test_a_check_that_has_found_nothing(tmp_path: Path, header: str, attribute: str | None) -> None:
+    (tmp_path / "a.csv").write_text(f"{header}\n")
+    assert list(CellsFile(tmp_path / "a.csv", attribute).read(["ID"]).cells) == []

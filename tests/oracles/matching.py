@@ -24,7 +24,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from datetime import datetime
+from datetime import datetime, time
 from fractions import Fraction
 from functools import cache
 from typing import NamedTuple
@@ -42,6 +42,7 @@ class Clause(NamedTuple):
     threshold: float = 0.0
 
 
+ZONES = ("z", "+00:00")
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 Match = tuple[Clause, ...]
@@ -95,32 +96,39 @@ def meaning(value: str, order: str) -> object:
     sure = ["%Y-%m-%d", "%Y/%m/%d", "%Y.%m.%d", "%d.%m.%Y"] if _has_clock_or_digits(text) else []
     named = [f"%d{s}{m}{s2}%Y" for m in ("%b", "%B", "%b.", "%B.") for s in " -" for s2 in " -"]
     named += [f"{m} %d{s} %Y" for m in ("%b", "%B", "%b.", "%B.") for s in ("", ",")]
-    if found := _moments(re.sub(r"\bsept\b", "sep", text), named) or _moments(text, _with_clocks(sure)):
-        return next(iter(found))
+    found = _moments(re.sub(r"\bsept\b", "sep", text), named) or _moments(text, _with_clocks(sure))
+    if found:
+        return _day_of_utc(found.pop(), text)
     by_order = {"dmy": ["%d/%m/%Y", "%d-%m-%Y"], "mdy": ["%m/%d/%Y", "%m-%d-%Y"]}
     chosen = by_order.get(order, [*by_order["dmy"], *by_order["mdy"]])
     found = _moments(text, _with_clocks(chosen)) if _has_clock_or_digits(text) else set()
     if len(found) == 1:
-        return found.pop()
+        return _day_of_utc(found.pop(), text)
     return [int(part) if part.isdecimal() else part for part in re.split(r"([0-9]+)", text)] if found else text
+
+
+def _day_of_utc(moment: datetime, text: str) -> object:
+    """A moment by the clock of UTC is a day at midnight, and else itself: nobody knows by whose clock others go."""
+    return text if text.endswith(ZONES) and moment.time() != time() else moment
 
 
 def _has_clock_or_digits(text: str) -> bool:
     """No reading of strptime's but ours: the year in four digits, the others in one or two, no spaces inside."""
     one_or_two = r"[0-9]{1,2}"
     day = rf"([0-9]{{4}}[-/.]{one_or_two}[-/.]{one_or_two}|{one_or_two}[-/.]{one_or_two}[-/.][0-9]{{4}})"
-    return re.fullmatch(rf"{day}([t ]{one_or_two}:[0-9]{{2}}(:[0-9]{{2}}(\.0+)?)?)?", text) is not None
+    return re.fullmatch(rf"{day}([t ]{one_or_two}:[0-9]{{2}}(:[0-9]{{2}}(\.0+)?)?(z|\+00:00)?)?", text) is not None
 
 
 def _with_clocks(days: Sequence[str]) -> list[str]:
-    return [f"{day}{clock}" for day in days for clock in ("", " %H:%M", " %H:%M:%S", "t%H:%M", "t%H:%M:%S")]
+    clocks = [f"{sign}{clock}{zone}" for sign in " t" for clock in ("%H:%M", "%H:%M:%S") for zone in ("", *ZONES)]
+    return [f"{day}{clock}" for day in days for clock in ("", *clocks)]
 
 
 def _moments(text: str, formats: Sequence[str]) -> set[datetime]:
     found = set()
     for one in formats:
         with suppress(ValueError):
-            found.add(datetime.strptime(re.sub(r"(:[0-9]{2})\.0+$", r"\1", text), one))
+            found.add(datetime.strptime(re.sub(r"(:[0-9]{2})\.0+(?=z|\+|$)", r"\1", text), one))
     return found
 
 

@@ -16,16 +16,19 @@ from certificates import Authority
 from dockerfile import instructions
 
 ROOT = Path(__file__).parents[2]
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
 NOT_HAD = ("No matching distribution found", "Failed to establish a new connection", "Failed to fetch", "dns error")
 """What pip and uv say where no package registry is reached, or none has a package for this Python."""
 
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel, built from a copy of what belongs to it."""
+    """The wheel, built from a copy of what belongs to it, as if that were a clone."""
     tree = tmp_path_factory.mktemp("source")
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
+    for name in ("pyproject.toml", "hatch_build.py", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, tree)
+    (tree / ".git").mkdir()
+    (tree / ".git" / "HEAD").write_text(COMMIT)
     shutil.copytree(ROOT / "src", tree / "src", ignore=shutil.ignore_patterns("__pycache__"))
     subprocess.run([sys.executable, "-m", "hatchling", "build", "-t", "wheel"], cwd=tree, check=True)
     return next((tree / "dist").glob("*.whl"))
@@ -60,7 +63,7 @@ def test_uv_tool_install_works_in_a_clean_home(wheel: Path, tmp_path: Path) -> N
         uv, "tool", "install", "--offline", "--overrides", nothing, "-p", sys.executable, wheel, cwd=tmp_path, env=env
     )
     pacas = tmp_path / ".local" / "bin" / "pacas"
-    assert printed(pacas, "--version", cwd=tmp_path, env=env) == f"pacas {project['version']}\n"
+    assert printed(pacas, "--version", cwd=tmp_path, env=env) == f"pacas {project['version']} (commit {COMMIT[:12]})\n"
     printed(pacas, "demo", "--files", "shop", cwd=tmp_path, env=env)
     clean = ("clean", "client.toml", "--provider", "provider.toml", "--budget", "2", "--output", "clean.csv")
     assert "clean.csv written" in printed(pacas, *clean, cwd=tmp_path / "shop", env=env)

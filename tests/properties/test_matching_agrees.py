@@ -93,7 +93,7 @@ _DATES = st.builds(
     st.sampled_from(
         ["%Y-%m-%d", "%m/%d/%Y", "%d/%m/%Y", "%d.%m.%Y", "%Y%m%d", "%d %b %Y", "%B %d, %Y", "%d-%b-%Y", "%m-%d-%Y"]
     ),
-    st.sampled_from(["", "", " 00:00", "T00:00:00.000", " 14:05"]),
+    st.sampled_from(["", "", " 00:00", "T00:00:00.000", "T00:00:00Z", " 14:05", " 14:05+00:00"]),
 )
 _WORDS = st.builds(
     lambda word, respelled: respelled(word),

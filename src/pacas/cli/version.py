@@ -10,13 +10,16 @@ from pathlib import Path
 _COMMIT = re.compile(r"[0-9a-f]{40,64}")
 SHOWN = 12
 """Characters of a commit's name."""
+NOTED = "commit"
+"""The file in a wheel's metadata that says which commit it was built from (`hatch_build.py`)."""
 
 
 def version_line() -> str:
     from importlib.metadata import distribution  # here: it takes a moment, and no other command asks
 
     found = distribution("pacas")
-    commit = _installed(found.read_text("direct_url.json")) or commit_of(Path(__file__).parents[3])
+    built = found.read_text(f"extra_metadata/{NOTED}")
+    commit = _installed(found.read_text("direct_url.json")) or built or commit_of(Path(__file__).parents[3])
     return f"pacas {found.version}" + (f" (commit {commit[:SHOWN]})" if commit else "")
 
 

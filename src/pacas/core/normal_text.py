@@ -28,7 +28,7 @@ _MONTHS = (
     *("august", "september", "october", "november", "december"),
 )
 _NUMBERS = {name: n for n, full in enumerate(_MONTHS, start=1) for name in (full, full[:3])} | {"sept": 9}
-_CLOCK = r"(?:[t ](\d{1,2}):(\d\d)(?::(\d\d)(?:\.0+)?)?)?"
+_CLOCK = r"(?:[t ](\d{1,2}):(\d\d)(?::(\d\d)(?:\.0+)?)?(z|\+00:00)?)?"
 _YEAR_FIRST = re.compile(rf"(\d{{4}})([-/.])(\d{{1,2}})\2(\d{{1,2}}){_CLOCK}", re.ASCII)
 _YEAR_LAST = re.compile(rf"(\d{{1,2}})([-/.])(\d{{1,2}})\2(\d{{4}}){_CLOCK}", re.ASCII)
 _DIGITS = re.compile(r"((?:19|20)\d\d)(\d\d)(\d\d)", re.ASCII)
@@ -102,6 +102,8 @@ def _iso(year: str, month: str | int, day: str | int, *clock: str | None) -> str
         return None
     hour, minute, second = (int(part or 0) for part in (*clock, None, None, None)[:3])
     if hour > 23 or minute > 59 or second > 59:
+        return None
+    if any(clock[3:]) and (hour or minute or second):  # a moment; at UTC's midnight it is a day that a tool wrote down
         return None
     return f"{named} {hour:02}:{minute:02}:{second:02}" if hour or minute or second else named
 

@@ -12,8 +12,8 @@ from pacas.client.found.cell_tables import cells_of_table
 from pacas.client.found.found_cells import FoundCells
 from pacas.client.found.great_expectations import cells_of_validation, is_validation_result
 from pacas.core.relation import Relation
-from pacas.errors import FileError, InputError, PacasError
-from pacas.formats.relations.relations import read_relation
+from pacas.errors import FileError, InputError, NoRowsError, PacasError
+from pacas.formats.relations.relations import read_relation, scan_relation
 
 
 class CellsFile(NamedTuple):
@@ -52,12 +52,20 @@ class CellsFile(NamedTuple):
 
     def _relation(self, encoding: str | None) -> Relation:
         try:
-            return read_relation(self.path)
+            return _lines(self.path)
         except FileError:
             with suppress(PacasError):
                 if encoding is not None:
-                    return read_relation(self.path, encoding=encoding)
+                    return _lines(self.path, encoding)
             raise
+
+
+def _lines(path: Path, encoding: str | None = None) -> Relation:
+    """A table's lines; none, where a check has found nothing."""
+    try:
+        return read_relation(path, encoding=encoding)
+    except NoRowsError:
+        return Relation.of({column: [] for column in scan_relation(path, encoding=encoding).columns})
 
 
 def _document(path: Path) -> dict[str, object]:

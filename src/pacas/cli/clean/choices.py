@@ -91,7 +91,7 @@ class HowToClean:
         typer.Option(
             "--cells",
             metavar="FILE",
-            help="Cells that another tool found, too; ATTR=FILE: failed rows of a column; repeat.",
+            help="Cells that another tool found, too, by row or by --key; ATTR=FILE: failed rows of a column; repeat.",
         ),
     ] = None
     output: Annotated[

@@ -82,6 +82,8 @@ def _key_of(columns: Sequence[str], key: Sequence[str], row: str, name: str) -> 
 
 
 def _texts(relation: Relation, columns: Sequence[str]) -> Texts:
+    if not len(relation):  # a check that has found nothing
+        return {column: [] for column in columns}
     engine = embedded_engine()
     taken = Relation(relation.table.select(list(columns)))
     found: Texts = engine.rows(engine.open(taken), None, list(columns)).to_pydict()
@@ -104,5 +106,8 @@ def _cells(
 def _row(value: str | None, name: str, number: int) -> int:
     text = (value or "").strip()
     if not (text.isascii() and text.isdigit() and len(text) < 19):
-        raise InputError(f"{name}, cell {number}: a row is a number from 0 on, not {text[:40]!r}")
+        raise InputError(
+            f"{name}, cell {number}: a row is a number from 0 on, not {text[:40]!r}; keys stand in a column "
+            "that is called as the table's, and that --key names"
+        )
     return int(text)

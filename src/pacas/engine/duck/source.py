@@ -21,7 +21,7 @@ from pacas.engine.files.encoding import in_utf8
 from pacas.engine.files.excel import sheet_table
 from pacas.engine.files.folder import parquet
 from pacas.engine.sql.statements import ROW, column_name, literal, quote
-from pacas.errors import InputError, SchemaError
+from pacas.errors import InputError, NoRowsError, SchemaError
 
 MAX_LINE = 32 << 20
 IN_MEMORY = 512 << 20
@@ -68,7 +68,7 @@ def open_table(
                 texts = _open_text(connection, name, text, columns)
         rows = len(texts[columns[0]]) if texts else _count(connection, name)
     if rows == 0:
-        raise InputError(f"{source.name} has a header but no rows")
+        raise NoRowsError.of(source.name)
     return rows, texts
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pacas.core.money import nanocredits
+from pacas.core.money import not_negative
 from pacas.errors import InputError
 from pacas.server.http.failures import Failure
 from pacas.wire.shapes.base import LONGEST_TEXT
@@ -41,12 +41,12 @@ class AskedProperty:
     """None: the finest."""
     ceiling: int | None
     """The most to pay for a value, in nanocredits; None: nothing is to be bought."""
-    is_put_off: bool = False
-    """Whether it was to be bought, and in a call of too many rows."""
+    to_buy: str = "configure to buy"
+    """What is told with a price: what is to be done to buy, or why that was not done."""
 
     def put_off(self) -> AskedProperty:
         """Quoted instead: a long page is only looked at."""
-        return self if self.ceiling is None else replace(self, ceiling=None, is_put_off=True)
+        return self if self.ceiling is None else replace(self, ceiling=None, to_buy="OK buys it")
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,19 +168,15 @@ def _property(told: Mapping[str, Any]) -> AskedProperty:
         raise InputError(f"level: give a whole number, or {FINEST}")
     pays = settings.get("pay")
     ceiling = str(settings.get("ceiling") or "").strip()
-    wanted = pays is True or (isinstance(pays, str) and pays.lower() in ON)
-    return AskedProperty(
-        _text(told.get("id"), "a property's id"),
-        None if level == FINEST else int(level),
-        _amount(ceiling) if wanted and ceiling else None,
+    asked = AskedProperty(
+        _text(told.get("id"), "a property's id"), None if level == FINEST else int(level), ceiling=None
     )
-
-
-def _amount(ceiling: str) -> int:
-    amount = nanocredits(ceiling[:100], "ceiling")
-    if amount < 0:
-        raise InputError("ceiling must not be negative; 0 buys what is free")
-    return amount
+    if not ceiling or not (pays is True or (isinstance(pays, str) and pays.lower() in ON)):
+        return asked
+    try:
+        return replace(asked, ceiling=not_negative(ceiling[:100], "the most to pay"))
+    except InputError as error:  # written by hand: OpenRefine would say `internal error`, and no more
+        return replace(asked, to_buy=str(error))
 
 
 def _object(value: Any, what: str) -> dict[str, Any]:

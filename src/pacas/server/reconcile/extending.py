@@ -187,9 +187,7 @@ class Extending:
 
 def _column_name(asked: AskedProperty) -> str:
     """What the new column is called: a price is not to be taken for a value, and OpenRefine's word says how to buy."""
-    if asked.ceiling is not None:
-        return asked.attribute
-    return f"{asked.attribute} (price; {'OK buys it' if asked.is_put_off else 'configure to buy'})"
+    return asked.attribute if asked.ceiling is not None else f"{asked.attribute} (price; {asked.to_buy})"
 
 
 def _credits(price: int) -> str:
