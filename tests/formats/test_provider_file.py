@@ -344,6 +344,7 @@ def test_builders_get_floats_where_the_file_has_decimals(path: Path) -> None:
 PERSON = ("zq1", "male", "51", "P0T2T0", "zq1")
 
 
+@pytest.mark.attack
 @pytest.mark.parametrize("more", ["", 'key = "GEN"\n', 'key = "mal"\n'])
 @pytest.mark.parametrize("first", [PERSON, PERSON[:4], (*PERSON[:3], "")])
 def test_a_person_is_not_taken_for_a_header_and_told(tmp_path: Path, first: tuple[str, ...], more: str) -> None:
@@ -356,6 +357,7 @@ def test_a_person_is_not_taken_for_a_header_and_told(tmp_path: Path, first: tupl
     assert not [value for value in {*PERSON} if repr(value) in str(raised.value) or f" {value}," in str(raised.value)]
 
 
+@pytest.mark.attack
 def test_a_person_of_another_relation_or_of_a_registry_is_not_told_either(tmp_path: Path) -> None:
     (tmp_path / "p.csv").write_text("GEN,AGE,MED\nmale,51,x\n")
     (tmp_path / "people.csv").write_text(",".join(PERSON[:4]) + "\nzq2,female,4,x\n")
