@@ -15,6 +15,7 @@ from contextlib import closing, contextmanager
 from itertools import count, cycle
 from pathlib import Path
 from threading import Thread
+from typing import Any
 from urllib.parse import urlencode
 
 import data
@@ -167,7 +168,8 @@ def _loud_calls(server: Server, path: Path) -> Loud:
         ),
         f"no quotes, JSON, {len(numbers) / 1e6:.0f} MB": ([call("POST /v1/quotes", body=numbers, who="loud")], SOME),
         "one purchase a call": ([calls.make("purchase", "loud") for _ in range(20_000)], MANY),
-        "64 purchases a call": ([_run(server, calls, at) for at in range(300)], SOME),
+        "64 purchases a call": ([_run(server, rows, at, 64) for at in range(300)], SOME),
+        "2,000 purchases a call": ([_many(server, calls.rows(2_000), number) for number in range(300)], SOME),
         "pages of 1,000 purchases": ([call("GET /v1/account?limit=1000", who="loud")], MANY),
         "1,000 queries for reconciliation": ([_queries(server, rows[:1000])], SOME),
         "50,000 queries for reconciliation": ([_queries(server, rows[:50_000])], SOME),
@@ -187,6 +189,7 @@ def _fuzzy_calls(server: Server, path: Path) -> Loud:
             [server.call("POST /v1/quotes", body=_quotes([r]), who="loud") for r in requests],
             MANY,
         ),
+        "runs of 16 fuzzy purchases": ([_run(server, rows, at, 16) for at in range(900)], SOME),
         "1,000 fuzzy queries for reconciliation": ([_queries(server, rows[:1000])], SOME),
     }
 
@@ -195,13 +198,18 @@ def _quotes(requests: Sequence[object]) -> bytes:
     return json.dumps({"requests": requests}, separators=(",", ":")).encode()
 
 
-def _run(server: Server, calls: _Calls, number: int) -> bytes:
-    rows = calls.rows(50_000)[number * 64 % 49_000 :][:64]
-    run = [
-        {"request": {"tuple": row, "attribute": "drug", "level": 2}, "ceiling": provider.HIGH, "key": f"{number}/{i}"}
-        for i, row in enumerate(rows)
-    ]
+def _run(server: Server, rows: Sequence[Mapping[str, str]], number: int, size: int) -> bytes:
+    run = [{**one, "key": f"{number}/{i}"} for i, one in enumerate(_purchases(rows[number * size :][:size]))]
     return server.call("POST /v1/runs", body=json.dumps({"run": run}).encode(), who="loud")
+
+
+def _many(server: Server, rows: Sequence[Mapping[str, str]], number: int) -> bytes:
+    body = json.dumps({"purchases": _purchases(rows)}).encode()
+    return server.call("POST /v1/purchases", body=body, key=f"many {number}", who="loud")
+
+
+def _purchases(rows: Sequence[Mapping[str, str]]) -> list[dict[str, Any]]:
+    return [{"request": {"tuple": row, "attribute": "drug", "level": 2}, "ceiling": provider.HIGH} for row in rows]
 
 
 def _queries(server: Server, rows: Sequence[Mapping[str, str]]) -> bytes:

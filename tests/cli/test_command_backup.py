@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from served_process import served_process
 
 pytestmark = pytest.mark.attack
 
@@ -37,6 +38,18 @@ def test_a_ledger_is_copied_and_put_back_and_what_is_forgotten_is_said_first(pac
     assert pacas("audit", "provider.toml", "--json").document["ledger"]["entries"] == 2
     again = pacas("restore", "provider.toml", "copy.db")
     assert again.code == 0 and again.lines[0].startswith("restored; the ledger that was there is ")
+
+
+def test_the_drill_of_going_back_while_it_is_served_ends_with_a_service(pacas: Any, folder: Path) -> None:
+    """Who is fenced ends after the restore, and leaves a state file by which the next start goes on."""
+    buy(pacas, folder)
+    assert pacas("backup", "provider.toml", "copy.db").code == 0
+    with served_process(folder):
+        buy(pacas, folder)
+        done = pacas("restore", "provider.toml", "copy.db", "--forget", "--json").document
+        assert done["stopped"] == 1
+    with served_process(folder) as server:
+        assert server.call("GET", "/v1/ready").status_code == 200
 
 
 def test_there_must_be_something_to_copy_and_to_put_back(pacas: Any) -> None:

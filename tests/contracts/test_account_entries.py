@@ -196,6 +196,7 @@ TAMPERING: list[tuple[str, str]] = [
 ]
 
 
+@pytest.mark.attack
 @pytest.mark.parametrize(("statement", "problem"), TAMPERING)
 def test_what_is_changed_behind_the_ledgers_back_is_found(url: str, statement: str, problem: str) -> None:
     with closing(open_accounts(url, Path())) as accounts, closing(open_ledger(url, Path())) as ledger:
@@ -209,6 +210,7 @@ def test_what_is_changed_behind_the_ledgers_back_is_found(url: str, statement: s
         assert found.ledger.holds and f"the account ann: {problem}" in found.warnings
 
 
+@pytest.mark.attack
 def test_credit_raised_spent_and_lowered_behind_the_ledgers_back_shows_by_what_was_bought(url: str) -> None:
     with closing(open_accounts(url, Path())) as accounts, closing(open_ledger(url, Path())) as ledger:
         provider = example_provider(ledger)
@@ -222,6 +224,7 @@ def test_credit_raised_spent_and_lowered_behind_the_ledgers_back_shows_by_what_w
         assert "the account ann: 1 purchase beyond the credit" in found.warnings[-1]
 
 
+@pytest.mark.attack
 def test_a_change_on_top_of_one_behind_the_ledgers_back_shows_it(url: str) -> None:
     with closing(open_accounts(url, Path())) as accounts, closing(open_ledger(url, Path())) as ledger:
         provider = example_provider(ledger)

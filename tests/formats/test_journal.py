@@ -408,6 +408,7 @@ def test_a_run_that_ends_at_any_moment_is_continued_to_the_same_end(path: Path) 
         assert shop.spent == spent == expected[3]
 
 
+@pytest.mark.attack
 def test_a_line_that_was_changed_left_out_or_moved_is_noticed(path: Path) -> None:
     begun(
         path, lambda j: j.ordering(ORDER), lambda j: j.settled(0, BOUGHT), lambda j: j.ordering(ORDER._replace(step=1))

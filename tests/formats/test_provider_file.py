@@ -9,12 +9,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pacas.core.query import MAIN
+from pacas.core.query import MAIN, GeneralizedQuery
 from pacas.engine.choosing import EngineChoice
 from pacas.engine.contract import RelationFolder
 from pacas.engine.duck.engine import DuckEngine
-from pacas.errors import ConfigError
+from pacas.engine.questions import answer
+from pacas.errors import ConfigError, InputError
 from pacas.formats.provider.provider_file import ProviderFile, read_provider_file
+from pacas.formats.provider.sealing import sealing_of
 from pacas.provider.support.mix import Mix
 from pacas.provider.support.support_set import Generated
 
@@ -342,6 +344,7 @@ def test_builders_get_floats_where_the_file_has_decimals(path: Path) -> None:
 PERSON = ("zq1", "male", "51", "P0T2T0", "zq1")
 
 
+@pytest.mark.attack
 @pytest.mark.parametrize("more", ["", 'key = "GEN"\n', 'key = "mal"\n'])
 @pytest.mark.parametrize("first", [PERSON, PERSON[:4], (*PERSON[:3], "")])
 def test_a_person_is_not_taken_for_a_header_and_told(tmp_path: Path, first: tuple[str, ...], more: str) -> None:
@@ -352,6 +355,24 @@ def test_a_person_is_not_taken_for_a_header_and_told(tmp_path: Path, first: tupl
     with pytest.raises(ConfigError, match=r"has it lost its first line|column 4 of p\.csv has no name") as raised:
         read_provider_file(tmp_path / "provider.toml").scan_relations(DuckEngine(threads=1))
     assert not [value for value in {*PERSON} if repr(value) in str(raised.value) or f" {value}," in str(raised.value)]
+
+
+@pytest.mark.attack
+def test_a_person_of_another_relation_or_of_a_registry_is_not_told_either(tmp_path: Path) -> None:
+    (tmp_path / "p.csv").write_text("GEN,AGE,MED\nmale,51,x\n")
+    (tmp_path / "people.csv").write_text(",".join(PERSON[:4]) + "\nzq2,female,4,x\n")
+    provider = '[relation]\ndata = "p.csv"\n[match]\nMED = "GEN = GEN, AGE = AGE"\n'
+    people = '[relations.PEOPLE]\ndata = "people.csv"\n'
+    engine, asked = DuckEngine(threads=1), GeneralizedQuery.parse("ID:0", "", "PEOPLE")
+    for more, ask in (
+        (people + '[hierarchies]\nNOBODY = "n.csv"\n', lambda file: file.scan_relations(engine)),
+        (people, lambda file: answer(asked, file.scan_relations(engine), engine=engine)),
+        ('[pricing]\nmembers = { registry = "people.csv" }\n', lambda file: sealing_of(file, engine, ())),
+    ):
+        (tmp_path / "provider.toml").write_text(provider + more)
+        with pytest.raises(InputError) as raised:
+            ask(read_provider_file(tmp_path / "provider.toml"))
+        assert not [value for value in PERSON if value in str(raised.value)]
 
 
 def test_columns_of_a_header_are_told(tmp_path: Path) -> None:

@@ -101,6 +101,7 @@ def test_a_journal_names_all_orders_of_a_run_before_they_are_sent(tmp_path: Path
     assert len(named) > 10 and all(named)
 
 
+@pytest.mark.attack
 def test_what_a_provider_sells_beyond_a_surprise_ends_the_cleaning(tmp_path: Path) -> None:
     class Eager(Counted):
         def pay_many(self, payments: Any) -> Any:

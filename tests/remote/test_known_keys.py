@@ -79,6 +79,7 @@ def test_a_key_rotates_in_its_own_file_with_its_history(keys: list[SigningKey]) 
     assert b"PRIVATE" not in keys[2].published.model_dump_json().encode()
 
 
+@pytest.mark.attack
 def test_a_key_file_whose_history_was_altered_is_not_taken(keys: list[SigningKey]) -> None:
     path = Path("provider.key.pem")
     whole = path.read_text()
@@ -149,6 +150,7 @@ def forgeries(keys: list[SigningKey]) -> dict[str, KeyAnswer]:
     }
 
 
+@pytest.mark.attack
 @pytest.mark.parametrize("which", range(7))
 def test_a_forged_history_is_not_believed(keys: list[SigningKey], which: int) -> None:
     name, published = list(forgeries(keys).items())[which]
@@ -167,6 +169,7 @@ def test_a_forged_history_is_not_believed(keys: list[SigningKey], which: int) ->
     assert name
 
 
+@pytest.mark.attack
 def test_a_true_history_is_no_word_for_another_s_receipts(keys: list[SigningKey]) -> None:
     impostor = Impostor.generate()
     assert isinstance(impostor, Impostor)

@@ -19,6 +19,7 @@ from running_service import with_account
 from pacas import example
 from pacas.errors import StorageError
 from pacas.provider.ledger.accounts import Role
+from pacas.provider.matching.similarity import SimilarityIndex
 from pacas.provider.provider import Provider
 from pacas.server.service import Service
 from pacas.server.signing_key import SigningKey
@@ -96,6 +97,31 @@ def test_many_calls_of_one_account_keep_nobody_else_waiting(open_shop: OpenShop,
     for connection in held:
         assert connection.recv(100).startswith(b"HTTP/1.1 200 ")
         connection.close()
+
+
+def test_what_takes_more_than_a_look_is_found_where_neither_the_loop_nor_the_ledger_waits(
+    open_shop: OpenShop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A purchase, many, and a run with what it was planned by, of a provider that finds people by likeness."""
+    match = {"MED": "ZIP ~ ZIP jaro_winkler 0.8"}
+    provider = Provider(example.provider, match=match, hierarchies=example.hierarchies, total=6)
+    threads: list[str] = []
+    search = SimilarityIndex._search
+
+    def noted(index: SimilarityIndex, value: str) -> Any:
+        threads.append(threading.current_thread().name)
+        return search(index, value)
+
+    monkeypatch.setattr(SimilarityIndex, "_search", noted)
+    shop = open_shop(provider)
+    asked = [{"tuple": {"ZIP": f"P0T2T{end}"}, "attribute": "MED", "level": 3} for end in "123456789"]
+    assert shop.quotes(asked[0]).status_code == shop.quotes(*asked[1:3]).status_code == 200
+    assert shop.buy("one", asked[3]).status_code == shop.buy_many("many", *asked[4:6]).status_code == 200
+    quoted = [{"tuple": asked[8]["tuple"], "attribute": "MED", "prices": [0, 0, 0, 0]}]
+    run = [{"request": one, "ceiling": 0, "key": str(place), "quoted": quoted} for place, one in enumerate(asked[6:8])]
+    assert shop.call("POST", "/v1/runs", json={"run": run}).status_code == 200
+    assert len(threads) == len(asked), "each is found once, and kept"
+    assert all(name.startswith("pacas-quotes") for name in threads), set(threads)
 
 
 def test_of_calls_that_are_answered_at_once_an_account_has_one_in_a_round() -> None:

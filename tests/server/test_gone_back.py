@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 from example_shop import OpenShop, error_of, example_provider, med
 
+from pacas.errors import LedgerWentBackError
+from pacas.protocol.messages import Request
+from pacas.provider.ledger.chain import Head
 from pacas.storage.backup import backup, restore
 from pacas.storage.sqlite.ledger import SqliteLedger
 
@@ -45,3 +48,16 @@ def test_a_restore_fences_a_service_that_runs(open_shop: OpenShop, tmp_path: Pat
         while (ready := shop.call("GET", "/v1/ready", None)).status_code == 200:
             pass
         assert error_of(ready) == (503, "unavailable", SAID)
+
+
+def test_what_was_known_is_noted_once_when_it_is_lost(tmp_path: Path) -> None:
+    """At once, not at the end of the process: somebody may have gone back on purpose by then."""
+    with closing(SqliteLedger(tmp_path / "shop.db")) as ledger:
+        provider, noted = example_provider(ledger), list[Head]()
+        provider.till.note_lost = noted.append
+        provider.pay(Request({"GEN": "male", "AGE": "51"}, "MED", 2), 10**10, "k")
+        (tmp_path / "shop.db").unlink()
+        for _ in range(2):
+            with pytest.raises(LedgerWentBackError):
+                provider.refresh()
+        assert noted == [provider.till.known] and noted[0].entries == 2

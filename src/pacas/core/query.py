@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from pacas.errors import InputError, ParseError, SchemaError, did_you_mean
@@ -85,13 +86,15 @@ class GeneralizedQuery:
             if source.relation not in schemas:
                 raise InputError(f"no relation {source.relation!r}; {did_you_mean(source.relation, schemas)}")
         columns = {source.alias: schemas[source.relation] for source in self.relations}
+        main = schemas.get(MAIN, ())
+        rows = {s.alias for s in self.relations if main and set(main).isdisjoint(schemas[s.relation])}
 
         def full(side: QueryColumn | str) -> QueryColumn | str:
-            return _resolve(side, columns) if isinstance(side, QueryColumn) else side
+            return _resolve(side, columns, rows) if isinstance(side, QueryColumn) else side
 
         return GeneralizedQuery(
-            tuple(Output(_resolve(o.column, columns), o.level) for o in self.outputs),
-            tuple(Condition(_resolve(c.left, columns), c.operator, full(c.right)) for c in self.conditions),
+            tuple(Output(_resolve(o.column, columns, rows), o.level) for o in self.outputs),
+            tuple(Condition(_resolve(c.left, columns, rows), c.operator, full(c.right)) for c in self.conditions),
             self.relations,
         )
 
@@ -101,8 +104,8 @@ class GeneralizedQuery:
         return [*(o.column for o in self.outputs), *(c.left for c in self.conditions), *right]
 
 
-def _resolve(column: QueryColumn, columns: Mapping[str, Sequence[str]]) -> QueryColumn:
-    """The one relation that a column belongs to."""
+def _resolve(column: QueryColumn, columns: Mapping[str, Sequence[str]], rows: AbstractSet[str]) -> QueryColumn:
+    """The one relation that a column belongs to. What may be a row in a header's place is told by no error."""
     if column.relation is not None and column.relation not in columns:
         raise InputError(f"the query has no relation {column.relation!r}; {did_you_mean(column.relation, columns)}")
     among = [column.relation] if column.relation is not None else list(columns)
@@ -112,6 +115,11 @@ def _resolve(column: QueryColumn, columns: Mapping[str, Sequence[str]]) -> Query
     if having:
         raise SchemaError(
             f"column {column.attribute!r} is in {' and in '.join(having)}; write {having[0]}.{column.attribute}"
+        )
+    if not rows.isdisjoint(among):
+        raise SchemaError(
+            f"no column {column.attribute!r} in {' or '.join(among)}; is a first line lost, the header? (what is there "
+            "is not shown: it may be somebody's)"
         )
     known = dict.fromkeys(name for alias in among for name in columns[alias])
     raise SchemaError.missing(column.attribute, known, " or ".join(among))

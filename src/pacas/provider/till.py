@@ -6,14 +6,14 @@ Sales of several threads and of one run share a commit. What others sell from th
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from threading import Lock
 from typing import Any, NamedTuple
 
 from pacas.core.rates.schedule import Schedule
 from pacas.core.rates.tab import AgreedTerms, Tab
-from pacas.errors import HouseError, InputError, LedgerBrokenError, StorageError
+from pacas.errors import HouseError, InputError, LedgerBrokenError, LedgerWentBackError, StorageError
 from pacas.protocol.marketplace import Columns, is_as_quoted
 from pacas.protocol.messages import Ladders, Payment, QuotedLadder, Reason, Refusal, Request
 from pacas.protocol.names import LOCAL
@@ -56,6 +56,9 @@ class Till:
         self._shop, self._ledger, self._circle, self._state = shop, ledger, circle, state
         self.note: Callable[[Head], None] = lambda head: None
         """Is told of every head that is known to be in the ledger to stay."""
+        self.note_lost: Callable[[Head], None] = lambda head: None
+        """Is told, once, of the head that was known when the ledger is first seen to hold it no longer."""
+        self._is_lost = False
         self._commits = SharedCommits(self._sell_together)
         self._overcounts = False
         """Whether more may be known here as sold than was sold: a commit that several sales shared has failed."""
@@ -310,7 +313,15 @@ class Till:
         if self._overcounts:
             with self._commits.turn:
                 self._recount()
-        self._catch_up()
+        try:
+            self._catch_up()
+        except LedgerWentBackError:
+            if not self._is_lost:
+                self._is_lost = True
+                with suppress(StorageError):
+                    self.note_lost(self.known)
+            raise
+        self._is_lost = False
         self.keep_checkpoint()
 
     def _checkpoint(self) -> Head | None:

@@ -102,7 +102,7 @@ class Routes:
         body = await self._body(call, JSON, account)
         self._service.check_ready()
         try:
-            return _json(await self._service.selling.answer(body, key, account))
+            return _json(await self._service.selling.answer(body, key, account, call.waited_for))
         except ValidationError as error:
             raise Failure.of(error) from None
 
@@ -111,7 +111,7 @@ class Routes:
         body = await self._body(call, JSON, account, LARGEST_RUN)
         self._service.check_ready()
         try:
-            return _json(await self._service.selling.answer_run(body, account))
+            return _json(await self._service.selling.answer_run(body, account, call.waited_for))
         except ValidationError as error:
             raise Failure.of(error) from None
 

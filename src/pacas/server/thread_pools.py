@@ -16,6 +16,8 @@ T = TypeVar("T")
 A = TypeVar("A")
 REST = 0.001
 """Seconds."""
+SHORT = 0.005
+"""Seconds that a part of a large question should take. Others wait for it: one at a time looks at what was sold."""
 Parts = Generator[None, None, T]
 """Work that may pause, and what comes of it."""
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from time import sleep
 
 from pacas.core.words import counted
 from pacas.errors import LedgerBrokenError, LedgerWentBackError, StorageError
@@ -67,8 +68,11 @@ def forgotten(ledger_url: str, folder: Path, source: Path) -> Forgotten | None:
     return None
 
 
-def restore(ledger_url: str, folder: Path, source: Path) -> Path | None:
-    """Put a copy in the ledger's place, and note its head in the state file; where the ledger was moved, if it was."""
+def restore(ledger_url: str, folder: Path, source: Path, wait: float = 0.0) -> Path | None:
+    """Put a copy in the ledger's place, and note its head in the state file; where the ledger was moved, if it was.
+
+    Who serves it notes there what was known once it notices; after a `wait` the state file is of the copy again.
+    """
     head = _held(source)
     if stores.ledger_kind(ledger_url) == "postgresql":
         copying = stores.with_psycopg("pacas.storage.postgres.copying")
@@ -80,6 +84,9 @@ def restore(ledger_url: str, folder: Path, source: Path) -> Path | None:
     state = stores.state_file(ledger_url, folder)
     assert state is not None  # a ledger in memory has no copies
     state.write(head)
+    if wait:
+        sleep(wait)
+        state.write(head)
     return away
 
 

@@ -16,7 +16,7 @@ from running_service import app_of, served, with_account
 
 from pacas.provider.ledger.accounts import MemoryAccounts
 from pacas.server.http.connections import ConnectionLimits, Connections
-from pacas.server.http.http_protocol import DROPPED, LARGEST_HEAD, MOST_WAITING
+from pacas.server.http.http_protocol import DROPPED, FEW_CHUNKS, LARGEST_HEAD, MOST_WAITING, SMALLEST_CHUNK
 
 pytestmark = pytest.mark.attack
 
@@ -127,6 +127,27 @@ def test_bytes_that_get_nowhere_end_the_connection(shop_of_all: Shop, begin: byt
         except ConnectionError:
             pass
     assert sent < MUCH
+
+
+@pytest.mark.parametrize("token", [TOKEN, b""], ids=["known", "unknown"])
+def test_a_body_in_crumbs_ends_the_connection(shop_of_all: Shop, token: bytes) -> None:
+    """Each chunk is work, however little is in it: others would wait for those of who has no token."""
+    sent, crumbs = 0, b"1\r\n \r\n" * 5000
+    with connect(shop_of_all.url) as connection:
+        begin = POST.replace(b"close", b"keep-alive") % b"/v1/quotes" + token
+        connection.sendall(begin + b"Transfer-Encoding: chunked\r\n\r\n")
+        try:
+            while sent < MUCH:
+                sent += connection.send(crumbs)
+        except ConnectionError:
+            pass
+    assert sent < MUCH
+
+
+def test_a_body_in_many_chunks_is_read_where_they_are_no_crumbs(shop: Shop) -> None:
+    spread = b"40\r\n%b\r\n" % (b" " * SMALLEST_CHUNK) * (2 * FEW_CHUNKS)
+    ask = (POST % b"/v1/quotes" + TOKEN + CHUNKED % (len(ASK), ASK)).replace(b"\r\n\r\n", b"\r\n\r\n" + spread, 1)
+    assert asked(shop, ask + b"\r\n").startswith(b"HTTP/1.1 200 ")
 
 
 def test_requests_that_do_not_wait_for_answers_are_few(shop_of_all: Shop) -> None:

@@ -46,7 +46,7 @@ def command(
     lost = forgotten(file.ledger_url, file.folder, source)
     is_done = lost is None or forget
     stopped = _serving(file)
-    away = restore(file.ledger_url, file.folder, source) if is_done else None
+    away = restore(file.ledger_url, file.folder, source, NOTICED if stopped else 0.0) if is_done else None
     if json:
         sums = None
         if lost is not None:
@@ -67,6 +67,10 @@ def command(
             out.print("nothing was done; give --forget to go back nevertheless")
     if not is_done:
         raise typer.Exit(1)
+
+
+NOTICED = 1.0
+"""Seconds in which processes that serve a ledger have noticed that it went back, and noted what they know of it."""
 
 
 def _serving(file: ProviderFile) -> int:

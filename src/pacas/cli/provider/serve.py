@@ -165,11 +165,12 @@ def _noting_heads(file: ProviderFile, provider: Provider) -> Iterator[None]:
         state.write(provider.till.known)
     except StorageError as error:
         _warn(f"{error}: a ledger that is put back while nothing is served is not noticed")
-    provider.till.note = state.note
+    provider.till.note, provider.till.note_lost = state.note, state.write
     try:
         yield
     finally:
-        with suppress(StorageError):
+        with suppress(StorageError):  # what went back was noted then, and may have been put back on purpose since
+            provider.ledger.check_holds(provider.till.known)
             state.write(provider.till.known)
 
 

@@ -107,12 +107,13 @@ class ProviderFile(ProviderSections):
         if MAIN in self.relations:
             raise ConfigError(f"relations.{MAIN}: that name is the main relation's; choose another")
         scanned = {MAIN: self._scan("relation", self.relation, engine)}
-        self._check_header(scanned[MAIN])
+        self.check_header(scanned[MAIN], "relation.data")
         scanned |= {name: self._scan(f"relations.{name}", section, engine) for name, section in self.relations.items()}
-        columns = dict.fromkeys(column for relation in scanned.values() for column in relation.columns)
+        columns = {column for relation in scanned.values() for column in relation.columns}
         for attribute in self.hierarchies:
             if attribute not in columns:
-                raise ConfigError(f"hierarchies.{attribute}: no such column; {did_you_mean(attribute, columns)}")
+                near = did_you_mean(attribute, scanned[MAIN].columns)
+                raise ConfigError(f"hierarchies.{attribute}: no such column; {near}")
         return scanned
 
     def read_hierarchies(
@@ -194,13 +195,13 @@ class ProviderFile(ProviderSections):
                     "first line, the header? (what is there is not shown: it may be somebody's)"
                 ) from None
 
-    def _check_header(self, relation: Source) -> None:
-        """The relation has one of the columns that this file names, or none of its own are told: they may be a row."""
+    def check_header(self, relation: Source, key: str) -> None:
+        """A relation has one of the columns that this file names, or none of its own are told: they may be a row."""
         named_here = self._named_columns()
         if named_here and not any(column in named_here for column in relation.columns):
             shown = ", ".join(list(named_here)[:MOST_SHOWN])
             raise ConfigError(
-                f"relation.data: {relation.name} has none of the columns that are named here, such as {shown}; "
+                f"{key}: {relation.name} has none of the columns that are named here, such as {shown}; "
                 "has it lost its first line, the header? (what is there is not shown: it may be somebody's)"
             )
 

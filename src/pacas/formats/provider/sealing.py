@@ -72,7 +72,9 @@ def _registry(file: ProviderFile, engine: Engine[Any]) -> Source | None:
     if members == "public":
         return None
     with named("pricing.members.registry"):
-        return locate(members.registry, file.folder, members.key, engine)
+        registry = locate(members.registry, file.folder, members.key, engine)
+    file.check_header(registry, "pricing.members.registry")
+    return registry
 
 
 def _share(file: ProviderFile) -> Fraction:

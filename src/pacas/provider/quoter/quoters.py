@@ -74,12 +74,11 @@ class Quoters(Protocol):
 class HeldQuoter:
     """One quoter for all requests."""
 
-    keeps_quotes = True
-
     def __init__(self, view: PublicView, bought: Sequence[tuple[str, Request]] = ()) -> None:
         self.view, self.quoter = view, Quoter(view, bought)
         self.sold_before = [(self.quoter, one) for one in self.quoter.sold_before]
         self._finders = self.quoter.finders
+        self.keeps_quotes = all(finder.matcher.by_slot is not None for finder in self._finders.values())
         self.price_lists = PriceLists(self.quoter)
 
     def client_columns(self, attribute: str) -> tuple[str, ...]:

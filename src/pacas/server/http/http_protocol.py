@@ -21,6 +21,8 @@ LARGEST_HEAD = 64 * 1024
 """Bytes of a request's first line, headers and trailers; and of anything in which neither these nor a body get on."""
 MOST_WAITING = 16
 """Requests that may come on a connection before the one before them is answered."""
+FEW_CHUNKS, SMALLEST_CHUNK = 1024, 64
+"""A body may come in so many chunks, and in more if they have so many bytes each, on the average: each is work."""
 VERSIONS = ("1.1", "1.0")
 CHUNKED = b"chunked"
 WANTED, DROPPED = 0.005, 0.01
@@ -83,6 +85,8 @@ class HttpProtocol(HttpToolsProtocol):
         """Bytes of the request's head and trailers, as far as they are whole lines."""
         self._steps = 0
         """How often a request has begun, gone on with its body, or ended."""
+        self._chunks = self._body = 0
+        """Chunks of the request's body, and bytes of all of it."""
         self._certificate: str | None = None
         self._stalled = 0
         """Bytes in which nothing of the kind has happened."""
@@ -133,6 +137,7 @@ class HttpProtocol(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         self._steps += 1
         self._head, self._is_head, self.is_asking = 0, True, True
+        self._chunks = self._body = 0
         self.since = self.loop.time()
         super().on_message_begin()
         self.scope[CERTIFICATE] = self._certificate  # type: ignore[literal-required]
@@ -161,8 +166,14 @@ class HttpProtocol(HttpToolsProtocol):
     def _claimed(self) -> int:
         return next((int(value) for name, value in self.headers if name == b"content-length"), 0)
 
+    def on_chunk_header(self) -> None:
+        if self._chunks >= FEW_CHUNKS and self._body < self._chunks * SMALLEST_CHUNK:
+            raise ValueError("in crumbs")
+        self._chunks += 1
+
     def on_body(self, body: bytes) -> None:
         self._steps += 1
+        self._body += len(body)
         super().on_body(body)
 
     def on_message_complete(self) -> None:
@@ -190,8 +201,8 @@ class HttpProtocol(HttpToolsProtocol):
             if cycle.response_started:
                 self.transport.abort()
                 return
-        said = Failure(ErrorCode.BAD_REQUEST, "this is not HTTP that can be read, or its headers are too large")
-        response = said.response()
+        said = "this is not HTTP that can be read, or its headers are too large, or its chunks too small"
+        response = Failure(ErrorCode.BAD_REQUEST, said).response()
         more = ((b"connection", b"close"), (b"cache-control", b"no-store"))
         lines = [b"%s: %s" % header for header in (*response.raw_headers, *more)]
         self.transport.write(b"\r\n".join([b"HTTP/1.1 400 Bad Request", *lines, b"", bytes(response.body)]))

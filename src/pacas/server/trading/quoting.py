@@ -16,15 +16,13 @@ from pacas.server.http.json_pieces import AT_ONCE, read_pieces
 from pacas.server.limits import NeededColumns, QuoteLimit, ServiceSettings, check_batch
 from pacas.server.monitoring.metrics import Metrics
 from pacas.server.monitoring.watch import Watch
-from pacas.server.thread_pools import Parts
+from pacas.server.thread_pools import SHORT, Parts
 from pacas.server.trading.answer_writers import QuoteWriter
 from pacas.server.trading.arrow_streams import ladders_stream, read_tuples
 from pacas.wire.shapes.quotes import QuoteRequest, quotes_reader
 
 Prices = np.ndarray[Any, np.dtype[np.int64]]
 
-SHORT = 0.005
-"""Seconds that a part of a large question should take. Others wait for it: one at a time looks at what was sold."""
 FIRST_PART, SMALLEST_PART = 4096, 1
 """Tuples of the first part where quotes are looked up, and of the smallest, with which others begin."""
 WRITTEN = 1024

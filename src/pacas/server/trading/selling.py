@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, suppress
 from itertools import takewhile
-from time import monotonic
+from time import monotonic, perf_counter
+from typing import TypeVar
 
 from pacas.errors import InputError, KeyReusedError
-from pacas.protocol.messages import Payment, Reason, Refusal
+from pacas.protocol.messages import Payment, Reason, Refusal, Request
 from pacas.protocol.names import check_key
 from pacas.provider.ledger.accounts import Account
 from pacas.provider.ledger.entry import Entry
@@ -17,17 +19,18 @@ from pacas.provider.shared_commits import MOST, is_surprise
 from pacas.server.http.failures import Failure
 from pacas.server.http.json_pieces import LARGEST_OBJECT, read_pieces
 from pacas.server.limits import NeededColumns, QuoteLimit, ServiceSettings
-from pacas.server.thread_pools import ThreadPools
+from pacas.server.thread_pools import SHORT, Parts, ThreadPools
 from pacas.server.trading.answer_writers import PurchaseWriter
 from pacas.server.trading.sales_desk import SalesDesk, WantedPurchase
 from pacas.wire.shapes.base import DOTS
 from pacas.wire.shapes.purchases import PurchaseBody, RunBody, RunPurchase, purchases_reader, run_reader
 
-PART = 200
-"""Of many purchases, so many are looked up or checked at once: other buyers come in between."""
 LAST = 3.0
 """Seconds before the end of a service at which calls of many are answered, as far as they have come."""
 
+T = TypeVar("T")
+WaitedFor = Callable[[], AbstractContextManager[Callable[[], bool]]]
+"""Looks whether the client of a call has gone."""
 UNMADE = Refusal(Reason.REFUSED)
 """As long as what is told of a purchase that was not made."""
 
@@ -55,17 +58,21 @@ class Selling:
         """The service ends in so many seconds; a call of many begins no further purchase that could outlast it."""
         self._deadline = monotonic() + seconds - LAST
 
-    async def answer(self, body: bytes, key: str, account: Account) -> bytes:
+    async def answer(self, body: bytes, key: str, account: Account, waited_for: WaitedFor) -> bytes:
         """Pay for one purchase, or for many in their order."""
         asked = await self._pools.read(account.name, self._asked, body)
-        if isinstance(asked, PurchaseBody):
+        if is_one := isinstance(asked, PurchaseBody):
             check_key(key)
-            async with self._pools.buyers.of(account.name):
-                sold = await self._desk.buy(WantedPurchase(_payment(asked, key), account, len(body)))
-            return b'{"purchase":%b}' % sold
-        check_key(f"{key}/{len(asked)}")
-        told = await self._many([_payment(one, f"{key}/{i}") for i, one in enumerate(asked)], account, len(body))
-        return b'{"purchases":[%b]}' % b",".join(told)
+            payments = [_payment(asked, key)]
+        else:
+            check_key(f"{key}/{len(asked)}")
+            payments = [_payment(one, f"{key}/{i}") for i, one in enumerate(asked)]
+        async with self._pools.buyers.of(account.name):
+            if is_one and self._provider.shop.keeps_quotes:
+                told = [await self._desk.buy(WantedPurchase(payments[0], account, len(body)))]
+            else:
+                told = await self._many(payments, account, len(body), waited_for)
+        return b'{"purchase":%b}' % told[0] if is_one else b'{"purchases":[%b]}' % b",".join(told)
 
     def _asked(self, body: bytes) -> PurchaseBody | list[PurchaseBody]:
         asked = (
@@ -86,45 +93,73 @@ class Selling:
 
         return read_pieces(body, "purchases", self._most, read)
 
-    async def _many(self, asked: Sequence[Payment], account: Account, size: int) -> list[bytes]:
-        """Pay for all, or for none where the limit or a mistake in one of them is known to be in the way."""
-        new: list[Payment] = []
-        for part in self._parts(asked):
-            new += await self._pools.store.run(self._new, part, account)
-        self._limit.take(account, len(new), size)
-        for part in self._parts(new):
-            await self._pools.store.run(self._check, part, account)
+    async def _many(self, asked: Sequence[Payment], account: Account, size: int, waited_for: WaitedFor) -> list[bytes]:
+        """Pay for all, or for none where the limit or a mistake in one of them is known to be in the way, or the client
+        has gone before it comes to that."""
+        await self._in_parts(self._prepare(asked, account, size), account, waited_for)
         told = []
         for one in asked:  # one by one: other buyers come in between
             self.go_on()
             told.append(await self._desk.buy(WantedPurchase(one, account)))
         return told
 
-    def _parts(self, asked: Sequence[Payment]) -> Iterator[Sequence[Payment]]:
-        for start in range(0, len(asked), PART):
-            self.go_on()
-            yield asked[start : start + PART]
+    async def _in_parts(self, parts: Parts[None], account: Account, waited_for: WaitedFor) -> None:
+        async with self._pools.turns.of(account.name):
+            with waited_for() as is_gone:
+                await self._pools.quotes.run_parts(parts, is_gone)
+
+    def _prepare(self, asked: Sequence[Payment], account: Account, size: int) -> Parts[None]:
+        """Count the purchases that were not made before, as each tells as much as a quote, and may be as free; and see
+        that nothing which is known to fail is left for the middle of many."""
+        new: list[Payment] = []
+        for one in self._with_rests(asked):
+            if one is None:
+                yield
+            elif self._desk.is_new(one, account):
+                new.append(one)
+        self._limit.take(account, len(new), size)
+        for one in self._with_rests(new):
+            if one is None:
+                yield
+            else:
+                self._provider.quote(one.request, buyer=account.name)
+
+    def _with_rests(self, asked: Iterable[T]) -> Iterator[T | None]:
+        """Each in order, and None where it is time that others come in between."""
+        self.go_on()
+        begin = perf_counter()
+        for one in asked:
+            if perf_counter() - begin > SHORT:
+                yield None
+                self.go_on()
+                begin = perf_counter()
+            yield one
 
     def go_on(self) -> None:
         """Begin nothing more if the service is about to end."""
         if monotonic() > self._deadline:
             raise Failure.stopping()
 
-    def _new(self, asked: Sequence[Payment], account: Account) -> list[Payment]:
-        """The purchases that were not made before. They count: each tells as much as a quote, and may be as free."""
-        return [one for one in asked if self._desk.is_new(one, account)]
-
-    def _check(self, asked: Sequence[Payment], account: Account) -> None:
-        """Nothing that is known to fail is left for the middle of many purchases."""
-        for one in asked:
-            self._provider.quote(one.request, buyer=account.name)
-
-    async def answer_run(self, body: bytes, account: Account) -> bytes:
+    async def answer_run(self, body: bytes, account: Account, waited_for: WaitedFor) -> bytes:
         """Pay for several in one step, up to the first surprise."""
         async with self._pools.runs.of(account.name):
             asked = await self._pools.read(account.name, self._asked_run, body)
             self.go_on()
-            return await self._pools.sales.run(self._run, asked, account, len(body))
+            payments = await self._pools.sales.run(self._counted, asked, account, len(body))
+            if not self._provider.shop.keeps_quotes:
+                await self._in_parts(self._find(payments, account), account, waited_for)
+            return await self._pools.sales.run(self._run, payments, account)
+
+    def _find(self, payments: Sequence[Payment], account: Account) -> Parts[None]:
+        """Find what is asked about, where that takes more than a look: in the ledger's transaction all others would
+        wait for it. What is mistaken is told of when its turn comes."""
+        quoted = (Request(one.tuple, one.attribute, 0) for payment in payments for one in payment.quoted)
+        for one in self._with_rests((*(payment.request for payment in payments), *quoted)):
+            if one is None:
+                yield
+                continue
+            with suppress(InputError):
+                self._provider.quote(one, buyer=account.name)
 
     def _asked_run(self, body: bytes) -> RunBody:
         asked = self._read_run(body)
@@ -137,10 +172,14 @@ class Selling:
                 self._needed.check(told.attribute, told.tuple.keys())
         return asked
 
-    def _run(self, asked: RunBody, account: Account, size: int) -> bytes:
-        desk, payments = self._desk, [one.payment() for one in asked.run]
+    def _counted(self, asked: RunBody, account: Account, size: int) -> list[Payment]:
+        payments = [one.payment() for one in asked.run]
         new = (one for one, payment in zip(asked.run, payments, strict=True) if self._is_new(payment, account))
         self._limit.take(account, sum(map(_tuples, new)), size)
+        return payments
+
+    def _run(self, payments: Sequence[Payment], account: Account) -> bytes:
+        desk = self._desk
         answers: list[bytes] = []
         while left := payments[len(answers) :]:
             paid = list(takewhile(lambda one: not desk.is_free_root(one, account), left))
