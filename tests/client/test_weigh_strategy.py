@@ -211,7 +211,7 @@ def test_two_camps_are_told_apart_by_one_purchase() -> None:
 @pytest.mark.parametrize("prices", [[PRICE * 9, 1, 0], [PRICE * 2, PRICE, 0]])
 def test_a_cell_that_fits_a_general_answer_is_none_the_less_what_its_group_holds(prices: list[int]) -> None:
     data = table(("a", ["x0"] * 8 + ["x1"] * 6 + ["y0"] * 4), *tidy("z0", "y1", "z1", "y2"))
-    truth = {**dict(zip(data["K"], data["B"], strict=True)), **{f"k{n}": "x1" for n in range(18)}}
+    truth = dict(zip(map(str, data["K"]), map(str, data["B"]), strict=True)) | {f"k{n}": "x1" for n in range(18)}
     cleaned = clean(data, Shop({"B": truth}, prices=prices))
     assert {purchase.level for purchase in cleaned.purchases} == {0, 1}
     assert column(cleaned)[:18] == ["x1"] * 18
