@@ -124,9 +124,10 @@ def test_27_of_28_agree_and_nobody_sells_their_value() -> None:
 
 @pytest.mark.parametrize("own", [{"B": Hierarchy.from_rows([("x0", "x", "*")])}, {}])
 def test_a_column_that_should_hold_one_value_everywhere_is_repaired(own: Mapping[str, Hierarchy]) -> None:
-    data = table(*((f"a{n}", ["x0"] * 5 + [f"x{'o' * n}"] + ["x0"] * 6) for n in range(1, 8)))
-    cleaned = clean(data, NOBODY, budget=0, hierarchies=own)
-    assert column(cleaned) == ["x0"] * len(data["B"])
+    for error in ("xo", None):
+        data = table(*((f"a{n}", ["x0"] * 5 + [error and error * n] + ["x0"] * 6) for n in range(1, 8)))
+        cleaned = clean(data, NOBODY, budget=0, hierarchies=own)
+        assert column(cleaned) == ["x0"] * len(data["B"])
 
 
 def test_a_misplaced_row_gets_its_left_side_back() -> None:

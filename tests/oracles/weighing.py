@@ -85,6 +85,7 @@ class Story(NamedTuple):
 
 
 OTHER = "(other)"
+EMPTY = "(empty)"
 SINGLE = "(single errors)"
 UNSEEN = "(a value that no cell shows)"
 
@@ -118,9 +119,13 @@ class Column:
 
     @cached_property
     def counted(self) -> tuple[Value, ...]:
-        """The cells by which δ is measured: where a single value may be the truth, those that are none, too."""
+        """The cells by which δ is measured: where a single value may be the truth, those that are none, too.
+
+        If they are one all the same, an empty cell counts as another value.
+        """
         may = self.is_known if sum(self.is_known(v) for v in self.count) > 1 else self.ties
-        return tuple(v for v in self.cells if may(v))
+        counted = tuple(v for v in self.cells if may(v))
+        return counted if len(set(counted)) != 1 else counted + (EMPTY,) * self.count[None]
 
     def penalty(self, value: Value) -> Fraction:
         return Fraction(deltas.penalty(self.tree, self.counted, value))

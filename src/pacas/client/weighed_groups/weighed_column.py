@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -48,12 +49,23 @@ class WeighedColumn:
 
     @cached_property
     def delta(self) -> SemanticDistance:
-        """δ as the client's own column has its values; by those that are none, too, where else all would be one."""
+        """δ as the client's own column has its values.
+
+        Where these are one, all that would be nothing: then what is none counts, too, and of cells that are empty or
+        hold the one value, empty ones as a value of their own.
+        """
         there = self.frequency > 0
         values = self.known & there
         seen = np.flatnonzero(values if values.sum() > 1 else self.groups & there)
         labels = [self.tree.label(code) for code in seen.tolist()]
-        return SemanticDistance.of(self.tree, labels, self.frequency[seen])
+        delta = SemanticDistance.of(self.tree, labels, self.frequency[seen])
+        if len(seen) != 1 or not self.frequency[self.null]:
+            return delta
+        cells = self.frequency[[*seen, self.null]]
+        shares = cells / cells.sum()
+        penalties = delta.penalties.copy()
+        penalties[[self.tree.root, self.null]] = -(shares @ np.log2(shares))
+        return replace(delta, penalties=penalties)
 
     @property
     def penalties(self) -> Floats:
