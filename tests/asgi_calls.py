@@ -51,9 +51,12 @@ class Called:
             "headers": [(name.lower().encode(), value.encode()) for name, value in sent.items()],
         }
         told: list[dict[str, Any]] = []
+        bodies = [body]
 
         async def receive() -> dict[str, Any]:
-            return {"type": "http.request", "body": body, "more_body": False}
+            while not bodies:  # the caller stays until it is answered
+                await asyncio.sleep(3600)
+            return {"type": "http.request", "body": bodies.pop(), "more_body": False}
 
         async def send(message: dict[str, Any]) -> None:
             told.append(message)
