@@ -41,6 +41,8 @@ USUAL = 3
 """Panels in a row; where there are more, their titles have two lines."""
 ROOM = 0.4
 """For the number at the end of a bar, as a share of its axis."""
+MOST_TICKS = 4, 3
+"""Where panels are of their usual width, and where they are narrow."""
 TOO_LOW = 0.01
 """A bar that is not seen, as a share of its axis."""
 
@@ -60,7 +62,7 @@ def _methods(found: Means, note: str) -> Sheet:
     for row, column in zip(grid, figure.shows, strict=True):
         shown = [value for point in found.points for value in point.spread(column) or ()]
         for panel, dataset in zip(row, datasets, strict=True):
-            set_scale(panel, shown, log=is_wide(shown), side="x", room=ROOM, most=4)
+            set_scale(panel, shown, log=is_wide(shown), side="x", room=ROOM, most=MOST_TICKS[len(datasets) > USUAL])
             if column == "relative_error":
                 dirty_table(panel, "x")
             for point in found.of(dataset=dataset):
