@@ -8,17 +8,15 @@ from hashlib import sha256
 from pathlib import Path
 from ssl import PEM_FOOTER, PEM_HEADER, PEM_cert_to_DER_cert
 from time import time
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from pacas.cli.opened_provider import kept_provider
 from pacas.cli.options import Json, ProviderArgument, command_group, out, print_json, printable
-from pacas.cli.plain_table import plain_table
+from pacas.cli.provider.listed_accounts import account_as_json, print_accounts
 from pacas.cli.provider.profile import seconds, written_profile
 from pacas.core.money import in_credits, not_negative, rounded_text
-from pacas.core.rates.schedule import Schedule
-from pacas.core.rates.tab import Tab
 from pacas.errors import FileError, InputError, StorageError
 from pacas.formats.provider.provider_file import ProviderFile
 from pacas.provider.ledger.accounts import Account, Accounts, Role, check_credit, check_rate, new_token, token_hash
@@ -137,9 +135,9 @@ def list_(provider: ProviderArgument, json: Json = False) -> None:
         totals, tabs = ledger.totals(), ledger.tabs()
     bought = [(one, totals.get(one.name, Total()), tabs.get(one.name, NOTHING_BOUGHT)) for one in found]
     if json:
-        print_json({"accounts": [_as_json(*one, file.schedule()) for one in bought]})
+        print_json({"accounts": [account_as_json(*one, file.schedule()) for one in bought]})
     elif bought:
-        _print(bought, file.schedule())
+        print_accounts(bought, file.schedule())
     else:
         out.print("no accounts; pacas account add makes one")
 
@@ -344,66 +342,3 @@ def _credit(amount: int | None) -> float | None:
 
 def _in_words(amount: int | None) -> str:
     return "may spend without a limit" if amount is None else f"may spend {rounded_text(amount)} credits in all"
-
-
-def terms_as_json(tab: Tab, standing: Schedule) -> dict[str, Any] | None:
-    """The terms that an account has accepted, as long as they last; money in credits."""
-    agreed = tab.agreed
-    if agreed is None:
-        return None
-    return {
-        "schedule": [{"above": in_credits(s.above), "per_cent": s.rate / 100} for s in agreed.schedule.steps],
-        "prepaid": in_credits(agreed.prepaid),
-        "unused": in_credits(tab.unused(standing)),
-        "until": None if agreed.until is None else moment(agreed.until),
-    }
-
-
-def _as_json(account: Account, total: Total, tab: Tab, standing: Schedule) -> dict[str, Any]:
-    return {
-        "account": account.name,
-        "role": account.role.value,
-        "credit": _credit(account.credit),
-        "spent": in_credits(total.spent),
-        "purchases": total.purchases,
-        "listed": in_credits(tab.listed),
-        "terms": terms_as_json(tab, standing),
-        "revoked": account.revoked,
-        "quotes_per_minute": account.quotes_per_minute,
-        **({} if account.expires is None else {"expires": moment(account.expires)}),
-        **({} if account.certificate is None else {"certificate": account.certificate}),
-    }
-
-
-def _state(account: Account) -> str:
-    if account.revoked or account.expires is None:
-        return "revoked" if account.revoked else ""
-    return f"{'expired' if account.has_expired(time()) else 'until'} {moment(account.expires)[:10]}"
-
-
-def _terms_words(tab: Tab, standing: Schedule) -> str:
-    agreed = tab.agreed
-    if agreed is None:
-        return ""
-    until = "" if agreed.until is None else f" until {moment(agreed.until)[:10]}"
-    left = rounded_text(tab.unused(standing))
-    prepaid = f", {left} of {rounded_text(agreed.prepaid)} prepaid left" if agreed.prepaid else ""
-    return f"{agreed.schedule.words()}{prepaid}{until}"
-
-
-def _print(bought: list[tuple[Account, Total, Tab]], standing: Schedule) -> None:
-    has_rates = any(account.quotes_per_minute is not None for account, _, _ in bought)
-    has_lists = any(tab.listed != total.spent or tab.agreed is not None for _, total, tab in bought)
-    lists = ["list credits"] if has_lists else []
-    numbers = ("credit", "spent", *lists, "purchases", *(["a minute"] if has_rates else ()))
-    table = plain_table("account", "role", *numbers, *(["terms"] if has_lists else ()), "", numbers=numbers)
-    for account, total, tab in bought:
-        limit = "no limit" if account.credit is None else rounded_text(account.credit)
-        state = _state(account)
-        spent = rounded_text(total.spent)
-        rate = "" if account.quotes_per_minute is None else f"{account.quotes_per_minute:,}"
-        listed = [rounded_text(tab.listed)] if has_lists else []
-        shown = (limit, spent, *listed, f"{total.purchases:,}", *([rate] if has_rates else ()))
-        terms = [_terms_words(tab, standing)] if has_lists else []
-        table.add_row(printable(account.name), account.role.value, *shown, *terms, state)
-    out.print(table)

@@ -14,8 +14,8 @@ from pacas.cli.data_options import UNSAID, chooses_an_engine
 from pacas.cli.opened_provider import opened_with_engine, read_provider
 from pacas.cli.options import Json, ProviderArgument, out, print_json, printable
 from pacas.cli.plain_table import plain_table
-from pacas.cli.provider.account import terms_as_json
 from pacas.cli.provider.findings import COLOURS, finding_words, findings_of, leak_as_json, leak_warning, worst_leak
+from pacas.cli.provider.listed_accounts import terms_as_json
 from pacas.core.anonymity import Policy
 from pacas.core.criteria.distinct import DistinctValues
 from pacas.core.money import in_credits, nanocredits, rounded_text
