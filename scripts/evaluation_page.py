@@ -11,7 +11,8 @@ from pacas.experiments.claims import Judged, judge_all
 from pacas.experiments.markets.composition import ComposedTrees, by_attribute
 from pacas.experiments.plots.labels import column_words, value_words
 from pacas.experiments.plots.means import Means, Point, means, means_tables
-from pacas.experiments.runs.figures import FIGURES, GROUPS, REAL_DATA, SCALES, Drawn, Figure
+from pacas.experiments.runs.figure import REAL_DATA, SCALES, Drawn, Figure
+from pacas.experiments.runs.figures import FIGURES, GROUPS
 from pacas.experiments.runs.results import Runs, read_table
 from pacas.experiments.runs.setting import WEIGH
 from pacas.experiments.verdicts import number

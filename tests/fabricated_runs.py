@@ -7,7 +7,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from pacas.experiments.runs.figures import FIGURES, REAL_DATA, SCALES, Collection, all_settings
+from pacas.experiments.runs.figure import REAL_DATA, SCALES, Collection, all_settings
+from pacas.experiments.runs.figures import FIGURES
 from pacas.experiments.runs.results import SCHEMA, Runs
 from pacas.experiments.runs.setting import OVERWRITTEN, PRIVATE, Setting
 

@@ -18,7 +18,8 @@ from pacas.experiments.baselines.private_clean import privatize
 from pacas.experiments.claims import CLAIMS, judge_all
 from pacas.experiments.datasets.load import load
 from pacas.experiments.errors.error_generator import ErrorGenerator
-from pacas.experiments.runs.figures import FIGURES, SCALES, SYNTHETIC_DATA, find_figures
+from pacas.experiments.runs.figure import SCALES, SYNTHETIC_DATA
+from pacas.experiments.runs.figures import FIGURES, find_figures
 from pacas.experiments.runs.measuring import Measured, measure
 from pacas.experiments.runs.results import SCHEMA, Runs
 from pacas.experiments.runs.setting import (

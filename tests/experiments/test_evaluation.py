@@ -12,25 +12,13 @@ import pytest
 from pacas.cli.main import run
 from pacas.errors import FileError
 from pacas.experiments.evaluation import EvaluationPlan, evaluate
-from pacas.experiments.runs import figures
-from pacas.experiments.runs.figures import (
-    FIGURES,
-    REAL_DATA,
-    SCALES,
-    SYNTHETIC_DATA,
-    all_settings,
-    find_figures,
-)
+from pacas.experiments.runs.figure import REAL_DATA, SCALES, SYNTHETIC_DATA, Collection, all_settings
+from pacas.experiments.runs.figures import FIGURES, find_figures
 from pacas.experiments.runs.results import SCHEMA, Results, read_table
 from pacas.experiments.runs.running import EvaluationProgress, run_missing
 from pacas.experiments.runs.setting import METHODS, SEALED, Setting
 
 MEASURED = ("error", "dirty_error", "spent", "purchases", "declined_2", "full_cost")
-
-
-@pytest.fixture(autouse=True)
-def one_seed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(figures, "SEEDS", (1,))
 
 
 def settings(figure: str = "declined") -> tuple[Setting, ...]:
@@ -161,7 +149,7 @@ def test_an_output_that_cannot_be_made_is_said_before_anything_runs(
 
 @pytest.mark.parametrize("collection", [REAL_DATA, SYNTHETIC_DATA])
 @pytest.mark.parametrize("scale", SCALES)
-def test_figures_share_runs_and_every_run_is_planned_once(collection: figures.Collection, scale: str) -> None:
+def test_figures_share_runs_and_every_run_is_planned_once(collection: Collection, scale: str) -> None:
     planned = all_settings(tuple(FIGURES.values()), collection, SCALES[scale])
     each = [set(figure.settings(collection, SCALES[scale])) for figure in FIGURES.values()]
     assert len(planned) == len(set(planned)) and set(planned) == set().union(*each)

@@ -15,7 +15,8 @@ from pacas.errors import InputError
 from pacas.experiments.plots.draw import check_can_draw, draw, drawn, note
 from pacas.experiments.plots.means import means
 from pacas.experiments.plots.style import NEAR_TO_FAR, RED, house_style, line_style
-from pacas.experiments.runs.figures import FIGURES, REAL_DATA, SYNTHETIC_DATA
+from pacas.experiments.runs.figure import REAL_DATA, SYNTHETIC_DATA
+from pacas.experiments.runs.figures import FIGURES
 from pacas.experiments.runs.results import Runs
 from pacas.experiments.runs.setting import Setting
 

@@ -11,7 +11,8 @@ import pytest
 from pacas.core.anonymity import Policy
 from pacas.core.relation import Relation
 from pacas.experiments.datasets.load import REAL, load
-from pacas.experiments.runs.figures import FIGURES, SCALES, SYNTHETIC_DATA, figures_at, find_figures
+from pacas.experiments.runs.figure import SCALES, SYNTHETIC_DATA
+from pacas.experiments.runs.figures import FIGURES, figures_at, find_figures
 from pacas.experiments.runs.measuring import measure
 from pacas.experiments.runs.setting import LINKED, MIXED, QUOTES, REFINE, RIGHT, SEALED, WEIGH, Setting
 from pacas.experiments.verdicts import DEARER, NEXT_TO_NOTHING

@@ -10,7 +10,8 @@ import pytest
 
 from pacas.experiments.claims import NEVER_WORSE, TARGETS, judge_all
 from pacas.experiments.runs import measuring
-from pacas.experiments.runs.figures import GROUPS, REAL_DATA, SCALES, all_settings, find_figures
+from pacas.experiments.runs.figure import REAL_DATA, SCALES, all_settings
+from pacas.experiments.runs.figures import GROUPS, find_figures
 from pacas.experiments.runs.measuring import measure
 from pacas.experiments.runs.results import Runs, read_table
 from pacas.experiments.runs.setting import (

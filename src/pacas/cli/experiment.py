@@ -23,7 +23,8 @@ from pacas.experiments.markets.composition import PEOPLE, by_attribute, composed
 from pacas.experiments.markets.surplus import compare_prices
 from pacas.experiments.plots.labels import column_words, value_words
 from pacas.experiments.plots.means import Means, means_tables
-from pacas.experiments.runs.figures import GROUPS, REAL_DATA, SEEDS, SYNTHETIC_DATA
+from pacas.experiments.runs.figure import REAL_DATA, SEEDS, SYNTHETIC_DATA
+from pacas.experiments.runs.figures import GROUPS
 from pacas.experiments.runs.running import EvaluationProgress
 from pacas.experiments.runs.setting import PAPER
 from pacas.formats.replacing import write_lines

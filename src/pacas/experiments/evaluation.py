@@ -14,16 +14,8 @@ from pacas.experiments.claims import Judged, judge_all
 from pacas.experiments.plots.draw import check_can_draw, draw
 from pacas.experiments.plots.means import Means, means
 from pacas.experiments.plots.report import write_report
-from pacas.experiments.runs.figures import (
-    REAL_DATA,
-    SYNTHETIC_DATA,
-    Collection,
-    Figure,
-    Scale,
-    all_settings,
-    find_figures,
-    find_scale,
-)
+from pacas.experiments.runs.figure import REAL_DATA, SYNTHETIC_DATA, Collection, Figure, Scale, all_settings, find_scale
+from pacas.experiments.runs.figures import find_figures
 from pacas.experiments.runs.results import Results, Runs, write_table
 from pacas.experiments.runs.running import EvaluationProgress, run_missing
 from pacas.experiments.runs.setting import PAPER

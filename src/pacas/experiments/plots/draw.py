@@ -15,7 +15,7 @@ from pacas.experiments.plots.maps import maps
 from pacas.experiments.plots.means import Means, means
 from pacas.experiments.plots.shares import shares
 from pacas.experiments.plots.style import house_style, save
-from pacas.experiments.runs.figures import Drawn, Figure
+from pacas.experiments.runs.figure import Drawn, Figure
 from pacas.experiments.runs.results import Runs
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from statistics import fmean
 from typing import Any, NamedTuple
 
 from pacas.experiments.plots.labels import line_words, value_words
-from pacas.experiments.runs.figures import Figure
+from pacas.experiments.runs.figure import Figure
 from pacas.experiments.runs.results import Line, Runs
 from pacas.experiments.runs.setting import Setting
 

@@ -27,7 +27,7 @@ from pacas.experiments.plots.labels import (
 )
 from pacas.experiments.plots.means import Means, Point, means
 from pacas.experiments.plots.style import INK, LINE, PAPER, RED, SOFT
-from pacas.experiments.runs.figures import Figure, all_settings
+from pacas.experiments.runs.figure import Figure, all_settings
 from pacas.experiments.runs.results import Line, Runs
 from pacas.experiments.runs.setting import SHARED, Setting
 from pacas.experiments.verdicts import number

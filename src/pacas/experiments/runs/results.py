@@ -19,7 +19,8 @@ import pyarrow.csv
 import pyarrow.parquet
 
 from pacas.errors import FileError
-from pacas.experiments.runs.figures import FIGURES, Collection, Figure, Scale
+from pacas.experiments.runs.figure import Collection, Figure, Scale
+from pacas.experiments.runs.figures import FIGURES
 from pacas.experiments.runs.setting import PAPER, Setting
 
 LEVELS = 6
