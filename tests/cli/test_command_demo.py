@@ -66,8 +66,9 @@ def test_a_larger_table_is_cleaned_and_reported(pacas: Any, folder: Path) -> Non
     document = pacas("demo", "--report", "larger.html", "--json").document
     found = document["synthetic"]
     assert found["rows"] == 20_000 and found["violations_after"] < found["violations_before"] / 10
-    assert 0 < found["spent"] < found["budget"] / 10, "most of it settles itself"
-    assert found["free"] > 6 * found["paid"] > 0 and found["vote"] >= found["free"]
+    assert 0 < found["spent"] <= found["budget"] and found["free"] > 0 and found["paid"] > 0
+    left = found["wrong_cells"]
+    assert left["before"] > 3 * left["vote"] and left["vote"] > left["no_money"] > 4 * left["bought"] > 0
     assert found["score"]["repair_error"] < found["score"]["repair_error_before"] / 10
     assert document["report"] == "larger.html"
     assert "a synthetic table of 20,000 rows" in (folder / "larger.html").read_text("utf-8")
@@ -109,6 +110,8 @@ def test_for_people_it_walks_through_the_example(pacas: Any, folder: Path) -> No
         "sealed       m4          0.9   0.65    0.4      0.9   0.65    0.4",
         "  bought   tylenol (level 0) for 0.9",
         "by own evidence,",
+        "a free majority vote  ",
+        "300 credits spent  ",
         "pacas-demo-report.html written",
     ):
         assert shown in result.out

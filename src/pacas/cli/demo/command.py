@@ -41,9 +41,9 @@ def command(
 
     JSON: check, distance, anonymity (levels, k, holds), answers, quotes (row, levels), cleaning (as of pacas clean),
     exchanged (paper, sealed: row, before, after), sealed (quotes, cleaning), synthetic (rows, violations_before,
-    violations_after, budget, spent, purchases, free, paid, vote, unrepaired, score, seconds, quotes: changed, leak,
-    kept_back of paper and sealed), report; with --files: folder, files, commands; with --consoles: provider, token,
-    client
+    violations_after, budget, spent, purchases, free, paid, vote, unrepaired, score, wrong_cells: before, vote,
+    no_money, bought; seconds, quotes: changed, leak, kept_back of paper and sealed), report; with --files: folder,
+    files, commands; with --consoles: provider, token, client
 
     Example: pacas demo --files example
     """
