@@ -36,26 +36,29 @@ COLLECTED = pytest.StashKey[dict[str, set[str]]]()
 KILLS_PER_ATTACK = 20
 """Where so many kills of a server are asked for, each attack is made once."""
 
-ALL = 100
-"""Examples of a property that asks for no other number, where all tests run."""
-settings.register_profile("all", deadline=None, derandomize=True, max_examples=ALL)
-settings.register_profile("fast", settings.get_profile("all"), max_examples=12)
+THOROUGH = 100
+"""Examples of a property that asks for no other number: `make test-all ARGS="--hypothesis-profile thorough"`."""
+FAST = 12
+"""Examples in the fast lane."""
+settings.register_profile("thorough", deadline=None, derandomize=True, max_examples=THOROUGH)
+settings.register_profile("all", settings.get_profile("thorough"), max_examples=60)
+settings.register_profile("fast", settings.get_profile("thorough"), max_examples=FAST)
 
 
 def share(number: int) -> int:
-    """So many, or, in the fast lane, an eighth of them."""
-    return -(-number * settings().max_examples // ALL)
+    """So many where tests are thorough, else a part of them: an eighth in the fast lane."""
+    return -(-number * settings().max_examples // THOROUGH)
 
 
 def examples(number: int, **more: Any) -> settings:
-    """So many examples of a property; in the fast lane an eighth of them."""
+    """So many examples of a property where tests are thorough, else a part of them."""
     return settings(max_examples=share(number), **more)
 
 
 def many_examples(number: int, **more: Any) -> settings:
-    """So many examples where all tests run; in the fast lane no more than of any other property."""
+    """So many examples wherever all tests run; in the fast lane no more than of any other property."""
     ordinary = settings().max_examples
-    return settings(max_examples=number if ordinary == ALL else ordinary, **more)
+    return settings(max_examples=ordinary if ordinary == FAST else number, **more)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -7,7 +7,7 @@ import shlex
 from pathlib import Path
 
 import pytest
-from lanes import COLLECTED, KINDS, share
+from lanes import COLLECTED, KINDS, many_examples, share
 from together import group
 
 TESTS = Path(__file__).parent
@@ -58,9 +58,14 @@ def test_the_fast_lane_leaves_out_every_slow_kind_and_the_other_runs_everything(
     assert not any(is_fast({kind}) for kind in KINDS)
 
 
-def test_the_fast_lane_tries_an_eighth_of_the_examples(request: pytest.FixtureRequest) -> None:
-    assert share(100) == {"fast": 12, None: 100}[request.config.getoption("--hypothesis-profile")]
-    assert [share(number) for number in (0, 1, 12)] == ([0, 1, 2] if share(100) == 12 else [0, 1, 12])
+def test_each_lane_tries_its_share_of_the_examples(request: pytest.FixtureRequest) -> None:
+    asked = request.config.getoption("--hypothesis-profile")
+    assert share(100) == {"fast": 12, None: 60, "thorough": 100}[asked]
+    assert [share(number) for number in (0, 1, 12)] == {"fast": [0, 1, 2], None: [0, 1, 8], "thorough": [0, 1, 12]}[
+        asked
+    ]
+    many = {"fast": 12, None: 200, "thorough": 200}[asked]
+    assert many_examples(200).max_examples == many
 
 
 def test_every_contract_is_in_the_fast_lane_on_duckdb_and_sqlite(collected: dict[str, bool]) -> None:

@@ -32,7 +32,7 @@ def towns(worlds: int, reserve: Reserve | None = None) -> st.SearchStrategy[Case
 
 
 def town_examples(worlds: int) -> settings:
-    """As many towns as have all the worlds; in the fast lane an eighth of them."""
+    """As many towns as have all the worlds; in a faster lane fewer."""
     return examples(EXAMPLES // worlds, suppress_health_check=list(HealthCheck))
 
 
