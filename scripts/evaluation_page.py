@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from pacas.experiments.claims import Judged, judge_all
+from pacas.experiments.claim import Judged
+from pacas.experiments.claims import judge_all
 from pacas.experiments.markets.composition import ComposedTrees, by_attribute
 from pacas.experiments.plots.labels import column_words, value_words
 from pacas.experiments.plots.means import Means, Point, means, means_tables

@@ -10,7 +10,7 @@ import pytest
 from fabricated_runs import all_runs
 from watched_page import watched_page
 
-from pacas.experiments.claims import Judged
+from pacas.experiments.claim import Judged
 from pacas.experiments.plots.draw import draw
 from pacas.experiments.plots.report import write_report
 from pacas.experiments.runs.figures import FIGURES

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from fabricated_runs import all_runs, runs_of
 
-from pacas.experiments.claims import Judged
+from pacas.experiments.claim import Judged
 from pacas.experiments.plots import style
 from pacas.experiments.plots.draw import draw
 from pacas.experiments.plots.report import PAGE_COLOURS, report_page, write_report

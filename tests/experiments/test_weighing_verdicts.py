@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pacas.experiments.claims import NEVER_WORSE, TARGETS, judge_all
+from pacas.experiments.claims import judge_all
 from pacas.experiments.runs import measuring
 from pacas.experiments.runs.figure import REAL_DATA, SCALES, all_settings
 from pacas.experiments.runs.figures import GROUPS, find_figures
@@ -24,6 +24,7 @@ from pacas.experiments.runs.setting import (
     WEIGH,
     Setting,
 )
+from pacas.experiments.weighing_claims import NEVER_WORSE, TARGETS
 
 Measured = dict[str, Any]
 ERRORS = {RIGHT: 0.009, LEFT: 0.35, MIXED: 0.35, OVERWRITTEN: 0.3}

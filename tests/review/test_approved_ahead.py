@@ -14,7 +14,7 @@ import pacas
 from pacas.client.outcome.approved_ahead import ApprovedAhead, PlannedOrder
 from pacas.client.outcome.steps import REJECTED, Order
 from pacas.formats.journal.journal import Journal, recorded_run
-from pacas.formats.journal.lines import read_lines
+from pacas.formats.journal.recorded import read_lines
 from pacas.protocol.messages import Request
 from pacas.review.session import ReviewSession
 from pacas.review.views.orders import plan_part

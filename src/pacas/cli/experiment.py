@@ -16,7 +16,7 @@ from rich.text import Text
 from pacas.cli.options import Json, command_group, out, print_json, progress
 from pacas.core.words import counted
 from pacas.errors import FileError
-from pacas.experiments.claims import Judged
+from pacas.experiments.claim import Judged
 from pacas.experiments.datasets.load import check_directory
 from pacas.experiments.evaluation import SYNTHETIC, Evaluation, EvaluationPlan, evaluate
 from pacas.experiments.markets.composition import PEOPLE, by_attribute, composed_trees, sold_pairs

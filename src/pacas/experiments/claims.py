@@ -6,15 +6,11 @@ paper shows one. `verdicts.py` judges; here is why it comes out as it does.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
-
-from pacas.experiments.panel_verdicts import left_by_a_panel, money_of_a_panel, no_worse_than_the_best
-from pacas.experiments.runs.figures import GROUPS
+from pacas.experiments.claim import Claim, Judged
+from pacas.experiments.panel_claims import SEVERAL
 from pacas.experiments.runs.results import Runs
-from pacas.experiments.runs.setting import LEFT, MIXED, NO_PURCHASE, PRIVATE, PRIVATE_RHS, REFINE, WEIGH
+from pacas.experiments.runs.setting import PRIVATE, PRIVATE_RHS
 from pacas.experiments.verdicts import (
-    Judge,
     as_good_sealed,
     as_good_sealed_and_weighing,
     below,
@@ -35,181 +31,7 @@ from pacas.experiments.verdicts import (
     trade,
     trend,
 )
-from pacas.experiments.weighing_verdicts import (
-    a_third_of_the_money,
-    at_a_tenth,
-    never_above,
-    never_above_dirty,
-    no_worse_than_a_vote_with_no_money,
-    with_no_money,
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """A sentence, the figure that shows it, and how it is judged."""
-
-    claim: str
-    figure: str
-    judge: Judge
-    why: str
-    """What makes it hold or fail."""
-    in_paper: bool = True
-    """Does the paper say it? Some questions are ours."""
-
-
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """A claim, judged; `agrees` is None where its figure was not run."""
-
-    claim: str
-    figure: str
-    agrees: bool | None
-    measured: str
-    why: str
-    in_paper: bool = True
-
-    def as_dict(self) -> dict[str, Any]:
-        return {
-            "claim": self.claim,
-            "agrees": self.agrees,
-            "figure": self.figure,
-            "measured": self.measured,
-            "in_paper": self.in_paper,
-        }
-
-
-_PANEL_MOST = {"panel": 0.05, "panel_stale": 0.16}
-"""Of the dirty error, what three providers may leave together."""
-_LEAVES = (
-    "A wrong answer stands out where another source contradicts it, the client's own majority among them; what nobody "
-    "sells stays, or goes with the majority where that has proved right."
-)
-_BUT = (
-    "A single run may leave more: where a wrong answer is by chance the wrong value that holds the majority, and one "
-    "other source contradicts both, it is two to one against the truth; who buys from that source alone believes it."
-)
-_COSTS = (
-    "One answer settles most classes, and a coarse one suffices where it tells the values apart that stand in the "
-    "class; another is bought while the belief is weak. One complete provider is bought from by the same strategy: the "
-    "paper's asks it about every class at the finest level, a client that weighs as coarsely as it asks three: where "
-    "that is little, three may cost more."
-)
-SEVERAL = tuple(
-    claim
-    for figure, most in _PANEL_MOST.items()
-    for method in (REFINE, WEIGH)
-    for claim in (
-        Claim(
-            f"Three providers that know parts leave at most {most:g} of the dirty error ({method})",
-            figure,
-            left_by_a_panel(figure, method, most),
-            _LEAVES,
-            in_paper=False,
-        ),
-        Claim(
-            f"They cost at most 0.9 of what one faultless, complete provider does ({method})",
-            figure,
-            money_of_a_panel(figure, method, 0.9),
-            _COSTS,
-            in_paper=False,
-        ),
-        Claim(
-            f"By the mean of the seeds they never leave more than the best of them alone ({method})",
-            figure,
-            no_worse_than_the_best(figure, method),
-            f"{_LEAVES} {_BUT}" if (figure, method) == ("panel_stale", WEIGH) else _LEAVES,
-            in_paper=False,
-        ),
-    )
-)
-
-
-def judge_all(runs: Runs) -> tuple[Judged, ...]:
-    """Judge every claim by the runs; one whose figure was not run is neither right nor wrong."""
-    return tuple(_judged(claim, runs) for claim in CLAIMS)
-
-
-def _judged(claim: Claim, runs: Runs) -> Judged:
-    if not runs.is_complete(claim.figure):
-        return Judged(claim.claim, claim.figure, None, "not run", claim.why, claim.in_paper)
-    verdict = claim.judge(runs)
-    return Judged(claim.claim, claim.figure, verdict.agrees, verdict.measured, claim.why, claim.in_paper)
-
-
-NEVER_WORSE: tuple[Claim, ...] = tuple(
-    Claim(f"{claim}: {figure}", figure, judge, why, in_paper=False)
-    for figure in GROUPS["weighing"]
-    for claim, judge, why in (
-        (
-            "Weighing never leaves more error than there was",
-            never_above_dirty(figure),
-            "Nothing is written that is expected to be further from the truth than what stands there.",
-        ),
-        (
-            "Weighing never leaves more than 2 % more error than a free vote",
-            never_above(figure, NO_PURCHASE),
-            "A vote is one of the pieces of evidence that are weighed; it is followed where nothing speaks against it.",
-        ),
-        (
-            "At the same budget, weighing never leaves more than 2 % more error than refine",
-            never_above(figure, REFINE),
-            "It asks where a credit is expected to remove most error, and what it need not ask it repairs for free.",
-        ),
-    )
-)
-"""What must hold whatever the errors are."""
-
-TARGETS: tuple[Claim, ...] = tuple(
-    Claim(claim, figure, judge, why, in_paper=False)
-    for claim, figure, judge, why in (
-        (
-            "With a tenth of the full cost, weighing leaves at most 1 % of the error of right sides",
-            "right",
-            at_a_tenth("right", on_average=0.01),
-            "Most of it is repaired for free; what is tied is bought.",
-        ),
-        (
-            "It spends at most a third of what refine does, on average, for a smaller error",
-            "right",
-            a_third_of_the_money,
-            "What own evidence settles is not asked for.",
-        ),
-        (
-            "With no money, weighing leaves no more error of right sides than a vote",
-            "right",
-            no_worse_than_a_vote_with_no_money,
-            "See above: a vote is part of the evidence.",
-        ),
-        (
-            "With a tenth of the full cost, weighing leaves at most 35 % of the error of left sides, nowhere over 75 %",
-            "left",
-            at_a_tenth("left", side=LEFT, on_average=0.35, on_each=0.75),
-            "A misplaced row gets its left side back where its group can be told; where many would do, it is left.",
-        ),
-        (
-            "With a tenth of the full cost, weighing leaves at most 35 % of the error where both sides are wrong",
-            "left",
-            at_a_tenth("left", side=MIXED, on_average=0.35),
-            "Both explanations are weighed for each row, and nothing on sale tells them apart. What is less sure than "
-            "`careful` asks is left, where a client that is less careful would come nearer to the truth on average.",
-        ),
-        (
-            "With no money, weighing makes no table worse whose left sides are wrong",
-            "left",
-            with_no_money("left"),
-            "What is doubtful is left as it is.",
-        ),
-        (
-            "With a tenth of the full cost, weighing leaves at most 5 % of the error of overwritten groups that shows",
-            "overwritten",
-            at_a_tenth("overwritten", on_average=0.05, seen=True),
-            "One row of a group says which part of it was overwritten, and what groups that are sure have tells of "
-            "others. What is overwritten whole is not counted: no dependency sees it.",
-        ),
-    )
-)
-"""What is asked of weighing with little money, and with none."""
+from pacas.experiments.weighing_claims import NEVER_WORSE, TARGETS
 
 CLAIMS: tuple[Claim, ...] = (
     Claim(
@@ -434,3 +256,15 @@ CLAIMS: tuple[Claim, ...] = (
     *TARGETS,
     *SEVERAL,
 )
+
+
+def judge_all(runs: Runs) -> tuple[Judged, ...]:
+    """Judge every claim by the runs; one whose figure was not run is neither right nor wrong."""
+    return tuple(_judged(claim, runs) for claim in CLAIMS)
+
+
+def _judged(claim: Claim, runs: Runs) -> Judged:
+    if not runs.is_complete(claim.figure):
+        return Judged(claim.claim, claim.figure, None, "not run", claim.why, claim.in_paper)
+    verdict = claim.judge(runs)
+    return Judged(claim.claim, claim.figure, verdict.agrees, verdict.measured, claim.why, claim.in_paper)

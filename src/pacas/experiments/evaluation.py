@@ -10,7 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from pacas.experiments.claims import Judged, judge_all
+from pacas.experiments.claim import Judged
+from pacas.experiments.claims import judge_all
 from pacas.experiments.plots.draw import check_can_draw, draw
 from pacas.experiments.plots.means import Means, means
 from pacas.experiments.plots.report import write_report

@@ -14,7 +14,7 @@ from pathlib import Path
 from markupsafe import Markup
 
 from pacas.core.words import counted
-from pacas.experiments.claims import Judged
+from pacas.experiments.claim import Judged
 from pacas.experiments.plots.labels import (
     DATASET_LABELS,
     EXPLAINED,

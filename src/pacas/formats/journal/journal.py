@@ -53,13 +53,11 @@ from pacas.formats.journal.lines import (
     Joined,
     Ordered,
     Quoted,
-    Recorded,
     Rejected,
     Withdrawn,
-    follow_unanswered,
-    read_lines,
     settled_line,
 )
+from pacas.formats.journal.recorded import Recorded, follow_unanswered, read_lines
 from pacas.protocol.messages import Offer
 
 
