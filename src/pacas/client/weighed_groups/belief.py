@@ -14,6 +14,7 @@ import numpy as np
 
 from pacas.client.weighed_groups.agreement import agreement, agreement_of_outvoted
 from pacas.client.weighed_groups.block_lean import Camps
+from pacas.client.weighed_groups.few_rows import FewRows
 from pacas.client.weighed_groups.group_likelihood import NEVER, Cells, LogFactorials, Weights, weigh_groups
 from pacas.client.weighed_groups.group_prior import GroupPrior
 from pacas.client.weighed_groups.left_side import LeftSide
@@ -178,25 +179,33 @@ class Belief:
 
     # ---- the posterior ----------------------------------------------------------------------------------------
 
-    def weigh(self, stays: Floats, from_elsewhere: Floats | None) -> None:
+    def weigh(self, stays: FewRows, from_elsewhere: FewRows) -> None:
         """Weigh all groups. `stays` is, per row, how likely its left side is right.
 
         `from_elsewhere` is, per row, the log chance that it came to its group by an error of the left side.
         """
-        shown = self.column.codes[self.rows]
-        as_error = np.log(self.rates.wrong) + self.rates.log_confusion[shown]
-        if from_elsewhere is not None:
-            as_error = np.logaddexp(as_error, from_elsewhere[self.rows])
-        as_error[shown == self.column.null] = 0.0  # what is missing says nothing of what it should be
-        pair_error = np.bincount(self.pair, weights=as_error, minlength=len(self.pair_value))
-        self._pair_error = pair_error.astype(np.float64)
-        self._group_error: Floats = np.bincount(
-            self.pair_group, weights=self._pair_error, minlength=self.side.count
-        ).astype(np.float64)
-        self.pair_stays = np.bincount(self.pair, weights=stays[self.rows], minlength=len(self.pair_value))
-        size = np.bincount(self.pair_group, weights=self.pair_stays, minlength=self.side.count)
-        self.size = size.astype(np.float64)
+        as_error = np.log(self.rates.wrong) + self.rates.log_confusion
+        here = as_error[self.pair_value]
+        pair, came = self._in_pairs(from_elsewhere)
+        self._pair_error = self.pair_count * here + self._per_pair(pair, np.logaddexp(here[pair], came) - here[pair])
+        self._pair_error[self.pair_value == self.column.null] = 0.0  # what is missing says nothing of what it should be
+        self._group_error = self._per_group(self._pair_error)
+        pair, likely = self._in_pairs(stays)
+        self.pair_stays = self.pair_count - self._per_pair(pair, 1 - likely)
+        self.size = self._per_group(self.pair_stays)
         self.weigh_some(np.arange(self.side.count))
+
+    def _in_pairs(self, few: FewRows) -> tuple[Ints, Floats]:
+        """The (group, value) pairs of a few rows, those that are in a group; and their numbers."""
+        pair = self.pair_at(few.rows)
+        return pair[pair >= 0], few.values[pair >= 0]
+
+    def _per_pair(self, pair: Ints, weight: Floats) -> Floats:
+        return np.asarray(np.bincount(pair, weights=weight, minlength=len(self.pair_value)), dtype=np.float64)
+
+    def _per_group(self, weight: Floats) -> Floats:
+        found = np.bincount(self.pair_group, weights=weight, minlength=self.side.count)
+        return np.asarray(found, dtype=np.float64)
 
     def weigh_some(self, groups: Ints) -> None:
         """Weigh some groups, with the answers there are."""

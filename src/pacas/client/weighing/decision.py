@@ -212,25 +212,27 @@ def _right_cells(model: Model, belief: Belief, careful: float) -> Weighed:
     slot = np.full(len(belief.pair_value), -1)
     slot[risks.pairs] = np.arange(len(risks.pairs))
     at = np.flatnonzero(slot[belief.pair] >= 0)
-    rows, pair = belief.rows[at], belief.pair[at]
-    group, shown = belief.pair_group[pair], belief.pair_value[pair]
-    place = risks.place(belief.pair_group[risks.pairs])[slot[pair]]
+    rows, of = belief.rows[at], slot[belief.pair[at]]
+    group, shown = belief.pair_group[risks.pairs], belief.pair_value[risks.pairs]
+    place = risks.place(group)
     node = risks.node[place]
-    astray = 1 - model.misplaced.stays[belief.side][rows]
-    miss = np.maximum(1 - model.misplaced.fits[belief][rows], 1e-9)
-    here = np.clip(1 - astray / miss, 0, 1)  # what the left side explains is right as it is
-    one = belief.one_value[group]  # and so is a group that is what it is
-    keep = one * here * risks.keep[slot[pair]]
     apart = belief.column.distance(np.maximum(node, 0), shown)
-    risk = here * np.where(node >= 0, risks.risk[place], 0) + np.clip(astray, 0, 1) * apart
-    write = one * risk + (1 - one) * apart
-    gain = np.where((node >= 0) & (node != shown) & ~risks.overrules[place], keep - write, 0)
-    sure = one * risks.sure[place] * (1 - astray)
-    if model.misplaced.has_tried(belief.side):
-        firm = one * risks.sure[place] * (1 - astray * model.misplaced.most[rows]) >= 0.5
+    changes = (node >= 0) & (node != shown) & ~risks.overrules[place]
+    misplaced = model.misplaced
+    one = belief.one_value[group][of]  # a group that is what it is is right as it stands
+    likely = one * risks.sure[place][of]
+    astray = 1 - misplaced.stays[belief.side].of_all(model.rows)[rows]
+    miss = np.maximum(1 - misplaced.pair_fits[belief][risks.pairs], 1e-9)[of]
+    here = np.clip(1 - astray / miss, 0, 1)  # and so is what the left side explains
+    keep = one * here * risks.keep[of]
+    risk = here * np.where(node >= 0, risks.risk[place], 0)[of] + np.clip(astray, 0, 1) * apart[of]
+    gain = np.where(changes[of], keep - one * risk - (1 - one) * apart[of], 0)
+    if misplaced.has_tried(belief.side):
+        firm = likely * (1 - astray * misplaced.most.of_all(model.rows)[rows]) >= 0.5
     else:
         firm = (astray < MOST_ASTRAY) & (one >= 0.5)
-    return _decided(rows, node, sure, belief.asked[group], firm, keep, gain, one * miss, careful)
+    asked = belief.asked[group][of]
+    return _decided(rows, node[of], likely * (1 - astray), asked, firm, keep, gain, one * miss, careful)
 
 
 def _decided(

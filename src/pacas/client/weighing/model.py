@@ -11,6 +11,7 @@ import numpy as np
 from pacas.client.weighed_groups.belief import Belief
 from pacas.client.weighed_groups.block_lean import lean_likelihood, learnt_leans
 from pacas.client.weighed_groups.exceptions import told_exceptions
+from pacas.client.weighed_groups.few_rows import FewRows, row_by_row
 from pacas.client.weighed_groups.left_side import LeftSide
 from pacas.client.weighed_groups.source_trust import GroupAnswer, Said, Trusts
 from pacas.client.weighed_groups.weighed_column import WeighedColumn
@@ -19,7 +20,6 @@ from pacas.client.weighed_rows.row_options import OptionFinder
 from pacas.client.weighed_rows.side_by_side import side_by_side
 from pacas.client.weighed_rows.witnesses import Witnesses
 from pacas.core.dependency import FunctionalDependency
-from pacas.core.distance import Floats
 from pacas.core.histogram import Ints
 from pacas.engine.codes import CodedColumn
 from pacas.engine.contract import Hierarchies
@@ -47,19 +47,17 @@ class _Settled(NamedTuple):
 
     leans: list[float]
     learnt_leans: list[float]
-    given: dict[LeftSide, Floats]
-    came: dict[Belief, Floats | None]
+    given: dict[LeftSide, FewRows]
+    came: dict[Belief, FewRows]
     """What groups were weighed by."""
-    stays: dict[LeftSide, Floats]
-    elsewhere: dict[Belief, Floats | None]
+    stays: dict[LeftSide, FewRows]
+    elsewhere: dict[Belief, FewRows]
     """What they would be weighed by next."""
 
 
-def _moved(given: Floats | None, before: Floats | None, now: Floats | None) -> Floats | None:
-    """Log chances, moved as far as what they follow from has moved."""
-    if given is None or before is None or now is None:
-        return now
-    return np.asarray(np.minimum(given + now - before, 0.0))
+def _moved(given: FewRows, before: FewRows, now: FewRows, *, least: float, most: float) -> FewRows:
+    """What was given, moved as far as what it follows from has moved."""
+    return row_by_row(lambda given, before, now: np.clip(given + now - before, least, most), given, before, now)
 
 
 class Model:
@@ -186,8 +184,13 @@ class Model:
     def _weigh(self, *, trying: bool) -> None:
         stays, came = dict(self.misplaced.stays), dict(self.misplaced.from_elsewhere)
         if (at := self._settled) is not None:
-            stays = {side: np.clip(at.given[side] + now - at.stays[side], 0.001, 1) for side, now in stays.items()}
-            came = {belief: _moved(at.came[belief], at.elsewhere[belief], now) for belief, now in came.items()}
+            stays = {
+                side: _moved(at.given[side], at.stays[side], now, least=0.001, most=1.0) for side, now in stays.items()
+            }
+            came = {
+                belief: _moved(at.came[belief], at.elsewhere[belief], now, least=-np.inf, most=0.0)
+                for belief, now in came.items()
+            }
         self._given = stays, came
         side_by_side(lambda belief: belief.weigh(stays[belief.side], came[belief]), self.beliefs, self.rows)
         self.misplaced.weigh(trying=trying)
