@@ -56,6 +56,7 @@ def row_by_row(rule: Callable[..., Any], *parts: FewRows) -> FewRows:
     >>> row_by_row(np.minimum, one, other)[np.array([2, 3, 5])].tolist()
     [0.5, 1.0, 0.1]
     """
-    rows = np.unique(np.concatenate([part.rows for part in parts]))
+    rows = np.sort(np.concatenate([part.rows for part in parts]), kind="stable")  # runs that ascend are merged
+    rows = rows[np.flatnonzero(np.diff(rows, prepend=-1))]
     values = np.asarray(rule(*(part[rows] for part in parts)), dtype=np.float64)
     return FewRows(rows, values, float(rule(*(part.others for part in parts))))

@@ -28,6 +28,9 @@ MARGIN = 0.3
 PAID_MARGIN = 0.1
 """And by this one, if something was."""
 
+NOBODY = -1
+"""No row: one that is in conflict with nothing."""
+
 MOST_ASTRAY = 0.2
 """Where no errors could be tried out, it is not known how well strays are told from others: so likely a stray stays."""
 
@@ -213,26 +216,36 @@ def _right_cells(model: Model, belief: Belief, careful: float) -> Weighed:
     slot[risks.pairs] = np.arange(len(risks.pairs))
     at = np.flatnonzero(slot[belief.pair] >= 0)
     rows, of = belief.rows[at], slot[belief.pair[at]]
-    group, shown = belief.pair_group[risks.pairs], belief.pair_value[risks.pairs]
+    stays, pairs = model.misplaced.stays[belief.side], len(risks.pairs)
+    own = np.minimum(np.searchsorted(rows, stays.rows), len(rows) - 1)
+    own = own[rows[own] == stays.rows]  # those in conflict; all others of a pair are alike
+    each = np.append(np.full(pairs, NOBODY), rows[own])
+    cells = _cells_of_pairs(model, risks, np.append(np.arange(pairs), of[own]), each, careful)
+    of[own] = pairs + np.arange(len(own))
+    return replace(cells[of], rows=rows)
+
+
+def _cells_of_pairs(model: Model, risks: Risks, of: Ints, rows: Ints, careful: float) -> Weighed:
+    """Cells of some of the (group, value) pairs, of rows that are in conflict and of nobody's."""
+    belief, pair = risks.belief, risks.pairs[of]
+    astray = 1 - model.misplaced.stays[belief.side][rows]
+    group, shown = belief.pair_group[pair], belief.pair_value[pair]
     place = risks.place(group)
     node = risks.node[place]
-    apart = belief.column.distance(np.maximum(node, 0), shown)
-    changes = (node >= 0) & (node != shown) & ~risks.overrules[place]
-    misplaced = model.misplaced
-    one = belief.one_value[group][of]  # a group that is what it is is right as it stands
-    likely = one * risks.sure[place][of]
-    astray = 1 - misplaced.stays[belief.side].of_all(model.rows)[rows]
-    miss = np.maximum(1 - misplaced.pair_fits[belief][risks.pairs], 1e-9)[of]
-    here = np.clip(1 - astray / miss, 0, 1)  # and so is what the left side explains
+    miss = np.maximum(1 - model.misplaced.pair_fits[belief][pair], 1e-9)
+    here = np.clip(1 - astray / miss, 0, 1)  # what the left side explains is right as it is
+    one = belief.one_value[group]  # and so is a group that is what it is
     keep = one * here * risks.keep[of]
-    risk = here * np.where(node >= 0, risks.risk[place], 0)[of] + np.clip(astray, 0, 1) * apart[of]
-    gain = np.where(changes[of], keep - one * risk - (1 - one) * apart[of], 0)
-    if misplaced.has_tried(belief.side):
-        firm = likely * (1 - astray * misplaced.most.of_all(model.rows)[rows]) >= 0.5
+    apart = belief.column.distance(np.maximum(node, 0), shown)
+    risk = here * np.where(node >= 0, risks.risk[place], 0) + np.clip(astray, 0, 1) * apart
+    write = one * risk + (1 - one) * apart
+    gain = np.where((node >= 0) & (node != shown) & ~risks.overrules[place], keep - write, 0)
+    sure = one * risks.sure[place] * (1 - astray)
+    if model.misplaced.has_tried(belief.side):
+        firm = one * risks.sure[place] * (1 - astray * model.misplaced.most[rows]) >= 0.5
     else:
         firm = (astray < MOST_ASTRAY) & (one >= 0.5)
-    asked = belief.asked[group][of]
-    return _decided(rows, node[of], likely * (1 - astray), asked, firm, keep, gain, one * miss, careful)
+    return _decided(rows, node, sure, belief.asked[group], firm, keep, gain, one * miss, careful)
 
 
 def _decided(
