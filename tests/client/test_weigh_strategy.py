@@ -544,6 +544,29 @@ def test_what_was_bought_of_a_group_does_not_say_what_a_row_of_it_should_hold_it
     assert model.misplaced.stays[by_code][5] == pytest.approx(model.misplaced.stays[by_name][5], abs=0.01)
 
 
+def averages(*, wrong: bool) -> tuple[Table, Shop]:
+    """Twenty measures, each with an average of two states; or the smaller camp's rows are wrong."""
+    data = table(*((f"m{n}", [f"p-m{n}"] * (11 + n % 5) + [f"q-m{n}"] * (9 - n % 5)) for n in range(20)))
+    held = [f"p-{a}" if wrong else b for a, b in zip(data["A"], data["B"], strict=True)]
+    tree = Hierarchy.flat([f"{state}-m{n}" for state in "pq" for n in range(20)])
+    return data, Shop({"B": dict(zip(map(str, data["K"]), map(str, held), strict=True))}, trees={"B": tree})
+
+
+@pytest.mark.parametrize("questions", [0, 1, 2, 3, 5, 1000])
+def test_money_does_not_take_one_of_two_camps_for_wrong_where_both_are_right(questions: int) -> None:
+    data, shop = averages(wrong=False)
+    cleaned = clean(data, shop, budget=f"{questions * PRICE / 10**9:.9f}", hierarchies={})
+    assert column(cleaned) == data["B"] and len(shop.asked) <= 20
+    if questions == 1000:
+        assert [rates.holds for rates in judgement(cleaned).rates] == [False]
+
+
+def test_where_one_of_two_camps_is_wrong_in_each_group_that_is_still_bought() -> None:
+    data, shop = averages(wrong=True)
+    cleaned = clean(data, shop, budget=10, hierarchies={})
+    assert column(cleaned) == [f"p-{a}" for a in data["A"]] and len(shop.asked) <= 40
+
+
 def test_a_dependency_that_does_not_hold_is_told_and_changes_nothing() -> None:
     """Most groups are mixed, and of the same two values: each is what it is. Nothing is asked, or in doubt."""
     data = table(*((f"g{n}", ["x0"] * (17 + n % 5) + ["y1"] * (13 - n % 5)) for n in range(20)))

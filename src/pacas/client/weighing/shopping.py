@@ -216,7 +216,7 @@ class Shopping:
             for row in outcome.rows.tolist():
                 self._settled.add((name, self._place(row)))
                 self.reasons[name, row] = reason
-        if self._asked >= self._next_fit:
+        if self._asked >= self._next_fit or self.model.is_overtaken:
             self._next_fit = int(self._asked * 1.7) + 8
             self.model.fit_again()
             self._wishes = None
