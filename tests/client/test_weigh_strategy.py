@@ -187,6 +187,41 @@ def test_a_null_on_the_left_side_ties_nothing() -> None:
     assert clean(data, NOBODY, budget=0).violations_before == 0
 
 
+def breweries(lacking: Sequence[int]) -> dict[str, list[str | None]]:
+    """Twelve breweries of six beers, four cities of them; two names are misspelt, and some numbers are missing."""
+    of = [n // 6 for n in range(72)]
+    data: dict[str, list[str | None]] = {
+        "ID": [f"b{n}" for n in of],
+        "NAME": [f"brewery {'abcdefghijkl'[n] * 3}" for n in of],
+        "CITY": [f"city {n % 4}" for n in of],
+    }
+    data["NAME"][20] = "brewexy ddd"
+    for row in lacking:
+        data["ID"][row] = None
+    return data
+
+
+def test_a_left_value_that_is_missing_follows_from_what_the_row_shows() -> None:
+    fds, options = ["ID -> NAME", "ID -> CITY"], {"hierarchies": {}, "budget": 0}
+    cleaned = clean(breweries([3, 40]), NOBODY, fds, **options)
+    assert {name: column(cleaned, name) for name in ("ID", "NAME", "CITY")} == breweries([]) | {
+        "NAME": [f"brewery {'abcdefghijkl'[n // 6] * 3}" for n in range(72)]
+    }
+    (first, *_) = judgement(cleaned).explain(3, "ID")
+    assert first.says == "it is improbable, and should be 'b0'" and first.weight > 0.9
+    torn = breweries([3])
+    torn["CITY"][3] = "city 3"
+    doubtful = judgement(clean(torn, NOBODY, fds, **options)).doubtful
+    assert [(cell.row, cell.attribute, cell.guess) for cell in doubtful] == [(3, "ID", "b0")], "a name of two cities"
+    alone = breweries([3])
+    alone["NAME"][3] = None
+    assert column(clean(alone, NOBODY, fds, **options), "ID")[3] is None, "three breweries are in its city"
+    assert column(clean(breweries([3]), NOBODY, fds[1:], **options), "ID")[3] is None, "nothing confirms what one says"
+    tidy_table = breweries([3]) | {"NAME": breweries([])["NAME"]}
+    tidy_table["NAME"][20] = "brewery ddd"
+    assert column(clean(tidy_table, NOBODY, fds, **options), "ID")[3] is None, "no violation: nothing is touched"
+
+
 def test_a_dependency_whose_left_side_is_empty_everywhere_says_nothing() -> None:
     data = table(("a", ["x0"] * 5 + ["y0"]), *tidy("z0", "x1", "y1"))
     data["C"] = [None] * len(data["A"])
