@@ -716,3 +716,17 @@ def test_a_table_that_is_shuffled_and_renamed_is_cleaned_alike(seed: int) -> Non
     for name, names in new.items():
         assert [names[str(column(one, name)[row])] for row in order] == column(two, name)
     assert one.spent == two.spent and len(judgement(one).doubtful) == len(judgement(two).doubtful)
+
+
+def test_who_shuffles_rows_that_only_a_key_tells_apart_asks_about_the_same() -> None:
+    """Groups of two camps as large as each other: any of a camp's rows would do."""
+    data = table(*((f"g{n}", ["x0"] * 3 + ["y1"] * 3) for n in range(4)), *tidy("x1", "y0", "z0", "z1", "x2", "y2"))
+    truth = {"B": {str(key): "x0" if b in ("x0", "y1") else str(b) for key, b in zip(data["K"], data["B"], strict=True)}}
+    first = Shop(truth)
+    cleaned = clean(data, first, budget=100)
+    assert first.asked
+    for seed in range(4):
+        order, shop = random.Random(seed).sample(range(len(data["K"])), len(data["K"])), Shop(truth)
+        shuffled = clean({name: [cells[row] for row in order] for name, cells in data.items()}, shop, budget=100)
+        assert shop.asked == first.asked
+        assert column(shuffled) == [column(cleaned)[row] for row in order]
