@@ -70,6 +70,8 @@ def _missing(model: Model, side: LeftSide, name: str) -> RareCells:
 
 def _rows(model: Model, side: LeftSide, name: str) -> Ints:
     """The rows that lack the attribute alone, and of which no group says what it should be."""
+    if not model.columns[name].frequency[model.columns[name].null]:
+        return NO_ROWS
     lacks = model.columns[name].codes == model.columns[name].null
     for other in side.attributes:
         if other != name:
