@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from pacas.client.weighed_groups.agreement import agreement, agreement_of_outvoted
+from pacas.client.weighed_groups.answered_camps import AnsweredCamps
 from pacas.client.weighed_groups.block_lean import Camps
 from pacas.client.weighed_groups.few_rows import FewRows
 from pacas.client.weighed_groups.group_likelihood import NEVER, Cells, LogFactorials, Weights, weigh_groups
@@ -97,6 +98,14 @@ class Belief:
         self._factorials = LogFactorials(2 * int(side.size.max(initial=0)) + 2)
         self._slots(side.count)
         self.rates = Rates.at_first(self._outvoted_values())
+        ties = column.groups[self.pair_value]
+        self.answered_camps = AnsweredCamps(
+            self._pair_offsets,
+            self.pair_value,
+            np.where(ties, self.pair_count, 0.0),
+            self.answers,
+            lambda answer, code: bool(self._fits(answer, code)),
+        )
         self._settled: tuple[Rates, Rates] | None = None
         """The rates before anything was bought, and what would have been learnt then."""
 
@@ -408,7 +417,9 @@ class Belief:
         What one of several providers says at a finer level is in the place of what it said before.
         """
         before = self.answers.get(group, [])
+        self.answered_camps.count(group, -1)
         self.answers[group] = [*(one for one in before if not answer.is_by_the_same(one)), answer]
+        self.answered_camps.count(group, 1)
         self.asked[group] = True
         if self.column.known[answer.node] and not (self.candidate[group] == answer.node).any():
             free = np.flatnonzero(self.candidate[group] < 0)
@@ -458,8 +469,12 @@ class Belief:
             overwritten = float(np.clip((found.sum() + 0.2) / (len(found) + 20), 1e-4, 0.6))
             large = blocked[(self.side.size >= TOLD_APART) & (self.sure > 0.5)]
             looks_mixed = 0.0 if self.agreement > TELLS and self._outvoted_tell else float(large.sum())
-            unasked = (self.tells and self._outvoted_tell) or not (len(large) or self.exceptions > 0)
+            tells = self.tells and self._outvoted_tell
+            unasked = tells or not (len(large) or self.exceptions > 0)
             mixed = 0.0 if unasked else chance_of_mixtures(looks_mixed, len(large), self.exceptions)
+            camps = self.answered_camps
+            camps.are_usual = tells and chance_of_mixtures(float(large.sum()), len(large)) > 0.5
+            mixed = max(mixed, camps.mixed)
         unlike = (float(shown.sum()) + 1) / (float(self.pair_count[use].sum()) + 50)
         return Rates(
             float(np.clip(rate, 1e-4, 0.5)),

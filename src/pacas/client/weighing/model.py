@@ -113,6 +113,11 @@ class Model:
     def left_attributes(self) -> list[str]:
         return self.misplaced.finder.attributes
 
+    @property
+    def is_overtaken(self) -> bool:
+        """Have answers told since all was weighed whether a dependency holds?"""
+        return any(belief.answered_camps.is_overtaken(belief.rates.mixed) for belief in self.beliefs)
+
     def fit_again(self) -> None:
         """Weigh again, with what was bought since."""
         if self.beliefs:
@@ -259,5 +264,7 @@ class Model:
             return
         if not tree.precedes(shown, node):
             self.misplaced.told[row] = False
+        elif belief.answered_camps.are_open and shown in belief.answered_camps.of(group):
+            return  # it may be right beside others of its group
         elif should >= 0 and not tree.precedes(should, node):
             self.misplaced.told[row] = True
