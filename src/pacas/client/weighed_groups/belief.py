@@ -285,11 +285,27 @@ class Belief:
         found = self.answers.get(group, ())
         if not found or any(one.of_group or not self._fits(one, one.shown) for one in found):
             return False
-        pairs = slice(self._pair_offsets[group], self._pair_offsets[group + 1])
-        at = int(np.where(self.column.groups[self.pair_value[pairs]], self.pair_count[pairs], 0).argmax()) + pairs.start
+        at = self._most_shown(group)
         if self.pair_count[at] < MANY * self.side.size[group]:
             return False
         return not any(self._fits(one, int(self.pair_value[at])) for one in found)
+
+    def camp_to_ask(self, group: int) -> int:
+        """The value that a row should show that is asked next: what is likeliest, if nothing else is in question.
+
+        Where most rows agree on another one, or both camps may be right, that is to be told of a row that shows it.
+        """
+        if (camp := self.answered_camps.next_to_ask(group)) is not None:
+            return camp
+        if self.is_but_confirmed(group):
+            return int(self.pair_value[self._most_shown(group)])
+        return int(self.likeliest[group])
+
+    def _most_shown(self, group: int) -> int:
+        """The pair of a group's most frequent value that may be its truth."""
+        pairs = slice(self._pair_offsets[group], self._pair_offsets[group + 1])
+        may_be = self.column.groups[self.pair_value[pairs]]
+        return int(np.where(may_be, self.pair_count[pairs], 0).argmax()) + int(pairs.start)
 
     def has_been_told(self, group: int) -> bool:
         """Has one of several providers said something that does not fit all candidates of a group?

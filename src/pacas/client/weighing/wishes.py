@@ -233,17 +233,16 @@ class Wishes:
     def _whom_to_ask(self, belief: Belief, group: int) -> Ints:
         """The rows that are likeliest to belong to the group, those that show its likeliest value first; the last.
 
-        Where the dependency may not hold, those of a camp that may be right beside it.
+        Those of another camp, where it is that one's turn.
         """
         rows = belief.side.members.one(group)
         if self._model.is_by_group(belief):
             return rows[-1:]
         rows = rows[[(belief.fd.rhs, row) not in self._settled for row in rows.tolist()]][-LOOKED_AT:]
         stays = self._model.misplaced.stays[belief.side][rows]
-        shown = belief.column.codes[rows]
-        fit = stays + 0.5 * (shown == belief.likeliest[group])
-        if (camp := belief.answered_camps.next_to_ask(group)) is not None:
-            fit += 2 * (shown == camp)
+        camp = belief.camp_to_ask(group)
+        weight = 0.5 if camp == belief.likeliest[group] else 2.0
+        fit = stays + weight * (belief.column.codes[rows] == camp)
         return rows[::-1][np.argsort(-fit[::-1], kind="stable")[:MOST_ROWS]]
 
     # ---- prices -----------------------------------------------------------------------------------------------
