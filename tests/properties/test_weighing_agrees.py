@@ -85,7 +85,7 @@ def test_a_group_is_judged_by_what_others_are_sure_to_have(case: Case, data: st.
         label, groups = belief.column.tree.label, case.groups[number]
         order = {label(code): code for code in range(len(belief.column))}
         posteriors = case.posteriors(number)
-        belief.learn(blocks=True)
+        belief.expect_what_is_believed()
         for group, posterior in posteriors.items():
             sure = [v for v in posterior.candidates if posterior.weight[v] > Fraction(0.9)]
             assume(all(abs(posterior.weight[v] - Fraction(0.9)) > NEAR for v in posterior.candidates))

@@ -7,7 +7,6 @@ that is weighed for all such groups together.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -19,7 +18,7 @@ from pacas.client.weighed_groups.few_rows import FewRows
 from pacas.client.weighed_groups.group_likelihood import NEVER, Cells, LogFactorials, Weights, weigh_groups
 from pacas.client.weighed_groups.group_prior import GroupPrior
 from pacas.client.weighed_groups.left_side import LeftSide
-from pacas.client.weighed_groups.rates import Rates, chance_of_mixtures
+from pacas.client.weighed_groups.rates import Rates
 from pacas.client.weighed_groups.source_trust import GroupAnswer, SourceTrust
 from pacas.client.weighed_groups.weighed_column import WeighedColumn
 from pacas.core.dependency import FunctionalDependency
@@ -36,9 +35,6 @@ SEED = 11
 
 SURE = 0.9
 """A group whose likeliest value is as likely as this is taken to have it when others are judged by it."""
-
-TOLD_APART = 5
-"""In groups of so many rows a mixture is told from single errors."""
 
 TELLS = 0.25
 """A left side that makes rows agree by more than this, and outvoted ones, too, tells their value, however mixed its
@@ -106,8 +102,6 @@ class Belief:
             self.answers,
             lambda answer, code: bool(self._fits(answer, code)),
         )
-        self._settled: tuple[Rates, Rates] | None = None
-        """The rates before anything was bought, and what would have been learnt then."""
 
     # ---- candidates -------------------------------------------------------------------------------------------
 
@@ -132,7 +126,7 @@ class Belief:
         return self.agreement > TELLS and self.by_chance < CONSTANT
 
     @cached_property
-    def _outvoted_tell(self) -> bool:
+    def outvoted_tell(self) -> bool:
         """And does it tell what outvoted cells hold? Else these are what is outvoted anywhere."""
         lost = np.flatnonzero(self.is_outvoted(self.pair_group, self.pair_value) & self.column.known[self.pair_value])
         group = self.pair_group[lost]
@@ -452,59 +446,15 @@ class Belief:
 
     # ---- learning ---------------------------------------------------------------------------------------------
 
-    def learn(self, *, blocks: bool) -> None:
-        """The prior, and rates, from what is believed now; how often there are blocks only if so asked."""
+    def expect_what_is_believed(self) -> None:
+        """The prior, from what is believed of other groups now."""
         sure, known = self.sure > SURE, self.column.known[np.maximum(self.likeliest, 0)]
-        learnt = self._learnt(blocks=blocks)
-        if self._settled is not None:
-            rates, before = self._settled
-            learnt = replace(rates.moved(before, learnt), lean=self.rates.lean)
         if self.prior.take(np.where(sure, np.where(known, self.likeliest, -1), self._most_frequent)):
             self._expect(np.arange(self.side.count))
-        self.rates = learnt
 
-    def settle(self) -> None:
-        """From now on rates move as far as what is learnt does: rounds end before nothing moves any more."""
-        self._settled = self.rates, self._learnt(blocks=True)
-
-    def _learnt(self, *, blocks: bool) -> Rates:
-        several = self.side.size >= 2
-        use = (several & (self.sure > 0.5))[self.pair_group] & (self.pair_value != self.column.null)
-        if not use.any():
-            return self.rates
-        wrong = self.pair_value != self.likeliest[self.pair_group]
-        alone = 1 - self.pair_block()
-        errors = float((self.pair_stays * wrong * alone)[use].sum())
-        rate = (errors + 1) / (float(self.pair_stays[use].sum()) + 50)
-        shown = (self.pair_count * wrong * alone)[use]  # whoever made them
-        own = (self.pair_stays * wrong * alone)[use]
-        overwritten, mixed = self.rates.overwritten, self.rates.mixed
-        if blocks:
-            blocked = self.block.sum(axis=1)
-            found = blocked[several & (self.sure > 0.5)]
-            overwritten = float(np.clip((found.sum() + 0.2) / (len(found) + 20), 1e-4, 0.6))
-            large = blocked[(self.side.size >= TOLD_APART) & (self.sure > 0.5)]
-            looks_mixed = 0.0 if self.agreement > TELLS and self._outvoted_tell else float(large.sum())
-            tells = self.tells and self._outvoted_tell
-            unasked = tells or not (len(large) or self.exceptions > 0)
-            mixed = 0.0 if unasked else chance_of_mixtures(looks_mixed, len(large), self.exceptions)
-            camps = self.answered_camps
-            camps.are_usual = tells and chance_of_mixtures(float(large.sum()), len(large)) > 0.5
-            mixed = max(mixed, camps.mixed)
-        unlike = (float(shown.sum()) + 1) / (float(self.pair_count[use].sum()) + 50)
-        return Rates(
-            float(np.clip(rate, 1e-4, 0.5)),
-            float(np.clip(unlike, 1e-4, 0.5)),
-            overwritten,
-            self._confusion(use, shown),
-            self._confusion(use, own),
-            self.rates.lean,
-            mixed,
-        )
-
-    def _confusion(self, use: Mask, weight: Floats) -> Floats:
+    def confusion(self, pairs: Mask, weight: Floats) -> Floats:
         """How often some pairs' cells show each value."""
-        seen = np.bincount(self.pair_value[use], weights=weight, minlength=len(self.column))
+        seen = np.bincount(self.pair_value[pairs], weights=weight, minlength=len(self.column))
         return np.asarray((seen + 1) / (seen.sum() + len(self.column)))
 
     def _outvoted_values(self) -> Floats:
@@ -512,7 +462,7 @@ class Belief:
         size = self.side.size[self.pair_group]
         clear = self.is_outvoted(self.pair_group, self.pair_value) & (self.pair_count * CLEAR <= size)
         clear &= self.pair_value != self.column.null
-        return self._confusion(clear, self.pair_count[clear])
+        return self.confusion(clear, self.pair_count[clear])
 
     def camps(self) -> Camps:
         """The groups in which a block is likelier than not, and what is believed of its camp and of the right one."""

@@ -12,6 +12,7 @@ from pacas.client.weighed_groups.belief import Belief
 from pacas.client.weighed_groups.block_lean import lean_likelihood, learnt_leans
 from pacas.client.weighed_groups.exceptions import told_exceptions
 from pacas.client.weighed_groups.few_rows import FewRows, row_by_row
+from pacas.client.weighed_groups.learning import Learning
 from pacas.client.weighed_groups.left_side import LeftSide
 from pacas.client.weighed_groups.source_trust import GroupAnswer, Said, Trusts
 from pacas.client.weighed_groups.weighed_column import WeighedColumn
@@ -87,6 +88,7 @@ class Model:
         grouped = [(fd, side) for fd, side in by_side if side.count]
         self.beliefs = side_by_side(lambda of: Belief(*of, self.columns[of[0].rhs]), grouped, self.rows)
         """Of the dependencies that have a group: where left sides are all nulls, there is nothing to believe."""
+        self._learning = [Learning(belief) for belief in self.beliefs]
         for belief in self.beliefs:
             if not belief.tells:
                 outside = (c.codes for name, c in columns.items() if name not in belief.fd.attributes)
@@ -153,8 +155,8 @@ class Model:
         self._weigh(trying=at_first)
 
     def _learn(self, *, blocks: bool) -> None:
-        for belief in self.beliefs:
-            belief.learn(blocks=blocks)
+        for learning in self._learning:
+            learning.learn(blocks=blocks)
         if blocks:
             at = self._settled
             for number, (belief, lean) in enumerate(zip(self.beliefs, self._learnt_leans(), strict=True)):
@@ -177,8 +179,8 @@ class Model:
         self._settled = _Settled(
             leans, self._learnt_leans(), *self._given, dict(misplaced.stays), dict(misplaced.from_elsewhere)
         )
-        for belief in self.beliefs:
-            belief.settle()
+        for learning in self._learning:
+            learning.settle()
         misplaced.settle()
 
     def _rates(self) -> list[float]:
