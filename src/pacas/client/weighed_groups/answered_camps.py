@@ -7,12 +7,10 @@ the dependency holds. So rows of both are asked, the smaller one first: where it
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-
 import numpy as np
 
+from pacas.client.weighed_groups.group_answers import GroupAnswers
 from pacas.client.weighed_groups.rates import mixed_by_answers
-from pacas.client.weighed_groups.source_trust import GroupAnswer
 from pacas.core.distance import Floats
 from pacas.core.histogram import Ints
 
@@ -34,15 +32,14 @@ class AnsweredCamps:
         offsets: Ints,
         value: Ints,
         count: Floats,
-        answers: Mapping[int, Sequence[GroupAnswer]],
-        fits: Callable[[GroupAnswer, int], bool],
+        answers: GroupAnswers,
     ) -> None:
         """The pairs of group g are those from `offsets[g]` on: a value, and how many of its cells show it.
 
-        `answers` are those there are by now, and `fits` says whether a value is among what one means.
+        `answers` are those there are by now.
         """
         self._offsets, self._value, self._count = offsets, value, count
-        self._answers, self._fits = answers, fits
+        self._answers = answers
         self._both, self._one = 0, 0
         """In how many groups two camps are right in rows that were asked, and in how many others one is wrong."""
         self.are_usual = False
@@ -76,9 +73,9 @@ class AnsweredCamps:
         for answer in self._answers.get(group, ()):
             if answer.of_group or answer.shown not in camps:
                 continue
-            if not self._fits(answer, answer.shown):
+            if not self._answers.fits(answer, answer.shown):
                 wrong.add(answer.shown)
-            elif not any(self._fits(answer, camp) for camp in camps if camp != answer.shown):
+            elif not any(self._answers.fits(answer, camp) for camp in camps if camp != answer.shown):
                 right.add(answer.shown)
         return right, wrong
 

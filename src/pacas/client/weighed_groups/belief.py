@@ -15,11 +15,12 @@ from pacas.client.weighed_groups.agreement import agreement, agreement_of_outvot
 from pacas.client.weighed_groups.answered_camps import AnsweredCamps
 from pacas.client.weighed_groups.block_lean import Camps
 from pacas.client.weighed_groups.few_rows import FewRows
+from pacas.client.weighed_groups.group_answers import GroupAnswers
 from pacas.client.weighed_groups.group_likelihood import NEVER, Cells, LogFactorials, Weights, weigh_groups
 from pacas.client.weighed_groups.group_prior import GroupPrior
 from pacas.client.weighed_groups.left_side import LeftSide
 from pacas.client.weighed_groups.rates import Rates
-from pacas.client.weighed_groups.source_trust import GroupAnswer, SourceTrust
+from pacas.client.weighed_groups.source_trust import GroupAnswer
 from pacas.client.weighed_groups.weighed_column import WeighedColumn
 from pacas.core.dependency import FunctionalDependency
 from pacas.core.distance import Floats
@@ -55,10 +56,6 @@ MANY = 2 / 3
 UNCOVERED, SOME = 0.001, 10
 """How often it lacks one, before anything is seen, and as if so many groups had said it."""
 
-LEAST_OF_ROW, LEAST_OF_GROUP = 1e-4, 1e-60
-"""What is left of a value that an answer rules out: if it is about a row of the group, and if about the group itself,
-whoever of it is asked. Then all its cells may be wrong, however many agree."""
-
 WIDTHS = (1, 2, 4, MOST)
 """Groups are weighed together with those that have about as many candidates."""
 
@@ -68,9 +65,7 @@ class Belief:
 
     def __init__(self, fd: FunctionalDependency, side: LeftSide, column: WeighedColumn) -> None:
         self.fd, self.side, self.column = fd, side, column
-        self.answers: dict[int, list[GroupAnswer]] = {}
-        self.trust = SourceTrust()
-        """How often each of several providers is right."""
+        self.answers = GroupAnswers(column)
         self.asked: Mask = np.zeros(side.count, dtype=np.bool_)
         """Per group: is there an answer?"""
         self.rows = np.flatnonzero(side.group >= 0)
@@ -100,7 +95,6 @@ class Belief:
             self.pair_value,
             np.where(ties, self.pair_count, 0.0),
             self.answers,
-            lambda answer, code: bool(self._fits(answer, code)),
         )
 
     # ---- candidates -------------------------------------------------------------------------------------------
@@ -238,38 +232,10 @@ class Belief:
         log_prior = np.where(cells.present, np.log(np.maximum(prior, 1e-30)), NEVER)
         log_other = np.log(np.maximum(1 - self._prior[groups].sum(axis=1), 1e-6))
         for i in [i for i, g in enumerate(groups.tolist()) if g in self.answers] if self.answers else ():
-            self._add_answers(int(groups[i]), cells.value[i], log_prior[i : i + 1], log_other[i : i + 1])
+            of_each, of_others = self.answers.log_chances(int(groups[i]), cells.value[i])
+            log_prior[i] += of_each
+            log_other[i] += of_others
         return weigh_groups(cells, log_prior, log_other, self.rates, self._factorials)
-
-    def _add_answers(self, group: int, candidates: Ints, log_prior: Floats, log_other: Floats) -> None:
-        """Multiply in what answers say: of the row that was asked about, and so of its group."""
-        share = self.column.share
-        here, code = candidates >= 0, np.maximum(candidates, 0)
-        for answer in self.answers[group]:
-            fits = self._fits(answer, code) & here
-            own = float(self._fits(answer, answer.shown))
-            of_row = answer.stray * own + (1 - answer.stray) * fits
-            of_each = np.where(candidates == answer.shown, fits, of_row)
-            left = max(float(self._below(answer) - share[code[fits]].sum()), 1e-9)
-            left /= max(1 - float(share[code[here]].sum()), 1e-6)
-            of_others = answer.stray * own + (1 - answer.stray) * min(left, 1.0)
-            if answer.said is not None:
-                of_each, of_others = self.trust.doubted(answer, of_each), float(self.trust.doubted(answer, of_others))
-            least = LEAST_OF_GROUP if answer.of_group else LEAST_OF_ROW
-            log_prior[0] += np.where(here, np.log(np.maximum(of_each, least)), 0)
-            log_other += np.log(max(of_others, min(least, 1e-6)))
-
-    def _fits(self, answer: GroupAnswer, codes: Ints | int) -> Mask:
-        """Whether codes are among what an answer means."""
-        if answer.said is not None and answer.said.inside is not None:
-            return np.asarray(answer.said.inside[codes])
-        return self.column.tree.precedes(np.asarray(codes, dtype=np.int32), answer.node)
-
-    def _below(self, answer: GroupAnswer) -> float:
-        """The share of what an answer means."""
-        if answer.said is not None and answer.said.inside is not None:
-            return float(self.column.share[answer.said.inside].sum())
-        return float(self.column.below[answer.node])
 
     def is_but_confirmed(self, group: int) -> bool:
         """Do most rows of a group agree, and was nothing told but that others of it show what they should?
@@ -277,12 +243,12 @@ class Belief:
         These may be from elsewhere, however many are asked: what the group should hold, they do not say.
         """
         found = self.answers.get(group, ())
-        if not found or any(one.of_group or not self._fits(one, one.shown) for one in found):
+        if not found or any(one.of_group or not self.answers.fits(one, one.shown) for one in found):
             return False
         at = self._most_shown(group)
         if self.pair_count[at] < MANY * self.side.size[group]:
             return False
-        return not any(self._fits(one, int(self.pair_value[at])) for one in found)
+        return not any(self.answers.fits(one, int(self.pair_value[at])) for one in found)
 
     def camp_to_ask(self, group: int) -> int:
         """The value that a row should show that is asked next: what is likeliest, if nothing else is in question.
@@ -310,10 +276,10 @@ class Belief:
         if not said:
             return False
         best = int(self.likeliest[group])
-        if not any(self._fits(answer, best) for answer in said) and not self._is_majority(group, best):
+        if not any(self.answers.fits(answer, best) for answer in said) and not self._is_majority(group, best):
             return False
         candidates = self.candidate[group][self.candidate[group] >= 0]
-        return any(not self._fits(answer, candidates).all() for answer in said)
+        return any(not self.answers.fits(answer, candidates).all() for answer in said)
 
     def _is_majority(self, group: int, value: int) -> bool:
         """Whether a value stands in a group oftener than each other does."""
@@ -323,13 +289,11 @@ class Belief:
 
     def expected_right(self, group: int, answer: GroupAnswer) -> float:
         """How likely an answer about a group is right, as is believed now: its truth, or the row's own, fits it."""
-        here = self.candidate[group] >= 0
-        code = np.maximum(self.candidate[group], 0)
-        fits = self._fits(answer, code) & here
-        left = self._below(answer) - float(self.column.share[code[fits]].sum())
-        left /= max(1 - float(self.column.share[code[here]].sum()), 1e-6)
-        inside = float(self.weight[group][fits].sum()) + float(self.other[group]) * float(np.clip(left, 0, 1))
-        own = float(self._fits(answer, answer.shown))
+        candidates = self.candidate[group]
+        fits = self.answers.fits(answer, np.maximum(candidates, 0)) & (candidates >= 0)
+        others = float(self.other[group]) * self.answers.of_others(answer, candidates)
+        inside = float(self.weight[group][fits].sum()) + others
+        own = float(self.answers.fits(answer, answer.shown))
         return min(inside + (1 - inside) * answer.stray * own, 1.0)
 
     def will_be_right(self, group: int, source: str) -> float:
@@ -338,7 +302,7 @@ class Belief:
         Who has said of it what is not believed would say more of the same at a finer level.
         """
         said = [answer for answer in self.answers.get(group, ()) if answer.said and answer.said.source == source]
-        return min([self.trust[source], *(self.expected_right(group, answer) for answer in said)])
+        return min([self.answers.trust[source], *(self.expected_right(group, answer) for answer in said)])
 
     def _take(self, groups: Ints, weights: Weights, width: int) -> None:
         self.weight[groups, :width] = weights.value
@@ -422,13 +386,9 @@ class Belief:
     # ---- answers ----------------------------------------------------------------------------------------------
 
     def tell(self, group: int, answer: GroupAnswer) -> None:
-        """Take an answer in, and weigh its group again. A ground value that it lacks is a candidate from now on.
-
-        What one of several providers says at a finer level is in the place of what it said before.
-        """
-        before = self.answers.get(group, [])
+        """Take an answer in, and weigh its group again. A ground value that it lacks is a candidate from now on."""
         self.answered_camps.count(group, -1)
-        self.answers[group] = [*(one for one in before if not answer.is_by_the_same(one)), answer]
+        self.answers.add(group, answer)
         self.answered_camps.count(group, 1)
         self.asked[group] = True
         if self.column.known[answer.node] and not (self.candidate[group] == answer.node).any():
@@ -438,11 +398,6 @@ class Belief:
             self._width[group] = max(int(self._width[group]), at + 1)
             self._expect(np.array([group]))
         self.weigh_some(np.array([group]))
-
-    def told(self, group: int) -> int:
-        """What the answer says that is least in doubt, the finest of several; without one, the root."""
-        tree, answers = self.column.tree, self.answers.get(group)
-        return min(answers, key=lambda a: (a.stray, int(tree.level[a.node]))).node if answers else int(tree.root)
 
     # ---- learning ---------------------------------------------------------------------------------------------
 

@@ -104,7 +104,7 @@ class Model:
         self.trust = Trusts()
         """How often each of several providers is right."""
         for belief in self.beliefs:
-            belief.trust = self.trust.of(belief.fd.rhs)
+            belief.answers.trust = self.trust.of(belief.fd.rhs)
         self.answered: dict[tuple[int, str], int] = {}
         """Per (row, attribute) that an answer is about, and not its group: the finest that was bought."""
         self._settled: _Settled | None = None

@@ -139,7 +139,7 @@ class Risks:
     def _offer_answers(self, place: int, group: int) -> None:
         """A general value, at or below one that was bought, may be better than any candidate."""
         belief, column = self.belief, self.belief.column
-        answer = belief.told(group)
+        answer = belief.answers.told(group)
         codes = belief.candidate[group][belief.candidate[group] >= 0]
         weight = belief.chance(np.full(len(codes), group), codes)
         found = least_risk(column, codes, weight, float(belief.other[group]), answer, int(self.node[place]))
