@@ -89,6 +89,11 @@ class Misplaced:
         pair = belief.pair_at(rows)
         return np.where(pair >= 0, self.pair_fits[belief][pair], 1.0)
 
+    def _unlike(self, belief: Belief, rows: Ints) -> Floats:
+        """How likely some rows' values are not their groups'. What is missing does not say where its row belongs."""
+        missing = belief.column.codes[rows] == belief.column.null
+        return np.where(missing, 0.0, 1 - self.fits(belief, rows))
+
     def has_tried(self, side: LeftSide) -> bool:
         """Could errors of a left side be tried out, so that its scores are calibrated?"""
         return self._tried.get(side) is not None
@@ -160,11 +165,11 @@ class Misplaced:
             right = _as_right(before[rows]) * (1 - self.fits(belief, rows)) / _alike(belief, rows)
             shown.append((belief.column.codes[rows], right / max(float(right.sum()), 1e-12)))
         rows = self.suspects[these]
-        fits = [self.fits(belief, rows) for belief in beliefs]
-        misses = 1 - np.min(fits, axis=0)
+        unlike = [self._unlike(belief, rows) for belief in beliefs]
+        misses = np.max(unlike, axis=0)
         alike = np.ones(len(rows))  # rows that look alike where they are unlike their groups are one witness
-        for belief, fit in zip(beliefs, fits, strict=True):
-            alike = np.maximum(alike, np.where(fit < FITS, _alike(belief, rows), 1.0))
+        for belief, miss in zip(beliefs, unlike, strict=True):
+            alike = np.maximum(alike, np.where(1 - miss < FITS, _alike(belief, rows), 1.0))
         told = np.array([row in self.told for row in rows.tolist()], dtype=np.bool_)
         met = side.size[side.group[rows]] > 1  # errors that are tried out meet others, as these rows do
         weight = np.where((misses > 0.4) & ~told & met, misses, 0) / alike
@@ -184,7 +189,7 @@ class Misplaced:
         finder, suspects = self.finder, self.suspects
         unlike = np.where(odds > HOPELESS, 1 / (1 + np.exp(-odds)), 0)
         self.if_unlike = FewRows(suspects, unlike, 0.0)
-        miss = np.max([1 - self.fits(belief, suspects) for belief in finder.beliefs], axis=0)
+        miss = np.max([self._unlike(belief, suspects) for belief in finder.beliefs], axis=0)
         wrong = unlike * miss
         for belief in finder.beliefs:  # a block of a group explains its rows better than so many strays
             pair = belief.pair_at(suspects)
