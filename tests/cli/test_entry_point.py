@@ -88,6 +88,12 @@ def test_the_version_is_the_installed_one(pacas: Any) -> None:
     assert re.fullmatch(rf"{line}( \(commit [0-9a-f]{{12}}\))?", pacas("--version").lines[0])
 
 
+def test_python_runs_the_commands_as_a_module_too(folder: Path) -> None:
+    arguments = [sys.executable, "-m", "pacas", "check", "client.csv", "--fd", "GEN -> MEED"]
+    wrong = subprocess.run(arguments, capture_output=True, timeout=60, check=False)
+    assert (wrong.returncode, wrong.stderr) == (2, b"pacas: no column 'MEED' in client.csv; did you mean 'MED'?\n")
+
+
 def test_the_entry_point_says_what_is_wrong_and_shows_no_progress_without_a_terminal(folder: Path) -> None:
     arguments = [str(PACAS), "check", "client.csv", "--fd", "GEN -> MEED"]
     wrong = subprocess.run(arguments, capture_output=True, timeout=60, check=False)

@@ -187,6 +187,59 @@ def test_a_null_on_the_left_side_ties_nothing() -> None:
     assert clean(data, NOBODY, budget=0).violations_before == 0
 
 
+def breweries(lacking: Sequence[int]) -> dict[str, list[str | None]]:
+    """Twelve breweries of six beers, four cities of them; two names are misspelt, and some numbers are missing."""
+    of = [n // 6 for n in range(72)]
+    data: dict[str, list[str | None]] = {
+        "ID": [f"b{n}" for n in of],
+        "NAME": [f"brewery {'abcdefghijkl'[n] * 3}" for n in of],
+        "CITY": [f"city {n % 4}" for n in of],
+    }
+    data["NAME"][20] = "brewexy ddd"
+    for row in lacking:
+        data["ID"][row] = None
+    return data
+
+
+def test_a_left_value_that_is_missing_follows_from_what_the_row_shows() -> None:
+    fds, options = ["ID -> NAME", "ID -> CITY"], {"hierarchies": {}, "budget": 0}
+    cleaned = clean(breweries([3, 40]), NOBODY, fds, **options)
+    assert {name: column(cleaned, name) for name in ("ID", "NAME", "CITY")} == breweries([]) | {
+        "NAME": [f"brewery {'abcdefghijkl'[n // 6] * 3}" for n in range(72)]
+    }
+    (first, *_) = judgement(cleaned).explain(3, "ID")
+    assert first.says == "it is improbable, and should be 'b0'" and first.weight > 0.9
+    torn = breweries([3])
+    torn["CITY"][3] = "city 3"
+    doubtful = judgement(clean(torn, NOBODY, fds, **options)).doubtful
+    assert [(cell.row, cell.attribute, cell.guess) for cell in doubtful] == [(3, "ID", "b0")], "a name of two cities"
+    alone = breweries([3])
+    alone["NAME"][3] = None
+    assert column(clean(alone, NOBODY, fds, **options), "ID")[3] is None, "three breweries are in its city"
+    assert column(clean(breweries([3]), NOBODY, fds[1:], **options), "ID")[3] is None, "nothing confirms what one says"
+    tidy_table = breweries([3]) | {"NAME": breweries([])["NAME"]}
+    tidy_table["NAME"][20] = "brewery ddd"
+    assert column(clean(tidy_table, NOBODY, fds, **options), "ID")[3] is None, "no violation: nothing is touched"
+
+
+def test_a_right_side_that_is_missing_does_not_say_that_its_left_side_is_wrong() -> None:
+    """A hundred breweries in sixty cities, a third of them with one beer; one row in ten lacks a cell."""
+    rng = random.Random(1)
+    cities = [f"city {rng.randrange(60)}" for _ in range(100)]
+    of = [n for n in range(100) for _ in range(1 if n % 3 == 0 else 2 + n % 5)]
+    data: dict[str, list[str | None]] = {
+        "ID": [f"b{n}" for n in of],
+        "NAME": [f"brewery {n}" for n in of],
+        "CITY": [cities[n] for n in of],
+        "STATE": [f"state {cities[n][-1]}" for n in of],
+    }
+    for row in range(len(of)):
+        if rng.random() < 0.1:
+            data[rng.choice(["NAME", "CITY", "STATE"])][row] = None
+    cleaned = clean(data, NOBODY, ["ID -> NAME", "ID -> CITY", "ID -> STATE"], hierarchies={}, budget=0)
+    assert column(cleaned, "ID") == data["ID"] and column(cleaned, "NAME") != data["NAME"]
+
+
 def test_a_dependency_whose_left_side_is_empty_everywhere_says_nothing() -> None:
     data = table(("a", ["x0"] * 5 + ["y0"]), *tidy("z0", "x1", "y1"))
     data["C"] = [None] * len(data["A"])
@@ -544,6 +597,29 @@ def test_what_was_bought_of_a_group_does_not_say_what_a_row_of_it_should_hold_it
     assert model.misplaced.stays[by_code][5] == pytest.approx(model.misplaced.stays[by_name][5], abs=0.01)
 
 
+def averages(*, wrong: bool) -> tuple[Table, Shop]:
+    """Twenty measures, each with an average of two states; or the smaller camp's rows are wrong."""
+    data = table(*((f"m{n}", [f"p-m{n}"] * (11 + n % 5) + [f"q-m{n}"] * (9 - n % 5)) for n in range(20)))
+    held = [f"p-{a}" if wrong else b for a, b in zip(data["A"], data["B"], strict=True)]
+    tree = Hierarchy.flat([f"{state}-m{n}" for state in "pq" for n in range(20)])
+    return data, Shop({"B": dict(zip(map(str, data["K"]), map(str, held), strict=True))}, trees={"B": tree})
+
+
+@pytest.mark.parametrize("questions", [0, 1, 2, 3, 5, 1000])
+def test_money_does_not_take_one_of_two_camps_for_wrong_where_both_are_right(questions: int) -> None:
+    data, shop = averages(wrong=False)
+    cleaned = clean(data, shop, budget=f"{questions * PRICE / 10**9:.9f}", hierarchies={})
+    assert column(cleaned) == data["B"] and len(shop.asked) <= 20
+    if questions == 1000:
+        assert [rates.holds for rates in judgement(cleaned).rates] == [False]
+
+
+def test_where_one_of_two_camps_is_wrong_in_each_group_that_is_still_bought() -> None:
+    data, shop = averages(wrong=True)
+    cleaned = clean(data, shop, budget=10, hierarchies={})
+    assert column(cleaned) == [f"p-{a}" for a in data["A"]] and len(shop.asked) <= 40
+
+
 def test_a_dependency_that_does_not_hold_is_told_and_changes_nothing() -> None:
     """Most groups are mixed, and of the same two values: each is what it is. Nothing is asked, or in doubt."""
     data = table(*((f"g{n}", ["x0"] * (17 + n % 5) + ["y1"] * (13 - n % 5)) for n in range(20)))
@@ -658,3 +734,38 @@ def test_a_table_that_is_shuffled_and_renamed_is_cleaned_alike(seed: int) -> Non
     for name, names in new.items():
         assert [names[str(column(one, name)[row])] for row in order] == column(two, name)
     assert one.spent == two.spent and len(judgement(one).doubtful) == len(judgement(two).doubtful)
+
+
+def test_who_shuffles_rows_that_only_a_key_tells_apart_asks_about_the_same() -> None:
+    """Groups of two camps as large as each other: any of a camp's rows would do."""
+    data = table(*((f"g{n}", ["x0"] * 3 + ["y1"] * 3) for n in range(4)), *tidy("x1", "y0", "z0", "z1", "x2", "y2"))
+    held = {
+        str(key): "x0" if b == "y1" and str(a)[0] == "g" else str(b) for key, a, b in zip(*data.values(), strict=True)
+    }
+    truth = {"B": held}
+    first = Shop(truth)
+    cleaned = clean(data, first, budget=100)
+    assert first.asked
+    for seed in range(4):
+        order, shop = random.Random(seed).sample(range(len(data["K"])), len(data["K"])), Shop(truth)
+        shuffled = clean({name: [cells[row] for row in order] for name, cells in data.items()}, shop, budget=100)
+        assert shop.asked == first.asked
+        assert column(shuffled) == [column(cleaned)[row] for row in order]
+
+
+def test_where_few_rows_are_right_as_they_are_and_most_agree_on_another_value_one_of_those_is_asked() -> None:
+    """As many sources as say what is wrong, and four that are right: who asks these alone never knows."""
+    groups = [(f"g{n}", ["x0"] * 4 + ["y1"] * 4) for n in range(12)]
+    data = table(("f", ["z0"] * 4 + ["z1"] * 17), *groups, *tidy("x1", "y0"))
+    tree = Hierarchy.flat(VALUES)
+    right = {"f": "z0"} | {name: "x0" for name, _ in groups}
+    told = [right.get(str(a), str(b)) for a, b in zip(data["A"], data["B"], strict=True)]
+    shop = Shop({"B": dict(zip(map(str, data["K"]), told, strict=True))}, trees={"B": tree})
+    model = Model(FunctionalDependency.parse_all(["A -> B"]), coded(data), {"B": tree}, {"B": ("K",)})
+    (belief,) = model.beliefs
+    group, code = int(belief.side.group[0]), belief.column.tree.code
+    model.tell("B", 0, code("z0"))
+    assert belief.is_but_confirmed(group) and belief.camp_to_ask(group) == code("z1")
+    model.tell("B", 20, code("z0"))
+    assert not belief.is_but_confirmed(group) and belief.camp_to_ask(group) == code("z0") == belief.likeliest[group]
+    assert column(clean(data, shop, budget=100, hierarchies={})) == told

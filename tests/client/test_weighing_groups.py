@@ -199,7 +199,7 @@ def test_a_row_that_is_alone_does_not_say_how_many_left_sides_are_wrong(monkeypa
     rows += [(f"a{n}", "not", "9") for n in range(12)]
     data = dict(zip("ACB", map(list, zip(*rows, ("z", "not", "9"), strict=True)), strict=True))
     found = model(data, "A, C -> B")
-    assert found.misplaced.fits[found.beliefs[0]][-1] < 0.6
+    assert found.misplaced.fits(found.beliefs[0], np.array([len(rows)]))[0] < 0.6
     ((_, weight),) = scores_by_side(monkeypatch, data, "A, C -> B")
     assert np.flatnonzero(weight).tolist() == [*range(12)], "the errors weigh, and the last row does not"
 

@@ -20,6 +20,7 @@ from oracles.tree import Tree, Value, as_number
 from oracles.weighing import Answer, Groups, Least, Posterior, Rates
 from oracles.weighing_rows import Option, Suspect, Table, Weighed
 from pacas.client.weighed_groups.belief import Belief
+from pacas.client.weighed_groups.few_rows import FewRows
 from pacas.client.weighed_rows.row_options import LeftOptions
 from pacas.client.weighed_rows.tried_errors import TriedErrors
 from pacas.client.weighing import decision
@@ -87,7 +88,7 @@ class Case:
     """What somebody else has named."""
 
     def __post_init__(self) -> None:
-        self.given: dict[int, tuple[Any, Any]] = {}
+        self.given: dict[int, tuple[FewRows, FewRows]] = {}
         with pytest.MonkeyPatch.context() as patch:
             self._watch(patch)
             names = list(self.rows[0])
@@ -102,8 +103,8 @@ class Case:
     def _watch(self, patch: pytest.MonkeyPatch) -> None:
         weigh = Belief.weigh
 
-        def watched(belief: Belief, stays: Any, elsewhere: Any) -> None:
-            self.given[id(belief)] = stays.copy(), None if elsewhere is None else elsewhere.copy()
+        def watched(belief: Belief, stays: FewRows, elsewhere: FewRows) -> None:
+            self.given[id(belief)] = stays, elsewhere
             weigh(belief, stays, elsewhere)
 
         patch.setattr(Belief, "weigh", watched)
@@ -142,9 +143,7 @@ class Case:
             Fraction(belief.rates.mixed),
         )
         came = self.given[id(belief)][1]
-        elsewhere = {
-            row: Fraction(0) if came is None else Fraction(float(np.exp(came[row]))) for row in range(len(self.rows))
-        }
+        elsewhere = dict(enumerate(map(Fraction, np.exp(came.of_all(len(self.rows))).tolist())))
         assert sorted(map(sorted, groups.members.values())) == sorted(map(sorted, _members(belief))), "the same groups"
         told = {
             key: None if (code := int(belief.prior.told[belief.side.group[rows[0]]])) < 0 else label(code)
@@ -162,7 +161,8 @@ class Case:
 
     def stays(self, number: int) -> dict[int, Fraction]:
         """As they were when the groups were weighed."""
-        return {row: Fraction(s) for row, s in enumerate(self.given[id(self.model.beliefs[number])][0].tolist())}
+        stays, _ = self.given[id(self.model.beliefs[number])]
+        return dict(enumerate(map(Fraction, stays.of_all(len(self.rows)).tolist())))
 
     def weighed(self, number: int) -> Weighed:
         """A dependency, as the literal client believes in it."""
@@ -179,8 +179,8 @@ class Case:
             {keys[g]: label(int(belief.likeliest[g])) for g in posteriors},
             Fraction(belief.rates.unlike),
             {label(code): Fraction(q) for code, q in enumerate(belief.rates.own_confusion.tolist())},
-            [Fraction(s) for s in misplaced.stays[belief.side].tolist()],
-            [Fraction(f) for f in misplaced.fits[belief].tolist()],
+            [Fraction(s) for s in misplaced.stays[belief.side].of_all(len(self.rows)).tolist()],
+            [Fraction(f) for f in misplaced.fits(belief, np.arange(len(self.rows))).tolist()],
             self.stays(number),
             Fraction(misplaced.share.get(belief.side, 0.0)),
             misplaced.has_tried(belief.side),
@@ -260,14 +260,13 @@ def with_strays(draw: Draw, case: Case) -> Case:
     misplaced.hit = hit / np.bincount(of_, weights=hit, minlength=1)[of_] * rng.choice([0.7, 0.98], len(hit))
     misplaced.options = LeftOptions(of_, number_, value_, np.zeros(len(options)))
     misplaced.chance = misplaced.wrong[of_] * misplaced.hit
-    misplaced.fewest, misplaced.most = np.ones(count), np.ones(count)
-    misplaced.fewest[misplaced.suspects] = rng.uniform(0.6, 1, len(misplaced.suspects))
-    misplaced.most[misplaced.suspects] = rng.uniform(1, 1.5, len(misplaced.suspects))
-    misplaced.if_unlike = np.zeros(count)
-    misplaced.if_unlike[misplaced.suspects] = rng.random(len(misplaced.suspects))
+    misplaced.fewest, misplaced.most, misplaced.if_unlike = (
+        FewRows(misplaced.suspects, rng.uniform(*between, len(misplaced.suspects)), others)
+        for between, others in (((0.6, 1.0), 1.0), ((1.0, 1.5), 1.0), ((0.0, 1.0), 0.0))
+    )
     misplaced.told = {row: True for row in misplaced.suspects.tolist() if rng.random() < 0.2}
     for side in misplaced.stays:
-        misplaced.stays[side] = np.clip(1 - rng.beta(0.3, 1.5, count), 0.001, 1)
+        misplaced.stays[side] = FewRows(np.arange(count), np.clip(1 - rng.beta(0.3, 1.5, count), 0.001, 1), 1.0)
         misplaced._tried[side] = TRIED if rng.random() < 0.7 else None
     return case
 

@@ -420,9 +420,13 @@ class Posterior:
         tree = self.column.tree
         if any(answer.of_group or not tree.precedes(answer.shown, answer.node) for answer in self.answers):
             return False
-        first = next(v for v, n in self.shown.items() if self.column.ties(v) and n == self.majority)
+        first = self.most_shown
         agree = 3 * self.majority >= 2 * len(self.rows)
         return agree and not any(tree.precedes(first, answer.node) for answer in self.answers)
+
+    @property
+    def most_shown(self) -> Value:
+        return next(v for v, n in self.shown.items() if self.column.ties(v) and n == self.majority)
 
     @property
     def majority(self) -> int:

@@ -85,7 +85,7 @@ def test_a_group_is_judged_by_what_others_are_sure_to_have(case: Case, data: st.
         label, groups = belief.column.tree.label, case.groups[number]
         order = {label(code): code for code in range(len(belief.column))}
         posteriors = case.posteriors(number)
-        belief.learn(blocks=True)
+        belief.expect_what_is_believed()
         for group, posterior in posteriors.items():
             sure = [v for v in posterior.candidates if posterior.weight[v] > Fraction(0.9)]
             assume(all(abs(posterior.weight[v] - Fraction(0.9)) > NEAR for v in posterior.candidates))
@@ -175,7 +175,7 @@ def test_right_hand_cells_are_decided_alike(case: Case, careful: float, data: st
             least = least_of(risks, belief, group, posterior)
             assert near(belief.one_value[group], posterior.one_value)
             for row in set(posterior.rows) - answered - elsewhere:
-                fits = Fraction(float(model.misplaced.fits[belief][row]))
+                fits = Fraction(float(model.misplaced.fits(belief, np.array([row]))[0]))
                 stays = Fraction(float(model.misplaced.stays[belief.side][row]))
                 at = places[row]
                 most = Fraction(float(model.misplaced.most[row])) if model.misplaced.has_tried(belief.side) else None
@@ -280,8 +280,9 @@ def _likelier(case: Case, row: int, name: str, node: int, made: Mapping[str, int
 def test_a_row_fits_its_group_as_the_groups_explanations_say(case: Case) -> None:
     for number, belief in enumerate(case.model.beliefs):
         for posterior in case.posteriors(number).values():
-            for row in posterior.rows:
-                assert near(case.model.misplaced.fits[belief][row], posterior.chance(posterior.column.cells[row]))
+            found = case.model.misplaced.fits(belief, np.array(posterior.rows))
+            for row, fits in zip(posterior.rows, found.tolist(), strict=True):
+                assert near(fits, posterior.chance(posterior.column.cells[row]))
 
 
 @examples(100)

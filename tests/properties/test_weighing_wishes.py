@@ -18,6 +18,7 @@ from oracles.weighing_rows import Choices, Question, Table, Worth
 from pacas.client.buying.offers import Offered
 from pacas.client.buying.purchaser import Purchaser
 from pacas.client.outcome.steps import Observer
+from pacas.client.weighed_groups.few_rows import FewRows
 from pacas.client.weighing import decision, wishes
 from pacas.client.weighing.rare_values import RareCells
 from pacas.client.weighing.worth import RowWorth, worth_of_left_values, worth_of_rows, worth_of_settling
@@ -128,7 +129,7 @@ def test_where_the_best_row_of_a_group_cannot_be_paid_another_one_is_asked() -> 
     rows: Rows = [{"A": "p", "C": "x", "D": "cheap"}, *dear]
     case = Case(rows, {}, [Dependency(("A",), "C")], {"C": ("A", "D")})
     model, market = case.model, ByTown()
-    model.misplaced.if_unlike[:] = [0.5, 0.05, 0.05, 0.05]
+    model.misplaced.if_unlike = FewRows(np.arange(4), np.array([0.5, 0.05, 0.05, 0.05]), 0.0)
     offers = {"C": Offered(Offer("C", ("A", "D"), model.columns["C"].tree), [0])}
     texts = {a: [row[a] for row in rows] for a in "ACD"}
 

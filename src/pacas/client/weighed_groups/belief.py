@@ -7,18 +7,20 @@ that is weighed for all such groups together.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 
 from pacas.client.weighed_groups.agreement import agreement, agreement_of_outvoted
+from pacas.client.weighed_groups.answered_camps import AnsweredCamps
 from pacas.client.weighed_groups.block_lean import Camps
+from pacas.client.weighed_groups.few_rows import FewRows
+from pacas.client.weighed_groups.group_answers import GroupAnswers
 from pacas.client.weighed_groups.group_likelihood import NEVER, Cells, LogFactorials, Weights, weigh_groups
 from pacas.client.weighed_groups.group_prior import GroupPrior
 from pacas.client.weighed_groups.left_side import LeftSide
-from pacas.client.weighed_groups.rates import Rates, chance_of_mixtures
-from pacas.client.weighed_groups.source_trust import GroupAnswer, SourceTrust
+from pacas.client.weighed_groups.rates import Rates
+from pacas.client.weighed_groups.source_trust import GroupAnswer
 from pacas.client.weighed_groups.weighed_column import WeighedColumn
 from pacas.core.dependency import FunctionalDependency
 from pacas.core.distance import Floats
@@ -34,9 +36,6 @@ SEED = 11
 
 SURE = 0.9
 """A group whose likeliest value is as likely as this is taken to have it when others are judged by it."""
-
-TOLD_APART = 5
-"""In groups of so many rows a mixture is told from single errors."""
 
 TELLS = 0.25
 """A left side that makes rows agree by more than this, and outvoted ones, too, tells their value, however mixed its
@@ -57,10 +56,6 @@ MANY = 2 / 3
 UNCOVERED, SOME = 0.001, 10
 """How often it lacks one, before anything is seen, and as if so many groups had said it."""
 
-LEAST_OF_ROW, LEAST_OF_GROUP = 1e-4, 1e-60
-"""What is left of a value that an answer rules out: if it is about a row of the group, and if about the group itself,
-whoever of it is asked. Then all its cells may be wrong, however many agree."""
-
 WIDTHS = (1, 2, 4, MOST)
 """Groups are weighed together with those that have about as many candidates."""
 
@@ -70,9 +65,7 @@ class Belief:
 
     def __init__(self, fd: FunctionalDependency, side: LeftSide, column: WeighedColumn) -> None:
         self.fd, self.side, self.column = fd, side, column
-        self.answers: dict[int, list[GroupAnswer]] = {}
-        self.trust = SourceTrust()
-        """How often each of several providers is right."""
+        self.answers = GroupAnswers(column)
         self.asked: Mask = np.zeros(side.count, dtype=np.bool_)
         """Per group: is there an answer?"""
         self.rows = np.flatnonzero(side.group >= 0)
@@ -96,8 +89,13 @@ class Belief:
         self._factorials = LogFactorials(2 * int(side.size.max(initial=0)) + 2)
         self._slots(side.count)
         self.rates = Rates.at_first(self._outvoted_values())
-        self._settled: tuple[Rates, Rates] | None = None
-        """The rates before anything was bought, and what would have been learnt then."""
+        ties = column.groups[self.pair_value]
+        self.answered_camps = AnsweredCamps(
+            self._pair_offsets,
+            self.pair_value,
+            np.where(ties, self.pair_count, 0.0),
+            self.answers,
+        )
 
     # ---- candidates -------------------------------------------------------------------------------------------
 
@@ -122,7 +120,7 @@ class Belief:
         return self.agreement > TELLS and self.by_chance < CONSTANT
 
     @cached_property
-    def _outvoted_tell(self) -> bool:
+    def outvoted_tell(self) -> bool:
         """And does it tell what outvoted cells hold? Else these are what is outvoted anywhere."""
         lost = np.flatnonzero(self.is_outvoted(self.pair_group, self.pair_value) & self.column.known[self.pair_value])
         group = self.pair_group[lost]
@@ -178,25 +176,33 @@ class Belief:
 
     # ---- the posterior ----------------------------------------------------------------------------------------
 
-    def weigh(self, stays: Floats, from_elsewhere: Floats | None) -> None:
+    def weigh(self, stays: FewRows, from_elsewhere: FewRows) -> None:
         """Weigh all groups. `stays` is, per row, how likely its left side is right.
 
         `from_elsewhere` is, per row, the log chance that it came to its group by an error of the left side.
         """
-        shown = self.column.codes[self.rows]
-        as_error = np.log(self.rates.wrong) + self.rates.log_confusion[shown]
-        if from_elsewhere is not None:
-            as_error = np.logaddexp(as_error, from_elsewhere[self.rows])
-        as_error[shown == self.column.null] = 0.0  # what is missing says nothing of what it should be
-        pair_error = np.bincount(self.pair, weights=as_error, minlength=len(self.pair_value))
-        self._pair_error = pair_error.astype(np.float64)
-        self._group_error: Floats = np.bincount(
-            self.pair_group, weights=self._pair_error, minlength=self.side.count
-        ).astype(np.float64)
-        self.pair_stays = np.bincount(self.pair, weights=stays[self.rows], minlength=len(self.pair_value))
-        size = np.bincount(self.pair_group, weights=self.pair_stays, minlength=self.side.count)
-        self.size = size.astype(np.float64)
+        as_error = np.log(self.rates.wrong) + self.rates.log_confusion
+        here = as_error[self.pair_value]
+        pair, came = self._in_pairs(from_elsewhere)
+        self._pair_error = self.pair_count * here + self._per_pair(pair, np.logaddexp(here[pair], came) - here[pair])
+        self._pair_error[self.pair_value == self.column.null] = 0.0  # what is missing says nothing of what it should be
+        self._group_error = self._per_group(self._pair_error)
+        pair, likely = self._in_pairs(stays)
+        self.pair_stays = self.pair_count - self._per_pair(pair, 1 - likely)
+        self.size = self._per_group(self.pair_stays)
         self.weigh_some(np.arange(self.side.count))
+
+    def _in_pairs(self, few: FewRows) -> tuple[Ints, Floats]:
+        """The (group, value) pairs of a few rows, those that are in a group; and their numbers."""
+        pair = self.pair_at(few.rows)
+        return pair[pair >= 0], few.values[pair >= 0]
+
+    def _per_pair(self, pair: Ints, weight: Floats) -> Floats:
+        return np.asarray(np.bincount(pair, weights=weight, minlength=len(self.pair_value)), dtype=np.float64)
+
+    def _per_group(self, weight: Floats) -> Floats:
+        found = np.bincount(self.pair_group, weights=weight, minlength=self.side.count)
+        return np.asarray(found, dtype=np.float64)
 
     def weigh_some(self, groups: Ints) -> None:
         """Weigh some groups, with the answers there are."""
@@ -226,38 +232,10 @@ class Belief:
         log_prior = np.where(cells.present, np.log(np.maximum(prior, 1e-30)), NEVER)
         log_other = np.log(np.maximum(1 - self._prior[groups].sum(axis=1), 1e-6))
         for i in [i for i, g in enumerate(groups.tolist()) if g in self.answers] if self.answers else ():
-            self._add_answers(int(groups[i]), cells.value[i], log_prior[i : i + 1], log_other[i : i + 1])
+            of_each, of_others = self.answers.log_chances(int(groups[i]), cells.value[i])
+            log_prior[i] += of_each
+            log_other[i] += of_others
         return weigh_groups(cells, log_prior, log_other, self.rates, self._factorials)
-
-    def _add_answers(self, group: int, candidates: Ints, log_prior: Floats, log_other: Floats) -> None:
-        """Multiply in what answers say: of the row that was asked about, and so of its group."""
-        share = self.column.share
-        here, code = candidates >= 0, np.maximum(candidates, 0)
-        for answer in self.answers[group]:
-            fits = self._fits(answer, code) & here
-            own = float(self._fits(answer, answer.shown))
-            of_row = answer.stray * own + (1 - answer.stray) * fits
-            of_each = np.where(candidates == answer.shown, fits, of_row)
-            left = max(float(self._below(answer) - share[code[fits]].sum()), 1e-9)
-            left /= max(1 - float(share[code[here]].sum()), 1e-6)
-            of_others = answer.stray * own + (1 - answer.stray) * min(left, 1.0)
-            if answer.said is not None:
-                of_each, of_others = self.trust.doubted(answer, of_each), float(self.trust.doubted(answer, of_others))
-            least = LEAST_OF_GROUP if answer.of_group else LEAST_OF_ROW
-            log_prior[0] += np.where(here, np.log(np.maximum(of_each, least)), 0)
-            log_other += np.log(max(of_others, min(least, 1e-6)))
-
-    def _fits(self, answer: GroupAnswer, codes: Ints | int) -> Mask:
-        """Whether codes are among what an answer means."""
-        if answer.said is not None and answer.said.inside is not None:
-            return np.asarray(answer.said.inside[codes])
-        return self.column.tree.precedes(np.asarray(codes, dtype=np.int32), answer.node)
-
-    def _below(self, answer: GroupAnswer) -> float:
-        """The share of what an answer means."""
-        if answer.said is not None and answer.said.inside is not None:
-            return float(self.column.share[answer.said.inside].sum())
-        return float(self.column.below[answer.node])
 
     def is_but_confirmed(self, group: int) -> bool:
         """Do most rows of a group agree, and was nothing told but that others of it show what they should?
@@ -265,13 +243,29 @@ class Belief:
         These may be from elsewhere, however many are asked: what the group should hold, they do not say.
         """
         found = self.answers.get(group, ())
-        if not found or any(one.of_group or not self._fits(one, one.shown) for one in found):
+        if not found or any(one.of_group or not self.answers.fits(one, one.shown) for one in found):
             return False
-        pairs = slice(self._pair_offsets[group], self._pair_offsets[group + 1])
-        at = int(np.where(self.column.groups[self.pair_value[pairs]], self.pair_count[pairs], 0).argmax()) + pairs.start
+        at = self._most_shown(group)
         if self.pair_count[at] < MANY * self.side.size[group]:
             return False
-        return not any(self._fits(one, int(self.pair_value[at])) for one in found)
+        return not any(self.answers.fits(one, int(self.pair_value[at])) for one in found)
+
+    def camp_to_ask(self, group: int) -> int:
+        """The value that a row should show that is asked next: what is likeliest, if nothing else is in question.
+
+        Where most rows agree on another one, or both camps may be right, that is to be told of a row that shows it.
+        """
+        if (camp := self.answered_camps.next_to_ask(group)) is not None:
+            return camp
+        if self.is_but_confirmed(group):
+            return int(self.pair_value[self._most_shown(group)])
+        return int(self.likeliest[group])
+
+    def _most_shown(self, group: int) -> int:
+        """The pair of a group's most frequent value that may be its truth."""
+        pairs = slice(self._pair_offsets[group], self._pair_offsets[group + 1])
+        may_be = self.column.groups[self.pair_value[pairs]]
+        return int(np.where(may_be, self.pair_count[pairs], 0).argmax()) + int(pairs.start)
 
     def has_been_told(self, group: int) -> bool:
         """Has one of several providers said something that does not fit all candidates of a group?
@@ -282,10 +276,10 @@ class Belief:
         if not said:
             return False
         best = int(self.likeliest[group])
-        if not any(self._fits(answer, best) for answer in said) and not self._is_majority(group, best):
+        if not any(self.answers.fits(answer, best) for answer in said) and not self._is_majority(group, best):
             return False
         candidates = self.candidate[group][self.candidate[group] >= 0]
-        return any(not self._fits(answer, candidates).all() for answer in said)
+        return any(not self.answers.fits(answer, candidates).all() for answer in said)
 
     def _is_majority(self, group: int, value: int) -> bool:
         """Whether a value stands in a group oftener than each other does."""
@@ -295,13 +289,11 @@ class Belief:
 
     def expected_right(self, group: int, answer: GroupAnswer) -> float:
         """How likely an answer about a group is right, as is believed now: its truth, or the row's own, fits it."""
-        here = self.candidate[group] >= 0
-        code = np.maximum(self.candidate[group], 0)
-        fits = self._fits(answer, code) & here
-        left = self._below(answer) - float(self.column.share[code[fits]].sum())
-        left /= max(1 - float(self.column.share[code[here]].sum()), 1e-6)
-        inside = float(self.weight[group][fits].sum()) + float(self.other[group]) * float(np.clip(left, 0, 1))
-        own = float(self._fits(answer, answer.shown))
+        candidates = self.candidate[group]
+        fits = self.answers.fits(answer, np.maximum(candidates, 0)) & (candidates >= 0)
+        others = float(self.other[group]) * self.answers.of_others(answer, candidates)
+        inside = float(self.weight[group][fits].sum()) + others
+        own = float(self.answers.fits(answer, answer.shown))
         return min(inside + (1 - inside) * answer.stray * own, 1.0)
 
     def will_be_right(self, group: int, source: str) -> float:
@@ -310,7 +302,7 @@ class Belief:
         Who has said of it what is not believed would say more of the same at a finer level.
         """
         said = [answer for answer in self.answers.get(group, ()) if answer.said and answer.said.source == source]
-        return min([self.trust[source], *(self.expected_right(group, answer) for answer in said)])
+        return min([self.answers.trust[source], *(self.expected_right(group, answer) for answer in said)])
 
     def _take(self, groups: Ints, weights: Weights, width: int) -> None:
         self.weight[groups, :width] = weights.value
@@ -394,12 +386,10 @@ class Belief:
     # ---- answers ----------------------------------------------------------------------------------------------
 
     def tell(self, group: int, answer: GroupAnswer) -> None:
-        """Take an answer in, and weigh its group again. A ground value that it lacks is a candidate from now on.
-
-        What one of several providers says at a finer level is in the place of what it said before.
-        """
-        before = self.answers.get(group, [])
-        self.answers[group] = [*(one for one in before if not answer.is_by_the_same(one)), answer]
+        """Take an answer in, and weigh its group again. A ground value that it lacks is a candidate from now on."""
+        self.answered_camps.count(group, -1)
+        self.answers.add(group, answer)
+        self.answered_camps.count(group, 1)
         self.asked[group] = True
         if self.column.known[answer.node] and not (self.candidate[group] == answer.node).any():
             free = np.flatnonzero(self.candidate[group] < 0)
@@ -409,62 +399,17 @@ class Belief:
             self._expect(np.array([group]))
         self.weigh_some(np.array([group]))
 
-    def told(self, group: int) -> int:
-        """What the answer says that is least in doubt, the finest of several; without one, the root."""
-        tree, answers = self.column.tree, self.answers.get(group)
-        return min(answers, key=lambda a: (a.stray, int(tree.level[a.node]))).node if answers else int(tree.root)
-
     # ---- learning ---------------------------------------------------------------------------------------------
 
-    def learn(self, *, blocks: bool) -> None:
-        """The prior, and rates, from what is believed now; how often there are blocks only if so asked."""
+    def expect_what_is_believed(self) -> None:
+        """The prior, from what is believed of other groups now."""
         sure, known = self.sure > SURE, self.column.known[np.maximum(self.likeliest, 0)]
-        learnt = self._learnt(blocks=blocks)
-        if self._settled is not None:
-            rates, before = self._settled
-            learnt = replace(rates.moved(before, learnt), lean=self.rates.lean)
         if self.prior.take(np.where(sure, np.where(known, self.likeliest, -1), self._most_frequent)):
             self._expect(np.arange(self.side.count))
-        self.rates = learnt
 
-    def settle(self) -> None:
-        """From now on rates move as far as what is learnt does: rounds end before nothing moves any more."""
-        self._settled = self.rates, self._learnt(blocks=True)
-
-    def _learnt(self, *, blocks: bool) -> Rates:
-        several = self.side.size >= 2
-        use = (several & (self.sure > 0.5))[self.pair_group] & (self.pair_value != self.column.null)
-        if not use.any():
-            return self.rates
-        wrong = self.pair_value != self.likeliest[self.pair_group]
-        alone = 1 - self.pair_block()
-        errors = float((self.pair_stays * wrong * alone)[use].sum())
-        rate = (errors + 1) / (float(self.pair_stays[use].sum()) + 50)
-        shown = (self.pair_count * wrong * alone)[use]  # whoever made them
-        own = (self.pair_stays * wrong * alone)[use]
-        overwritten, mixed = self.rates.overwritten, self.rates.mixed
-        if blocks:
-            blocked = self.block.sum(axis=1)
-            found = blocked[several & (self.sure > 0.5)]
-            overwritten = float(np.clip((found.sum() + 0.2) / (len(found) + 20), 1e-4, 0.6))
-            large = blocked[(self.side.size >= TOLD_APART) & (self.sure > 0.5)]
-            looks_mixed = 0.0 if self.agreement > TELLS and self._outvoted_tell else float(large.sum())
-            unasked = (self.tells and self._outvoted_tell) or not (len(large) or self.exceptions > 0)
-            mixed = 0.0 if unasked else chance_of_mixtures(looks_mixed, len(large), self.exceptions)
-        unlike = (float(shown.sum()) + 1) / (float(self.pair_count[use].sum()) + 50)
-        return Rates(
-            float(np.clip(rate, 1e-4, 0.5)),
-            float(np.clip(unlike, 1e-4, 0.5)),
-            overwritten,
-            self._confusion(use, shown),
-            self._confusion(use, own),
-            self.rates.lean,
-            mixed,
-        )
-
-    def _confusion(self, use: Mask, weight: Floats) -> Floats:
+    def confusion(self, pairs: Mask, weight: Floats) -> Floats:
         """How often some pairs' cells show each value."""
-        seen = np.bincount(self.pair_value[use], weights=weight, minlength=len(self.column))
+        seen = np.bincount(self.pair_value[pairs], weights=weight, minlength=len(self.column))
         return np.asarray((seen + 1) / (seen.sum() + len(self.column)))
 
     def _outvoted_values(self) -> Floats:
@@ -472,7 +417,7 @@ class Belief:
         size = self.side.size[self.pair_group]
         clear = self.is_outvoted(self.pair_group, self.pair_value) & (self.pair_count * CLEAR <= size)
         clear &= self.pair_value != self.column.null
-        return self._confusion(clear, self.pair_count[clear])
+        return self.confusion(clear, self.pair_count[clear])
 
     def camps(self) -> Camps:
         """The groups in which a block is likelier than not, and what is believed of its camp and of the right one."""

@@ -14,6 +14,8 @@ COMMON = 0.05
 
 HOLDS = np.log(0.99 / 0.01)
 """The log odds, before anything is seen, that a dependency that was given holds."""
+LOOKS_MIXED = np.log(0.9 / 0.1)
+"""And if most of its groups look mixed, and the left side still tells much: sources that contradict each other."""
 BALANCE = 9
 """As many groups say, before any is seen, that few are mixed where it holds, and few are not where it does not."""
 
@@ -82,6 +84,24 @@ def _whole(shares: Floats) -> Floats:
     return np.asarray(shares / shares.sum())
 
 
+def mixed_by_answers(both: int, one: int) -> float:
+    """How likely a dependency does not hold, most of whose groups have two camps.
+
+    Of so many groups, answers about rows of each camp said that both are right as they stand; of the others, that one
+    is wrong.
+
+    >>> [round(mixed_by_answers(*said), 3) for said in ((0, 0), (1, 0), (2, 0), (0, 1), (0, 2))]
+    [0.1, 0.526, 0.859, 0.011, 0.002]
+    """
+    return float(1 / (1 + np.exp(LOOKS_MIXED - _by_groups(both, both + one))))
+
+
+def _by_groups(mixed: float, groups: float) -> float:
+    """The log odds that a dependency does not hold, of whose groups so many are mixed."""
+    each = np.arange(1, BALANCE + 1)
+    return float(np.log(mixed + each).sum() - np.log(groups - mixed + each).sum())
+
+
 def chance_of_mixtures(mixed: float, groups: int, exceptions: float = 0.0) -> float:
     """How likely a dependency does not hold, of whose groups so many look mixed.
 
@@ -92,6 +112,5 @@ def chance_of_mixtures(mixed: float, groups: int, exceptions: float = 0.0) -> fl
     >>> [round(chance_of_mixtures(n, 30), 3) for n in (10, 20, 30)]
     [0.0, 0.523, 1.0]
     """
-    each = np.arange(1, BALANCE + 1)
-    by_groups = float(np.log(mixed + each).sum() - np.log(groups - mixed + each).sum())
+    by_groups = _by_groups(mixed, groups)
     return float(1 / (1 + np.exp(HOLDS - (max(by_groups, exceptions) if exceptions > 0 else by_groups))))

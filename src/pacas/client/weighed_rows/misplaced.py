@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from pacas.client.weighed_groups.belief import Belief
+from pacas.client.weighed_groups.few_rows import FewRows
 from pacas.client.weighed_groups.left_side import LeftSide
 from pacas.client.weighed_rows.calibration import (
     Calibration,
@@ -30,11 +31,11 @@ class Misplaced:
     def __init__(self, finder: OptionFinder, rows: int) -> None:
         self.finder = finder
         self._rows = rows
-        self.fits: dict[Belief, Floats] = {}
-        """Per dependency and row: how likely the row's value is its group's."""
-        self.stays: dict[LeftSide, Floats] = {side: np.ones(rows) for side in finder.sides}
+        self.pair_fits: dict[Belief, Floats] = {}
+        """Per dependency and (group, value) pair: how likely the value was the group's when all was weighed last."""
+        self.stays: dict[LeftSide, FewRows] = dict.fromkeys(finder.sides, FewRows.none(1.0))
         """Per left side and row: how likely it is right."""
-        self.from_elsewhere: dict[Belief, Floats | None] = dict.fromkeys(finder.beliefs)
+        self.from_elsewhere: dict[Belief, FewRows] = dict.fromkeys(finder.beliefs, FewRows.none(HOPELESS))
         """Per dependency and row: the log chance that it came to its group by an error of the left side."""
         self.suspects: Ints = NO_ROWS
         """The rows that are in conflict with some dependency, ascending."""
@@ -42,10 +43,9 @@ class Misplaced:
         """Of the suspects, by row and attribute."""
         self.wrong: Floats = np.empty(0)
         """Per suspect: how likely its left side is wrong."""
-        self.if_unlike: Floats = np.empty(0)
-        """Per suspect: how likely that is if its value is not its group's."""
-        self.fewest: Floats = np.empty(0)
-        self.most: Floats = np.empty(0)
+        self.if_unlike = FewRows.none(0.0)
+        """Per row: how likely that is if its value is not its group's."""
+        self.fewest = self.most = FewRows.none(1.0)
         """Per row: how much likelier that may be, if fewer errors, or more, are left ones than is believed."""
         self.chance: Floats = np.empty(0)
         """Per option: how likely it is true."""
@@ -71,11 +71,8 @@ class Misplaced:
         suspect: Mask = np.zeros(rows, dtype=np.bool_)
         in_conflict: dict[Belief, Ints] = {}
         for belief in finder.beliefs:
-            pair_fits = belief.pair_chance()
-            fits = np.ones(rows)
-            fits[belief.rows] = pair_fits[belief.pair]
-            self.fits[belief] = fits
-            in_conflict[belief] = _in_conflict(belief, pair_fits)
+            self.pair_fits[belief] = belief.pair_chance()
+            in_conflict[belief] = _in_conflict(belief, self.pair_fits[belief])
             suspect[in_conflict[belief]] = True
         suspect[[row for row, _ in self.bought]] = True
         self.suspects = np.flatnonzero(suspect)
@@ -87,6 +84,16 @@ class Misplaced:
         self._settle(odds, options, hit)
         self._take_from_elsewhere(odds, options)
 
+    def fits(self, belief: Belief, rows: Ints) -> Floats:
+        """How likely some rows' values are their groups', 1 for those in no group."""
+        pair = belief.pair_at(rows)
+        return np.where(pair >= 0, self.pair_fits[belief][pair], 1.0)
+
+    def _unlike(self, belief: Belief, rows: Ints) -> Floats:
+        """How likely some rows' values are not their groups'. What is missing does not say where its row belongs."""
+        missing = belief.column.codes[rows] == belief.column.null
+        return np.where(missing, 0.0, 1 - self.fits(belief, rows))
+
     def has_tried(self, side: LeftSide) -> bool:
         """Could errors of a left side be tried out, so that its scores are calibrated?"""
         return self._tried.get(side) is not None
@@ -97,7 +104,7 @@ class Misplaced:
         best = np.maximum(options.best(count), HOPELESS)
         odds = np.full(count, HOPELESS)
         owner = np.full(count, -1)
-        before = self.if_unlike if len(self.if_unlike) == self._rows else None
+        before = self.if_unlike
 
         def weighed(side: LeftSide) -> tuple[Ints, SideEvidence]:
             beliefs = [belief for belief in finder.beliefs if belief.side is side]
@@ -133,11 +140,12 @@ class Misplaced:
         return odds, LeftOptions(options.of, options.attribute, options.value, score), hit
 
     def _take_spread(self, odds: Floats, owner: Ints, found: list[Calibration]) -> None:
-        self.fewest, self.most = np.ones(self._rows), np.ones(self._rows)
+        fewest, most = np.ones(len(odds)), np.ones(len(odds))
         for number, calibration in enumerate(found):
             mine = owner == number
-            for ratio, shift in ((self.fewest, calibration.least), (self.most, calibration.most)):
-                ratio[self.suspects[mine]] = (1 + np.exp(-odds[mine])) / (1 + np.exp(-odds[mine] - shift))
+            for ratio, shift in ((fewest, calibration.least), (most, calibration.most)):
+                ratio[mine] = (1 + np.exp(-odds[mine])) / (1 + np.exp(-odds[mine] - shift))
+        self.fewest, self.most = (FewRows(self.suspects, ratio, 1.0) for ratio in (fewest, most))
 
     def _evidence(
         self,
@@ -146,7 +154,7 @@ class Misplaced:
         these: Ints,
         scores: Floats,
         conflicts: Mapping[Belief, Ints],
-        before: Floats | None,
+        before: FewRows,
     ) -> SideEvidence:
         """What the scores of some suspects are worth, for one left side."""
         if not len(these):
@@ -154,21 +162,20 @@ class Misplaced:
         shown = []
         for belief in beliefs:
             rows = self.suspects[conflicts[belief]]
-            right = np.ones(len(rows)) if before is None else _as_right(before[rows])
-            right = right * (1 - self.fits[belief][rows]) / _alike(belief, rows)
+            right = _as_right(before[rows]) * (1 - self.fits(belief, rows)) / _alike(belief, rows)
             shown.append((belief.column.codes[rows], right / max(float(right.sum()), 1e-12)))
-        fits = np.min([self.fits[belief] for belief in beliefs], axis=0)
         rows = self.suspects[these]
-        misses = 1 - fits[rows]
+        unlike = [self._unlike(belief, rows) for belief in beliefs]
+        misses = np.max(unlike, axis=0)
         alike = np.ones(len(rows))  # rows that look alike where they are unlike their groups are one witness
-        for belief in beliefs:
-            alike = np.maximum(alike, np.where(self.fits[belief][rows] < FITS, _alike(belief, rows), 1.0))
+        for belief, miss in zip(beliefs, unlike, strict=True):
+            alike = np.maximum(alike, np.where(1 - miss < FITS, _alike(belief, rows), 1.0))
         told = np.array([row in self.told for row in rows.tolist()], dtype=np.bool_)
         met = side.size[side.group[rows]] > 1  # errors that are tried out meet others, as these rows do
         weight = np.where((misses > 0.4) & ~told & met, misses, 0) / alike
         left = sum(self.told[row] for row in rows[told].tolist())
         if self._trying or side not in self._tried:
-            self._tried[side] = try_errors(self.finder, side, fits, shown)
+            self._tried[side] = try_errors(self.finder, side, self.pair_fits, shown)
         found = side_evidence(self._tried[side], scores, weight)
         if self._trying or side not in self._likelihood:
             self._likelihood[side] = found.log_likelihood  # later scores move with rates, and errors are not tried anew
@@ -181,9 +188,8 @@ class Misplaced:
         """How likely each suspect's left side is wrong, each option is true, and each row stays in its groups."""
         finder, suspects = self.finder, self.suspects
         unlike = np.where(odds > HOPELESS, 1 / (1 + np.exp(-odds)), 0)
-        self.if_unlike = np.zeros(self._rows)
-        self.if_unlike[suspects] = unlike
-        miss = np.max([1 - self.fits[belief][suspects] for belief in finder.beliefs], axis=0)
+        self.if_unlike = FewRows(suspects, unlike, 0.0)
+        miss = np.max([self._unlike(belief, suspects) for belief in finder.beliefs], axis=0)
         wrong = unlike * miss
         for belief in finder.beliefs:  # a block of a group explains its rows better than so many strays
             pair = belief.pair_at(suspects)
@@ -203,9 +209,7 @@ class Misplaced:
             part = np.where(has, part, 1.0)
             for at, names in astray.items():
                 part[at] = float(not names.isdisjoint(side.attributes))
-            stays = np.ones(self._rows)
-            stays[suspects] = np.clip(1 - wrong * np.clip(part, 0, 1), 0.001, 1)
-            self.stays[side] = stays
+            self.stays[side] = FewRows(suspects, np.clip(1 - wrong * np.clip(part, 0, 1), 0.001, 1), 1.0)
 
     def _take_bought(self, options: LeftOptions, wrong: Floats, hit: Floats) -> dict[int, set[str]]:
         """Left values that were bought leave no doubt. Per suspect of whom some are others than it shows: of what."""
@@ -247,17 +251,13 @@ class Misplaced:
         for belief in self.finder.beliefs:
             inside = np.array([a in belief.side.attributes for a in self.finder.attributes])[options.attribute]
             of, score = options.of[inside], options.score[inside]
-            if not len(of):
-                self.from_elsewhere[belief] = None
-                continue
             total = together(len(self.suspects), of, score)
             there = of[np.diff(of, prepend=-1) > 0]
             there = there[belief.side.group[self.suspects[there]] >= 0]
             rows = self.suspects[there]
             own = np.log(belief.rates.wrong) + belief.rates.log_confusion[belief.column.codes[rows]]
-            came = np.full(self._rows, HOPELESS)
-            came[rows] = np.minimum(total[there] + own, np.log(belief.rates.unlike))  # no group is full of strays
-            self.from_elsewhere[belief] = came
+            came = np.minimum(total[there] + own, np.log(belief.rates.unlike))  # no group is full of strays
+            self.from_elsewhere[belief] = FewRows(rows, came, HOPELESS)
 
     def learn(self) -> None:
         """Which attribute is wrong, where a left side is."""

@@ -25,6 +25,9 @@ TRIED = 3000
 LEAST = 30
 """Fewer say nothing."""
 
+AGREES = 0.9
+"""Errors are tried on rows whose values are their groups' with more than this chance."""
+
 MOVES = 20
 """A value that is tried where it is no error is tried elsewhere, so often."""
 
@@ -45,18 +48,16 @@ class TriedErrors:
 
 
 def try_errors(
-    finder: OptionFinder, side: LeftSide, fits: Floats, shown: Sequence[tuple[Ints, Floats]]
+    finder: OptionFinder, side: LeftSide, pair_fits: Mapping[Belief, Floats], shown: Sequence[tuple[Ints, Floats]]
 ) -> TriedErrors | None:
     """Errors of a left side and of its dependencies' right sides; None if there is too little to try them on.
 
-    `fits` is, per row, how likely it agrees with all of the side's groups; `shown` are, per dependency, values that
-    rows in conflict show, and how likely each is an error of the right side.
+    `pair_fits` is, per dependency and (group, value) pair, how likely the value is the group's; `shown` are, per
+    dependency, values that rows in conflict show, and how likely each is an error of the right side.
     """
     beliefs = [belief for belief in finder.beliefs if belief.side is side]
-    fine = (side.group >= 0) & (fits > 0.9)
-    for belief in beliefs:
-        fine &= belief.column.known[belief.column.codes]
-    rows = np.flatnonzero(fine)
+    agrees = [((pair_fits[b] > AGREES) & b.column.known[b.pair_value])[b.pair] for b in beliefs]
+    rows = beliefs[0].rows[np.flatnonzero(np.logical_and.reduce(agrees))]
     rng = np.random.default_rng(SEED)
     if len(rows) < 20 or (left := _left_errors(finder, side, beliefs, rows, rng)) is None:
         return None

@@ -28,6 +28,9 @@ MARGIN = 0.3
 PAID_MARGIN = 0.1
 """And by this one, if something was."""
 
+NOBODY = -1
+"""No row: one that is in conflict with nothing."""
+
 MOST_ASTRAY = 0.2
 """Where no errors could be tried out, it is not known how well strays are told from others: so likely a stray stays."""
 
@@ -212,15 +215,27 @@ def _right_cells(model: Model, belief: Belief, careful: float) -> Weighed:
     slot = np.full(len(belief.pair_value), -1)
     slot[risks.pairs] = np.arange(len(risks.pairs))
     at = np.flatnonzero(slot[belief.pair] >= 0)
-    rows, pair = belief.rows[at], belief.pair[at]
-    group, shown = belief.pair_group[pair], belief.pair_value[pair]
-    place = risks.place(belief.pair_group[risks.pairs])[slot[pair]]
-    node = risks.node[place]
+    rows, of = belief.rows[at], slot[belief.pair[at]]
+    stays, pairs = model.misplaced.stays[belief.side], len(risks.pairs)
+    own = np.minimum(np.searchsorted(rows, stays.rows), len(rows) - 1)
+    own = own[rows[own] == stays.rows]  # those in conflict; all others of a pair are alike
+    each = np.append(np.full(pairs, NOBODY), rows[own])
+    cells = _cells_of_pairs(model, risks, np.append(np.arange(pairs), of[own]), each, careful)
+    of[own] = pairs + np.arange(len(own))
+    return replace(cells[of], rows=rows)
+
+
+def _cells_of_pairs(model: Model, risks: Risks, of: Ints, rows: Ints, careful: float) -> Weighed:
+    """Cells of some of the (group, value) pairs, of rows that are in conflict and of nobody's."""
+    belief, pair = risks.belief, risks.pairs[of]
     astray = 1 - model.misplaced.stays[belief.side][rows]
-    miss = np.maximum(1 - model.misplaced.fits[belief][rows], 1e-9)
+    group, shown = belief.pair_group[pair], belief.pair_value[pair]
+    place = risks.place(group)
+    node = risks.node[place]
+    miss = np.maximum(1 - model.misplaced.pair_fits[belief][pair], 1e-9)
     here = np.clip(1 - astray / miss, 0, 1)  # what the left side explains is right as it is
     one = belief.one_value[group]  # and so is a group that is what it is
-    keep = one * here * risks.keep[slot[pair]]
+    keep = one * here * risks.keep[of]
     apart = belief.column.distance(np.maximum(node, 0), shown)
     risk = here * np.where(node >= 0, risks.risk[place], 0) + np.clip(astray, 0, 1) * apart
     write = one * risk + (1 - one) * apart

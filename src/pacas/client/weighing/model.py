@@ -11,6 +11,8 @@ import numpy as np
 from pacas.client.weighed_groups.belief import Belief
 from pacas.client.weighed_groups.block_lean import lean_likelihood, learnt_leans
 from pacas.client.weighed_groups.exceptions import told_exceptions
+from pacas.client.weighed_groups.few_rows import FewRows, row_by_row
+from pacas.client.weighed_groups.learning import Learning
 from pacas.client.weighed_groups.left_side import LeftSide
 from pacas.client.weighed_groups.source_trust import GroupAnswer, Said, Trusts
 from pacas.client.weighed_groups.weighed_column import WeighedColumn
@@ -19,7 +21,6 @@ from pacas.client.weighed_rows.row_options import OptionFinder
 from pacas.client.weighed_rows.side_by_side import side_by_side
 from pacas.client.weighed_rows.witnesses import Witnesses
 from pacas.core.dependency import FunctionalDependency
-from pacas.core.distance import Floats
 from pacas.core.histogram import Ints
 from pacas.engine.codes import CodedColumn
 from pacas.engine.contract import Hierarchies
@@ -47,19 +48,17 @@ class _Settled(NamedTuple):
 
     leans: list[float]
     learnt_leans: list[float]
-    given: dict[LeftSide, Floats]
-    came: dict[Belief, Floats | None]
+    given: dict[LeftSide, FewRows]
+    came: dict[Belief, FewRows]
     """What groups were weighed by."""
-    stays: dict[LeftSide, Floats]
-    elsewhere: dict[Belief, Floats | None]
+    stays: dict[LeftSide, FewRows]
+    elsewhere: dict[Belief, FewRows]
     """What they would be weighed by next."""
 
 
-def _moved(given: Floats | None, before: Floats | None, now: Floats | None) -> Floats | None:
-    """Log chances, moved as far as what they follow from has moved."""
-    if given is None or before is None or now is None:
-        return now
-    return np.asarray(np.minimum(given + now - before, 0.0))
+def _moved(given: FewRows, before: FewRows, now: FewRows, *, least: float, most: float) -> FewRows:
+    """What was given, moved as far as what it follows from has moved."""
+    return row_by_row(lambda given, before, now: np.clip(given + now - before, least, most), given, before, now)
 
 
 class Model:
@@ -89,6 +88,7 @@ class Model:
         grouped = [(fd, side) for fd, side in by_side if side.count]
         self.beliefs = side_by_side(lambda of: Belief(*of, self.columns[of[0].rhs]), grouped, self.rows)
         """Of the dependencies that have a group: where left sides are all nulls, there is nothing to believe."""
+        self._learning = [Learning(belief) for belief in self.beliefs]
         for belief in self.beliefs:
             if not belief.tells:
                 outside = (c.codes for name, c in columns.items() if name not in belief.fd.attributes)
@@ -104,7 +104,7 @@ class Model:
         self.trust = Trusts()
         """How often each of several providers is right."""
         for belief in self.beliefs:
-            belief.trust = self.trust.of(belief.fd.rhs)
+            belief.answers.trust = self.trust.of(belief.fd.rhs)
         self.answered: dict[tuple[int, str], int] = {}
         """Per (row, attribute) that an answer is about, and not its group: the finest that was bought."""
         self._settled: _Settled | None = None
@@ -114,6 +114,11 @@ class Model:
     @property
     def left_attributes(self) -> list[str]:
         return self.misplaced.finder.attributes
+
+    @property
+    def is_overtaken(self) -> bool:
+        """Have answers told since all was weighed whether a dependency holds?"""
+        return any(belief.answered_camps.is_overtaken(belief.rates.mixed) for belief in self.beliefs)
 
     def fit_again(self) -> None:
         """Weigh again, with what was bought since."""
@@ -150,8 +155,8 @@ class Model:
         self._weigh(trying=at_first)
 
     def _learn(self, *, blocks: bool) -> None:
-        for belief in self.beliefs:
-            belief.learn(blocks=blocks)
+        for learning in self._learning:
+            learning.learn(blocks=blocks)
         if blocks:
             at = self._settled
             for number, (belief, lean) in enumerate(zip(self.beliefs, self._learnt_leans(), strict=True)):
@@ -174,8 +179,8 @@ class Model:
         self._settled = _Settled(
             leans, self._learnt_leans(), *self._given, dict(misplaced.stays), dict(misplaced.from_elsewhere)
         )
-        for belief in self.beliefs:
-            belief.settle()
+        for learning in self._learning:
+            learning.settle()
         misplaced.settle()
 
     def _rates(self) -> list[float]:
@@ -186,8 +191,13 @@ class Model:
     def _weigh(self, *, trying: bool) -> None:
         stays, came = dict(self.misplaced.stays), dict(self.misplaced.from_elsewhere)
         if (at := self._settled) is not None:
-            stays = {side: np.clip(at.given[side] + now - at.stays[side], 0.001, 1) for side, now in stays.items()}
-            came = {belief: _moved(at.came[belief], at.elsewhere[belief], now) for belief, now in came.items()}
+            stays = {
+                side: _moved(at.given[side], at.stays[side], now, least=0.001, most=1.0) for side, now in stays.items()
+            }
+            came = {
+                belief: _moved(at.came[belief], at.elsewhere[belief], now, least=-np.inf, most=0.0)
+                for belief, now in came.items()
+            }
         self._given = stays, came
         side_by_side(lambda belief: belief.weigh(stays[belief.side], came[belief]), self.beliefs, self.rows)
         self.misplaced.weigh(trying=trying)
@@ -256,5 +266,7 @@ class Model:
             return
         if not tree.precedes(shown, node):
             self.misplaced.told[row] = False
+        elif belief.answered_camps.are_open and shown in belief.answered_camps.of(group):
+            return  # it may be right beside others of its group
         elif should >= 0 and not tree.precedes(should, node):
             self.misplaced.told[row] = True

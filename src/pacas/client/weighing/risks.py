@@ -103,7 +103,8 @@ class Risks:
         self.overrules = self._overrules()
         """Is it another value than the majority's, not certain, where blocks are rare and nothing was bought?
 
-        Or was nothing told but that some rows are right as they are, where most show something else?
+        Or was nothing told but that some rows are right as they are, where most show something else, or where
+        both of two camps may be right?
         """
 
     def _overrules(self) -> Mask:
@@ -111,8 +112,9 @@ class Risks:
         confirmed: Mask = np.zeros(len(self.groups), dtype=np.bool_)
         if belief.answers:
             confirmed[:] = [belief.is_but_confirmed(group) for group in self.groups.tolist()]
+        undecided = self._undecided()
         if not (belief.rates.blocks_are_rare or confirmed.any()):
-            return confirmed
+            return confirmed | undecided
         most, shown = np.zeros(len(self.groups)), np.zeros(len(self.groups))
         place = self.place(belief.pair_group[self.pairs])
         value, count = belief.pair_value[self.pairs], belief.pair_count[self.pairs]
@@ -120,7 +122,14 @@ class Risks:
         np.maximum.at(shown, place, np.where(value == self.node[place], count, 0))
         certain = (1 - self.sure) * most <= SPOILT if belief.rates.blocks_are_likelier else self.sure >= CERTAIN
         for_nothing = ~certain & ~belief.asked[self.groups] & belief.rates.blocks_are_rare
-        return np.asarray((shown < most) & (for_nothing | confirmed))
+        return np.asarray(undecided | (shown < most) & (for_nothing | confirmed))
+
+    def _undecided(self) -> Mask:
+        """The groups of which it is not known whether both of two camps are right."""
+        camps, undecided = self.belief.answered_camps, np.zeros(len(self.groups), dtype=np.bool_)
+        if self.belief.answers and camps.are_open:
+            undecided[:] = [camps.is_undecided(group) for group in self.groups.tolist()]
+        return undecided
 
     def place(self, group: Ints) -> Ints:
         """Where some of the groups stand."""
@@ -130,7 +139,7 @@ class Risks:
     def _offer_answers(self, place: int, group: int) -> None:
         """A general value, at or below one that was bought, may be better than any candidate."""
         belief, column = self.belief, self.belief.column
-        answer = belief.told(group)
+        answer = belief.answers.told(group)
         codes = belief.candidate[group][belief.candidate[group] >= 0]
         weight = belief.chance(np.full(len(codes), group), codes)
         found = least_risk(column, codes, weight, float(belief.other[group]), answer, int(self.node[place]))

@@ -2,6 +2,7 @@
 
 Errors are tried out on some rows, and of what is as good as something else the first is taken. Who shuffles a table, or
 gives its values other names, should get the same repairs: so rows and values are put in order before they are weighed.
+Where rows look alike, but for a column that names them, it is by that who of them is asked.
 A value looks as often as it stands there, among what stands below the same nodes of its tree; a row as its values do;
 and then each value as the rows do that hold it, and so on: what looks alike in the end may stand for each other.
 """
@@ -99,7 +100,30 @@ def _order(
             break
         different = now if rows <= SMALL else 0
     values = {name: _null_last(columns[name], np.argsort(seen, kind="stable")) for name, seen in mine.items()}
-    return np.argsort(by_row, kind="stable"), values
+    order = np.argsort(by_row, kind="stable")
+    if rows <= SMALL:
+        values = {name: _alike_by_text(found, mine[name], columns[name].values) for name, found in values.items()}
+        order = _alike_by_text(order, by_row, _RowTexts(columns))
+    return order, values
+
+
+class _RowTexts:
+    """All texts of each row."""
+
+    def __init__(self, columns: Mapping[str, CodedColumn]) -> None:
+        self._columns = [columns[name] for name in sorted(columns)]
+
+    def __getitem__(self, row: int) -> str:
+        return repr([column.values[int(column.codes[row])] for column in self._columns])
+
+
+def _alike_by_text(order: Ints, looks: Looks, texts: _RowTexts | Sequence[str | None]) -> Ints:
+    """The same order, but of what looks alike the first in the alphabet is the first: a key may tell rows apart."""
+    found, cut = order.copy(), np.flatnonzero(np.diff(looks[order])) + 1
+    for start, end in zip([0, *cut.tolist()], [*cut.tolist(), len(order)], strict=True):
+        if end - start > 1:
+            found[start:end] = sorted(order[start:end].tolist(), key=lambda at: texts[at] or "")
+    return found
 
 
 def _says_something(column: CodedColumn, is_named: bool) -> bool:

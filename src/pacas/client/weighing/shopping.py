@@ -14,6 +14,7 @@ from pacas.client.outcome.steps import BoughtValue, Progress, Unrepaired
 from pacas.client.weighed_groups.left_side import LeftSide
 from pacas.client.weighed_groups.source_trust import Said
 from pacas.client.weighing.decision import decide
+from pacas.client.weighing.missing_left import missing_left_cells
 from pacas.client.weighing.model import Model
 from pacas.client.weighing.rare_values import RareValues, likelier
 from pacas.client.weighing.row_order import WeighedRows
@@ -216,7 +217,7 @@ class Shopping:
             for row in outcome.rows.tolist():
                 self._settled.add((name, self._place(row)))
                 self.reasons[name, row] = reason
-        if self._asked >= self._next_fit:
+        if self._asked >= self._next_fit or self.model.is_overtaken:
             self._next_fit = int(self._asked * 1.7) + 8
             self.model.fit_again()
             self._wishes = None
@@ -285,7 +286,8 @@ class Shopping:
         return (belief.side for belief in self.model.beliefs if belief.fd.rhs == attribute)
 
     def _record(self) -> None:
-        self.rare = likelier(*(values.cells() for values in self._rare_values), self._soft)
+        slips = (values.cells() for values in self._rare_values)
+        self.rare = likelier(*slips, self._soft, missing_left_cells(self.model))
         self.decided = decide(self.model, self._careful, self.rare)
         self.stages.append({name: (w.rows[w.written], w.node[w.written]) for name, w in self.decided.items()})
         self.expected.append((self._buyer.spent, sum(weighed.expected for weighed in self.decided.values())))

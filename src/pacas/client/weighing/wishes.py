@@ -222,17 +222,27 @@ class Wishes:
         return _Asked(belief.fd.rhs, of, rows, worth[of] * belongs[:, None], belief.asked[groups][of], belief)
 
     def _is_told(self, belief: Belief, group: int) -> bool:
-        """One of several providers has told something, and what is believed is not weak: nobody else is asked then."""
+        """One of several providers has told something, and what is believed is not weak: nobody else is asked then.
+
+        Nor where two camps of the group were told to be right.
+        """
+        if belief.answered_camps.has_two_truths(group):
+            return True
         return float(belief.sure[group]) >= SURE and belief.has_been_told(group)
 
     def _whom_to_ask(self, belief: Belief, group: int) -> Ints:
-        """The rows that are likeliest to belong to the group, those that show its likeliest value first; the last."""
+        """The rows that are likeliest to belong to the group, those that show its likeliest value first; the last.
+
+        Those of another camp, where it is that one's turn.
+        """
         rows = belief.side.members.one(group)
         if self._model.is_by_group(belief):
             return rows[-1:]
         rows = rows[[(belief.fd.rhs, row) not in self._settled for row in rows.tolist()]][-LOOKED_AT:]
         stays = self._model.misplaced.stays[belief.side][rows]
-        fit = stays + 0.5 * (belief.column.codes[rows] == belief.likeliest[group])
+        camp = belief.camp_to_ask(group)
+        weight = 0.5 if camp == belief.likeliest[group] else 2.0
+        fit = stays + weight * (belief.column.codes[rows] == camp)
         return rows[::-1][np.argsort(-fit[::-1], kind="stable")[:MOST_ROWS]]
 
     # ---- prices -----------------------------------------------------------------------------------------------

@@ -72,7 +72,7 @@ def _after_an_answer(belief: Belief, part: WidthRisks) -> Floats:
     share = np.where(usable, column.share[codes], 0)
     told = np.full(len(groups), tree.root, dtype=np.int32)
     for at in np.flatnonzero(belief.asked[groups]).tolist():
-        told[at] = belief.told(int(groups[at]))
+        told[at] = belief.answers.told(int(groups[at]))
     listed = np.where(tree.precedes(codes.astype(np.int32), told[:, None]), share, 0)
     unlisted = np.maximum(column.below[told] - listed.sum(axis=1), 1e-6)
     other = belief.other[groups]
