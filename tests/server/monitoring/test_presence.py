@@ -110,6 +110,8 @@ def test_a_ledger_that_cannot_be_written_is_not_ready_and_sells_nothing(monkeypa
                 pass
             assert error_of(ready)[:2] == (503, "unavailable")
             assert error_of(shop.buy("b", med("male", "51", 2)))[:2] == (503, "unavailable")
+            wish = shop.call("POST", "/v1/offers", json={"rate": 5000, "days": 1})
+            assert error_of(wish)[:2] == (503, "unavailable")
             assert shop.quotes(med("male", "51", 1)).status_code == 200, "what was known can be told"
             store.is_full = False
             while shop.call("GET", "/v1/ready", None).status_code == 503:
