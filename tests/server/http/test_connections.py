@@ -6,7 +6,7 @@ import json
 import socket
 import ssl
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
@@ -18,6 +18,7 @@ from example_shop import Shop, example_provider, med
 from running_service import app_of, served, with_account
 
 from pacas.provider.ledger.accounts import MemoryAccounts
+from pacas.server.http import handshakes
 from pacas.server.http.connections import ConnectionLimits, Connections
 from pacas.server.http.http_protocol import DROPPED, FEW_CHUNKS, LARGEST_HEAD, MOST_WAITING, SMALLEST_CHUNK
 from pacas.server.serving import Tls
@@ -254,6 +255,26 @@ def test_who_does_not_agree_on_tls_is_hung_up_on(tls: tuple[ssl.SSLContext, ssl.
     begin = greeting(tls[1])
     with shop_with(QUICK, context=tls[0]) as url, connect(url) as connection:
         connection.sendall(begin[: int(said * len(begin))])
+        connection.settimeout(10)
+        rest_of(connection)  # ends by itself
+
+
+def test_who_does_not_say_goodbye_is_hung_up_on(
+    tls: tuple[ssl.SSLContext, ssl.SSLContext], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What ends over TLS ends when both have said so; a service that stops would wait half a minute for it."""
+    monkeypatch.setattr(handshakes, "LINGER", 0.4)
+    with shop_with(ConnectionLimits(), context=tls[0]) as url, connect(url) as connection:
+        came, sent = ssl.MemoryBIO(), ssl.MemoryBIO()
+        agreeing = tls[1].wrap_bio(came, sent, server_hostname="127.0.0.1")
+        for act in (agreeing.do_handshake, lambda: agreeing.write(b"GET / HTTP/0.9\r\n\r\n")):
+            while True:
+                with suppress(ssl.SSLWantReadError):
+                    act()
+                    break
+                connection.sendall(sent.read())
+                came.write(connection.recv(65536))
+        connection.sendall(sent.read())
         connection.settimeout(10)
         rest_of(connection)  # ends by itself
 

@@ -8,14 +8,13 @@ from __future__ import annotations
 import asyncio
 import socket
 import ssl
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from functools import partial
+from typing import Any
 
-from pacas.server.http.connections import Connections, counted_address
+from pacas.server.http.connections import LINGER, Connections, counted_address
 
-AT_ONCE = 100
-"""Connections that are taken in one go."""
 REST = 1.0
 """Seconds until the next try where the process may open no more files."""
 
@@ -52,41 +51,40 @@ class TlsListener:
         self._listener, self._context, self._connections, self._protocol = listener, context, connections, protocol
         self._loop = asyncio.get_running_loop()
         self._tasks: set[asyncio.Task[None]] = set()
-        self._is_closed = False
 
     def start(self) -> None:
-        if not self._is_closed:
-            self._loop.add_reader(self._listener, self._take)
+        self._begin(self._take())
 
     def close(self) -> None:
         """Take no more, and give up on those that have not agreed yet."""
-        self._is_closed = True
-        self._loop.remove_reader(self._listener)
         for task in self._tasks:
             task.cancel()
 
-    def _take(self) -> None:
-        for _ in range(AT_ONCE):
+    def _begin(self, work: Coroutine[Any, Any, None]) -> None:
+        self._tasks.add(task := self._loop.create_task(work))
+        task.add_done_callback(self._tasks.discard)
+
+    async def _take(self) -> None:
+        while True:
+            await asyncio.sleep(0)  # others come in between, however many knock
             try:
-                accepted, place = self._listener.accept()
-            except (BlockingIOError, InterruptedError, ConnectionAbortedError):
-                return
-            except OSError:
-                self._loop.remove_reader(self._listener)
-                self._loop.call_later(REST, self.start)
-                return
-            accepted.setblocking(False)
-            one = Handshake(accepted, place[0])
-            if not self._connections.admit(one):
-                accepted.close()
+                accepted, place = await self._loop.sock_accept(self._listener)
+            except ConnectionAbortedError:
                 continue
-            task = self._loop.create_task(self._agree(one))
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+            except OSError:
+                await asyncio.sleep(REST)
+                continue
+            one = Handshake(accepted, place[0])
+            if self._connections.admit(one):
+                self._begin(self._agree(one))
+            else:
+                accepted.close()
 
     async def _agree(self, one: Handshake) -> None:
         try:
             with suppress(OSError):  # those of TLS among them
-                await self._loop.connect_accepted_socket(partial(self._protocol, one), one.accepted, ssl=self._context)
+                await self._loop.connect_accepted_socket(
+                    partial(self._protocol, one), one.accepted, ssl=self._context, ssl_shutdown_timeout=LINGER
+                )
         finally:
             self._connections.leave(one)
