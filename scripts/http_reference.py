@@ -141,7 +141,8 @@ MORE = {
     "purchase": "For clients, each for its own: another account's purchase is not found.",
     "offers": """For clients, each for its own: what the provider holds out to it, and what it has asked for.""",
     "ask_offer": """For clients. Nothing changes by it: the provider sees the wish (`pacas offer list`), and may make an
-        offer (`pacas offer make`) or not. A few wishes may wait for an answer at a time.""",
+        offer (`pacas offer make`) or not. At most 20 wishes may wait for an answer, those
+        counted that were taken back before their 30 days were over.""",
     "accept_offer": """For clients. The terms count from then on, for `days` days: a purchase costs f(W + p) − f(W), W
         being the account's list credits and f the offer's schedule. What is prepaid is the least that purchases cost
         while they last, used or not. Sent again, it is accepted once. 409: it does not stand any more, what is prepaid
@@ -245,8 +246,8 @@ def _limits() -> list[str]:
         "tuples asked about in a minute": f"`quotes_per_minute`, {default.quotes_per_minute:,} unless the provider "
         "says otherwise; for each account and each server process. So many may come at once after a quiet minute. "
         f"By the work that they take, {BYTES:,} bytes of a body count like a tuple (where it asks about fewer), and so "
-        f"do {PURCHASES} purchases on a page of an account; a call to a clearing house counts like one, with each "
-        f"{LINES} lines of its answer",
+        f"do {PURCHASES} purchases on a page of an account; a call about offers counts like one, as does one to a "
+        f"clearing house, with each {LINES} lines of its answer",
         "characters of a value": f"{LONGEST_TEXT:,}",
         "characters of a name": f"{LONGEST_NAME:,}",
         "columns of a tuple": f"{MOST_COLUMNS:,}",

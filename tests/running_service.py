@@ -12,12 +12,12 @@ from threading import Event, Thread
 from typing import Any
 
 import pytest
-import uvicorn
 
 from pacas.provider.ledger.accounts import Account, Accounts, MemoryAccounts, Role, token_hash
 from pacas.provider.provider import Provider
 from pacas.server.app import create_app
 from pacas.server.http.connections import USUAL, ConnectionLimits, Note
+from pacas.server.http.http_protocol import HttpConfig
 from pacas.server.limits import QuoteLimit, ServiceSettings
 from pacas.server.monitoring.logs import make_log
 from pacas.server.serving import Server, http_of
@@ -49,7 +49,7 @@ def stop_the_clock_of_limits(patch: pytest.MonkeyPatch) -> None:
 class PromptServer(Server):
     """Ends when it is told to, not when it next looks whether it was."""
 
-    def __init__(self, config: uvicorn.Config, announce: Callable[[], None]) -> None:
+    def __init__(self, config: HttpConfig, announce: Callable[[], None]) -> None:
         super().__init__(config, announce)
         self._told = asyncio.Event()
 
@@ -75,7 +75,7 @@ def served(
     note: Note = lambda *said: None,
 ) -> Iterator[str]:
     """An application while it listens: its URL."""
-    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     listener.bind(("127.0.0.1", port))
     ready = Event()

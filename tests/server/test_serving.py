@@ -6,7 +6,9 @@ import errno
 import io
 import json
 import logging
+import socket
 import ssl
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +71,12 @@ def test_two_that_have_bound_cannot_both_listen() -> None:
             address.listen(first)
             with pytest.raises(InputError, match="Address already in use"):
                 same.listen(second)
+
+
+def test_answers_are_sent_at_once_without_uvloop() -> None:
+    """asyncio's own loop, as on Windows, asks for that only where a socket says what it is."""
+    with closing(ListeningAddress.of("127.0.0.1", 0, tls=False).bind()) as listener:
+        assert listener.proto == socket.IPPROTO_TCP
 
 
 # ---- TLS ------------------------------------------------------------------------------------------------------------

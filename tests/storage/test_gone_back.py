@@ -18,7 +18,16 @@ from pacas.provider.ledger.ledger import Ledger
 from pacas.provider.provider import Provider
 from pacas.storage.sqlite.ledger import SqliteLedger
 from pacas.storage.state_file import StateFile
-from pacas.storage.url import open_accounts, open_ledger, read_ledger, state_file
+from pacas.storage.url import (
+    open_accounts,
+    open_checkpoints,
+    open_ledger,
+    open_offers,
+    open_refusals,
+    open_serving,
+    read_ledger,
+    state_file,
+)
 
 pytestmark = pytest.mark.attack
 
@@ -158,7 +167,7 @@ def noted(tmp_path: Path) -> Iterator[StateFile]:
 
 def test_a_ledger_that_is_missing_is_not_made_where_one_was(tmp_path: Path, noted: StateFile) -> None:
     (tmp_path / "shop.db").unlink()
-    for opened in (open_ledger, read_ledger, open_accounts):
+    for opened in (open_ledger, read_ledger, open_accounts, open_offers, open_refusals, open_serving, open_checkpoints):
         with pytest.raises(LedgerWentBackError, match=r"shop\.db is missing, and shop\.db\.state beside it says"):
             opened(URL, tmp_path)
     assert not (tmp_path / "shop.db").exists()
@@ -206,7 +215,7 @@ def test_a_schema_is_not_made_where_one_was(postgres_url: str, tmp_path: Path) -
     state = state_file(postgres_url, tmp_path)
     assert state is not None and read_ledger(postgres_url, tmp_path) is None
     state.write(Head(4, "a" * 64))
-    for opened in (open_ledger, read_ledger, open_accounts):
+    for opened in (open_ledger, read_ledger, open_accounts, open_offers, open_refusals, open_serving, open_checkpoints):
         with pytest.raises(StorageError, match="is no longer there; restore a copy"):
             opened(postgres_url, tmp_path)
     state.path.unlink()

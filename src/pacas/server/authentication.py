@@ -27,8 +27,11 @@ class Authentication:
         store: ThreadPool,
         clock: Callable[[], float] = monotonic,
         calendar: Callable[[], float] = time,
+        check: Callable[[], None] = lambda: None,
     ) -> None:
         self._accounts, self._store, self._clock, self._calendar = accounts, store, clock, calendar
+        self._check = check
+        """Raises where nobody is to be answered."""
         self._seen: dict[str, tuple[Account, float]] = {}
         self._asking: dict[str, asyncio.Future[Account]] = {}
 
@@ -62,6 +65,7 @@ class Authentication:
         return self._recent(digest_of(call), call, role)
 
     def _recent(self, digest: str, call: HttpCall, role: Role | None) -> Account | None:
+        self._check()
         seen = self._seen.get(digest)
         if seen is None or self._clock() - seen[1] > STALE or seen[0].has_expired(self._calendar()):
             return None

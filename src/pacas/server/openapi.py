@@ -225,7 +225,14 @@ OPERATIONS = (
         None,
         (_ID,),
     ),
-    Operation("GET", "/v1/offers", "offers", "The offers to your account.", OffersAnswer, _FOR_A_ROLE),
+    Operation(
+        "GET",
+        "/v1/offers",
+        "offers",
+        "The offers to your account.",
+        OffersAnswer,
+        (*_FOR_A_ROLE, ErrorCode.RATE_LIMITED),
+    ),
     Operation(
         "POST", "/v1/offers", "ask_offer", "Ask for other terms.", OfferAnswer, _WITH_BODY, _reference(OfferBody)
     ),
@@ -235,7 +242,7 @@ OPERATIONS = (
         "accept_offer",
         "Accept an offer: its terms are in the ledger when this is answered.",
         OfferAnswer,
-        (*_FOR_A_ROLE, ErrorCode.NOT_FOUND, ErrorCode.CONFLICT),
+        (*_FOR_A_ROLE, ErrorCode.NOT_FOUND, ErrorCode.CONFLICT, ErrorCode.RATE_LIMITED),
         None,
         (_OFFER,),
     ),
@@ -245,7 +252,7 @@ OPERATIONS = (
         "withdraw_offer",
         "Decline an offer, or take back what you asked for.",
         OfferAnswer,
-        (*_FOR_A_ROLE, ErrorCode.NOT_FOUND, ErrorCode.CONFLICT),
+        (*_FOR_A_ROLE, ErrorCode.NOT_FOUND, ErrorCode.CONFLICT, ErrorCode.RATE_LIMITED),
         None,
         (_OFFER,),
     ),

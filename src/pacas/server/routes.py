@@ -121,23 +121,33 @@ class Routes:
 
     async def offers(self, call: HttpCall) -> Response:
         account = await self._client(call)
-        return _json(await self._service.pools.store.run(self._service.offering.list, account))
+        self._service.limit.take(account, 1)
+        return _json(await self._in_turn(account, self._service.offering.list, account))
 
     async def ask_offer(self, call: HttpCall) -> Response:
         account = await self._client(call)
         body = await self._body(call, JSON, account)
         try:
-            return _json(await self._service.pools.store.run(self._service.offering.ask, body, account))
+            return await self._written(account, self._service.offering.ask, body, account)
         except ValidationError as error:
             raise Failure.of(error) from None
 
     async def accept_offer(self, call: HttpCall) -> Response:
         account, id = await self._client(call), call.parameter("id")
-        return _json(await self._service.pools.sales.run(self._service.offering.accept, id, account))
+        return await self._written(account, self._service.offering.accept, id, account)
 
     async def withdraw_offer(self, call: HttpCall) -> Response:
         account, id = await self._client(call), call.parameter("id")
-        return _json(await self._service.pools.store.run(self._service.offering.withdraw, id, account))
+        return await self._written(account, self._service.offering.withdraw, id, account)
+
+    async def _written(
+        self, account: Account, write: Callable[P, bytes], *args: P.args, **kwargs: P.kwargs
+    ) -> Response:
+        """Change an offer: a durable write, which counts like a purchase, and waits for the ledger where these do."""
+        self._service.check_ready()
+        self._service.limit.take(account, 1)
+        async with self._service.pools.turns.of(account.name):
+            return _json(await self._service.pools.sales.run(write, *args, **kwargs))
 
     async def circle_lines(self, call: HttpCall) -> Response:
         account = await self._account_of(call, Role.MEMBER)
@@ -161,9 +171,8 @@ class Routes:
         return _json(await self._service.pools.store.run(self._accounts))
 
     async def log_head(self, call: HttpCall) -> Response:
-        await self._account_of(call)
-        signed = await self._service.pools.store.run(self._service.tree_log.head)
-        return _json(TreeHeadDocument.of(signed).model_dump_json().encode())
+        account = await self._account_of(call)
+        return _json(await self._in_turn(account, self._log_head))
 
     async def log_proofs(self, call: HttpCall) -> Response:
         account = await self._account_of(call)
@@ -216,6 +225,9 @@ class Routes:
         if entry is None:
             raise Failure(ErrorCode.NOT_FOUND, "this account has no purchase with this id")
         return self._service.purchases.with_request(entry)
+
+    def _log_head(self) -> bytes:
+        return TreeHeadDocument.of(self._service.tree_log.head()).model_dump_json().encode()
 
     def _proofs(self, body: bytes, account: Account) -> bytes:
         try:

@@ -64,7 +64,7 @@ class Service:
         self.offers = MemoryOffers() if offers is None else offers
         self.provider, self.accounts, self.settings, self.signing, self.log = provider, accounts, settings, signing, log
         self.metrics, self.pools = Metrics(), ThreadPools()
-        self.authentication = Authentication(accounts, self.pools.store)
+        self.authentication = Authentication(accounts, self.pools.store, check=self._check_alone)
         is_sealed = provider.shop.terms.sealing is not None
         self.reasons = is_sealed if settings.reasons is None else settings.reasons
         self.widest = Widest.of(provider.shop.total, provider.catalogue()) if is_sealed else None
@@ -105,6 +105,11 @@ class Service:
         """Raise where a sale would wait for what nobody else gets either."""
         if not self.is_ready:
             raise Failure.of_ledger(self.problem)
+
+    def _check_alone(self) -> None:
+        """Raise where others serve the ledger on other terms: two answers to one question tell more than one."""
+        if self._presence is not None and self._presence.is_displaced:
+            raise Failure.unavailable()
 
     def catalogue(self) -> Catalogue:
         """What is for sale. Hierarchies that are nothing but the data's own values are not published."""

@@ -28,7 +28,8 @@ from structlog.typing import FilteringBoundLogger
 
 from pacas.errors import FileError, InputError
 from pacas.server.http.connections import USUAL, ConnectionLimits, Connections, Note
-from pacas.server.http.http_protocol import HttpConfig
+from pacas.server.http.handshakes import Handshake, TlsListener
+from pacas.server.http.http_protocol import HttpConfig, HttpProtocol
 from pacas.server.monitoring.logs import ServerLines
 
 GRACE = 30
@@ -99,7 +100,7 @@ class ListeningAddress:
 
     def bind(self) -> socket.socket:
         """Take the port."""
-        listener = socket.socket(self.family, socket.SOCK_STREAM)
+        listener = socket.socket(self.family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # which asyncio looks at
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         with self._faults(listener):
             listener.bind(self.place)
@@ -185,19 +186,40 @@ def http_of(
 class Server(uvicorn.Server):
     """uvicorn's server, which says when it listens and ends with its work, not with the signal that ended it."""
 
+    config: HttpConfig
+
     def __init__(
-        self, config: uvicorn.Config, announce: Callable[[], None], stop: Callable[[float], None] = lambda seconds: None
+        self, config: HttpConfig, announce: Callable[[], None], stop: Callable[[float], None] = lambda seconds: None
     ) -> None:
         super().__init__(config)
         self._announce, self._stop = announce, stop
+        self._tls: list[TlsListener] = []
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
+        if self.config.ssl is None or sockets is None:
+            await super().startup(sockets)
+        else:
+            await super().startup([])
+            self._listen(sockets, self.config.ssl)
         if not self.should_exit:
             self._announce()
 
+    def _listen(self, sockets: list[socket.socket], context: ssl.SSLContext) -> None:
+        """Take connections that are to agree on TLS, counted from the first moment on."""
+
+        def protocol(handshake: Handshake) -> HttpProtocol:
+            return HttpProtocol(self.config, self.server_state, self.lifespan.state, handshake=handshake)
+
+        for one in sockets:
+            one.setblocking(False)
+            one.listen(BACKLOG)
+            self._tls.append(TlsListener(one, context, self.config.connections, protocol))
+            self._tls[-1].start()
+
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._stop(self.config.timeout_graceful_shutdown or 0)
+        for listener in self._tls:
+            listener.close()
         await super().shutdown(sockets)
 
     @contextmanager

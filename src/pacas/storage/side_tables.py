@@ -171,10 +171,9 @@ class OfferTable(SideTable):
         )
 
     def list(self, buyer: str | None = None) -> list[PrivateOffer]:
-        rows = self._database.read(
-            "SELECT id, buyer, schedule, prepaid, days, state, stands_until FROM offer ORDER BY number"
-        )
-        return [offer for offer in map(_offer, rows) if buyer in (None, offer.buyer)]
+        of_buyer, values = ("", ()) if buyer is None else ("WHERE buyer = ? ", (buyer,))
+        asked = f"SELECT id, buyer, schedule, prepaid, days, state, stands_until FROM offer {of_buyer}ORDER BY number"
+        return list(map(_offer, self._database.read(asked, *values)))
 
     def change(self, id: str, before: OfferState, after: OfferState) -> bool:
         statement = "UPDATE offer SET state = ? WHERE id = ? AND state = ? RETURNING id"

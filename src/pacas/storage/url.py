@@ -88,12 +88,9 @@ def noted_head_of(url: str, folder: Path) -> Head | None:
 
 def open_accounts(url: str, folder: Path) -> Accounts:
     """The accounts that are kept with the ledger that a URL names."""
-    kind, noted = ledger_kind(url), noted_head_of(url, folder)
-    if kind == "memory":
+    if ledger_kind(url) == "memory":
         return MemoryAccounts()
-    if kind == "sqlite":
-        _check_is_there(sqlite_path(url, folder), noted)
-    return AccountTable(_beside(url, folder, AccountTable, make=noted is None))
+    return AccountTable(_beside(url, folder, AccountTable))
 
 
 def state_file(url: str, folder: Path) -> StateFile | None:
@@ -121,12 +118,15 @@ def _check_is_there(path: Path, noted: Head | None) -> None:
 
 
 def _beside(url: str, folder: Path, table: type[SideTable], *, make: bool = True) -> SideDatabase:
-    """Where a table is kept beside the ledger that a URL names, which is no ledger in memory."""
-    if ledger_kind(url) == "postgresql":
+    """Where a table is kept beside the ledger that a URL names, which is no ledger in memory; none is made where its
+    state file says that there was one."""
+    kind, noted = ledger_kind(url), noted_head_of(url, folder)
+    if kind == "postgresql":
         tables = with_psycopg("pacas.storage.postgres.side_tables")
-        database: SideDatabase = tables.PostgresSideDatabase(url, table, make=make)
+        database: SideDatabase = tables.PostgresSideDatabase(url, table, make=make and noted is None)
         return database
-    return SqliteSideDatabase(sqlite_path(url, folder), table)
+    _check_is_there(path := sqlite_path(url, folder), noted)
+    return SqliteSideDatabase(path, table)
 
 
 def open_refusals(url: str, folder: Path) -> Refusals:

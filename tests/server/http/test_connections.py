@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import json
 import socket
+import ssl
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
 
 import httpx
 import pytest
+from certificates import Authority
 from example_shop import Shop, example_provider, med
 from running_service import app_of, served, with_account
 
 from pacas.provider.ledger.accounts import MemoryAccounts
+from pacas.server.http import handshakes
 from pacas.server.http.connections import ConnectionLimits, Connections
 from pacas.server.http.http_protocol import DROPPED, FEW_CHUNKS, LARGEST_HEAD, MOST_WAITING, SMALLEST_CHUNK
+from pacas.server.serving import Tls
 
 pytestmark = pytest.mark.attack
 
@@ -31,7 +36,7 @@ MUCH = 1 << 24
 
 
 def connect(url: str) -> socket.socket:
-    host, port = url.removeprefix("http://").split(":")
+    host, port = url.partition("://")[2].split(":")
     return socket.create_connection((host, int(port)), timeout=30)
 
 
@@ -163,11 +168,13 @@ QUICK = ConnectionLimits(per_address=6, idle_seconds=0.4, request_seconds=0.4)
 
 
 @contextmanager
-def shop_with(limits: ConnectionLimits, ended: list[tuple[str, str, int]] | None = None) -> Iterator[str]:
+def shop_with(
+    limits: ConnectionLimits, ended: list[tuple[str, str, int]] | None = None, context: ssl.SSLContext | None = None
+) -> Iterator[str]:
     accounts = MemoryAccounts()
     with_account(accounts, "ann")
     note: Callable[[str, str, int], None] = lambda *said: None if ended is None else ended.append(said)  # noqa: E731
-    with served(app_of(example_provider(), accounts), limits=limits, note=note) as url:
+    with served(app_of(example_provider(), accounts), limits=limits, note=note, context=context) as url:
         yield url
 
 
@@ -225,6 +232,69 @@ def test_who_does_not_take_its_answers_is_hung_up_on() -> None:
         connection.settimeout(30)
         came = rest_of(connection)
     assert len(came) < 8_000_000
+
+
+@pytest.fixture
+def tls(tmp_path: Path) -> tuple[ssl.SSLContext, ssl.SSLContext]:
+    """A server's, and that of a client who trusts it."""
+    authority = Authority(tmp_path)
+    trusting = ssl.create_default_context(cafile=str(authority.certificate))
+    return Tls(*authority.sign("server")).context(), trusting
+
+
+def greeting(context: ssl.SSLContext) -> bytes:
+    """How a client begins to agree on TLS."""
+    sent = ssl.MemoryBIO()
+    with pytest.raises(ssl.SSLWantReadError):
+        context.wrap_bio(ssl.MemoryBIO(), sent, server_hostname="127.0.0.1").do_handshake()
+    return sent.read()
+
+
+@pytest.mark.parametrize("said", [0.0, 0.5, 1.0], ids=["nothing", "half a greeting", "a greeting"])
+def test_who_does_not_agree_on_tls_is_hung_up_on(tls: tuple[ssl.SSLContext, ssl.SSLContext], said: float) -> None:
+    begin = greeting(tls[1])
+    with shop_with(QUICK, context=tls[0]) as url, connect(url) as connection:
+        connection.sendall(begin[: int(said * len(begin))])
+        connection.settimeout(10)
+        rest_of(connection)  # ends by itself
+
+
+def test_who_does_not_say_goodbye_is_hung_up_on(
+    tls: tuple[ssl.SSLContext, ssl.SSLContext], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What ends over TLS ends when both have said so; a service that stops would wait half a minute for it."""
+    monkeypatch.setattr(handshakes, "LINGER", 0.4)
+    with shop_with(ConnectionLimits(), context=tls[0]) as url, connect(url) as connection:
+        came, sent = ssl.MemoryBIO(), ssl.MemoryBIO()
+        agreeing = tls[1].wrap_bio(came, sent, server_hostname="127.0.0.1")
+        for act in (agreeing.do_handshake, lambda: agreeing.write(b"GET / HTTP/0.9\r\n\r\n")):
+            while True:
+                with suppress(ssl.SSLWantReadError):
+                    act()
+                    break
+                connection.sendall(sent.read())
+                came.write(connection.recv(65536))
+        connection.sendall(sent.read())
+        connection.settimeout(10)
+        rest_of(connection)  # ends by itself
+
+
+def test_who_does_not_agree_on_tls_counts_among_its_address_s_connections(
+    tls: tuple[ssl.SSLContext, ssl.SSLContext],
+) -> None:
+    ended: list[tuple[str, str, int]] = []
+    limits = ConnectionLimits(per_address=6, idle_seconds=20, request_seconds=20)
+    with shop_with(limits, ended, tls[0]) as url, ExitStack() as stack:
+        held = [stack.enter_context(connect(url)) for _ in range(30)]
+        with httpx.Client(verify=tls[1], trust_env=False) as client:
+            for _ in range(5):
+                assert client.get(f"{url}/v1/health").status_code == 200
+            begin = monotonic()
+            while sum(map(has_ended, held)) < 25 and monotonic() - begin < 10:
+                sleep(0.05)
+            assert sum(map(has_ended, held)) == 25, "and one that has agreed is open"
+        sleep(1.5)
+    assert sum(count for _, why, count in ended if why == "too many") == 25
 
 
 def test_an_address_has_so_many_connections_and_the_one_that_waits_longest_makes_room() -> None:

@@ -64,6 +64,45 @@ def test_a_process_that_was_killed_is_in_nobodys_way(processes: ServingTable) ->
         Presence(processes, TERMS).enter()
 
 
+def test_who_was_taken_for_gone_does_not_serve_beside_other_terms(
+    processes: ServingTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process that was paused, or a machine that was cut off from PostgreSQL, and comes back."""
+    calendar = [1_000_000.0]
+    monkeypatch.setattr("pacas.server.monitoring.presence.time", lambda: calendar[0])
+    one, other = Presence(processes, TERMS), Presence(processes, TERMS | {"reasons": "True"})
+    one.enter()
+    calendar[0] += GONE + 2
+    other.enter()
+    with pytest.raises(StorageError, match="served with another reasons since"):
+        one.renew()
+    assert one.is_displaced and not one.is_fresh and len(processes.others("", 0)) == 2
+    other.leave()
+    one.renew()
+    assert one.is_fresh and not one.is_displaced
+    with pytest.raises(InputError, match="another reasons"):
+        other.enter()
+
+
+def test_who_is_displaced_answers_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(service, "BEAT", 0.01)
+    accounts, presence = MemoryAccounts(), Presence(Full(), TERMS)
+    with_account(accounts, "ann")
+    presence.enter()
+    provider, log = example_provider(), io.StringIO()
+    app = create_app(provider, accounts, ServiceSettings(), KEY, log=make_log(log), presence=presence)
+    with served(app) as url:
+        shop = Shop(url, provider, accounts, log)
+        with closing(shop.client):
+            assert shop.quotes(med("male", "51", 1)).status_code == 200
+            monkeypatch.setattr(Full, "others", lambda *asked: [("elsewhere 1 x", "{}")])
+            monkeypatch.setattr("pacas.server.monitoring.presence.GONE", 0)
+            while shop.call("GET", "/v1/ready", None).status_code == 200:
+                pass
+            assert error_of(shop.quotes(med("male", "51", 1)))[:2] == (503, "unavailable")
+            assert shop.call("GET", "/v1/key", None).status_code == 200
+
+
 def test_what_could_not_be_written_for_a_while_is_not_ready(processes: ServingTable) -> None:
     now = [100.0]
     presence = Presence(processes, TERMS, clock=lambda: now[0])
@@ -110,6 +149,8 @@ def test_a_ledger_that_cannot_be_written_is_not_ready_and_sells_nothing(monkeypa
                 pass
             assert error_of(ready)[:2] == (503, "unavailable")
             assert error_of(shop.buy("b", med("male", "51", 2)))[:2] == (503, "unavailable")
+            wish = shop.call("POST", "/v1/offers", json={"rate": 5000, "days": 1})
+            assert error_of(wish)[:2] == (503, "unavailable")
             assert shop.quotes(med("male", "51", 1)).status_code == 200, "what was known can be told"
             store.is_full = False
             while shop.call("GET", "/v1/ready", None).status_code == 503:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from threading import Semaphore
 from time import time
 from typing import Any
 
+import httpx
 import pytest
 from example_shop import example_provider, med
 from running_service import KEY, served, with_account
@@ -15,7 +18,7 @@ from pacas.errors import InputError
 from pacas.protocol.messages import Answer, Quote, Request
 from pacas.provider.ledger.accounts import MemoryAccounts
 from pacas.provider.ledger.memory_ledger import MemoryLedger
-from pacas.provider.ledger.offers import MemoryOffers, OfferState, PrivateOffer, make
+from pacas.provider.ledger.offers import MOST_ASKED, MemoryOffers, OfferState, PrivateOffer, make
 from pacas.remote.remote_provider import RemoteProvider
 from pacas.server.app import create_app
 from pacas.server.limits import ServiceSettings
@@ -28,11 +31,11 @@ class Served:
     """The example behind HTTP with a clock, for ann and bob; bob has ten credits."""
 
     def __init__(self) -> None:
-        self.offers, accounts = MemoryOffers(), MemoryAccounts()
-        with_account(accounts, "ann")
-        with_account(accounts, "bob", credit=10 * CREDIT)
+        self.offers, self.accounts = MemoryOffers(), MemoryAccounts()
+        with_account(self.accounts, "ann")
+        with_account(self.accounts, "bob", credit=10 * CREDIT)
         self.provider = example_provider(MemoryLedger(lambda: int(time())))
-        self.app = create_app(self.provider, accounts, ServiceSettings(), KEY, offers=self.offers)
+        self.app = create_app(self.provider, self.accounts, ServiceSettings(), KEY, offers=self.offers)
 
     def made(self, id: str = "x", **changes: Any) -> PrivateOffer:
         half = PrivateOffer(id, "ann", Schedule.parse("0:50"), 0, 90, OfferState.MADE, int(time()) + 1000)
@@ -161,3 +164,52 @@ def test_operators_see_terms_and_list_credits(open_shop: Any) -> None:
     ann = next(one for one in shop.call("GET", "/v1/accounts", "olga").json() if one["account"] == "ann")
     assert ann["terms"]["prepaid"] == 3 and ann["listed"] >= 2 * ann["spent"] - 1 > 0
     assert shop.call("GET", "/v1/offers", "olga").status_code == 403
+
+
+@pytest.mark.attack
+def test_wishes_that_are_taken_back_do_not_fill_the_ledgers_disk(shop: Any, ann: Any) -> None:
+    with pytest.raises(InputError, match="taken back"):
+        for _ in range(2 * MOST_ASKED):
+            ann.withdraw_offer(ann.ask_offer(5000, 0, 1).id)
+    assert len(shop.offers.list()) == MOST_ASKED
+    for id in [one.id for one in shop.offers.list()]:
+        shop.offers.add(replace(shop.offers.list()[0], id=id, stands_until=5))
+    assert ann.ask_offer(5000, 0, 1).state == "asked", "their time is over"
+
+
+ABOUT_OFFERS = (("GET", ""), ("POST", ""), ("POST", "/x/accept"), ("POST", "/x/withdraw"))
+
+
+def call(url: str, method: str, path: str = "") -> int:
+    """The status of a call of ann's about offers."""
+    body = {"rate": 5000, "days": 1} if (method, path) == ("POST", "") else None
+    sent = {"Authorization": "Bearer token-of-ann"}
+    answer = httpx.request(method, f"{url}/v1/offers{path}", headers=sent, json=body, trust_env=False, timeout=30)
+    return answer.status_code
+
+
+@pytest.mark.attack
+@pytest.mark.parametrize(("method", "path"), ABOUT_OFFERS)
+def test_calls_about_offers_count(shop: Any, method: str, path: str) -> None:
+    app = create_app(shop.provider, shop.accounts, ServiceSettings(quotes_per_minute=2), KEY)
+    with served(app) as url:
+        assert [call(url, method, path) == 429 for _ in range(3)] == [False, False, True]
+
+
+@pytest.mark.attack
+def test_many_calls_about_offers_keep_no_thread_from_others(
+    shop: Any, bob: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two threads ask the store, and who a caller is stands there, too."""
+    leave, listed = Semaphore(0), shop.offers.list
+
+    def slow(buyer: str | None = None) -> list[PrivateOffer]:
+        leave.acquire(timeout=30)
+        return list(listed(buyer))
+
+    monkeypatch.setattr(shop.offers, "list", slow)
+    with ThreadPoolExecutor(4) as threads:
+        told = [threads.submit(call, shop.url, "GET") for _ in range(4)]
+        assert [bob.account().spent for _ in range(5)] == [0] * 5, "while ann waits"
+        leave.release(4)
+        assert [one.result() for one in told] == [200] * 4

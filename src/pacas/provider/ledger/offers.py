@@ -22,7 +22,8 @@ from pacas.protocol.names import check_buyer
 LONGEST = 3660
 """Days."""
 MOST_ASKED = 20
-"""What an account may have asked for that nobody has answered yet."""
+"""What an account may have asked for that nobody has answered yet, or that was taken back before its time was over: who
+asks and takes back for ever would fill the ledger's disk."""
 
 
 class OfferState(StrEnum):
@@ -104,8 +105,11 @@ def offer_named(id: str, offers: Iterable[PrivateOffer]) -> PrivateOffer:
 
 def ask(offers: PrivateOffers, wished: PrivateOffer, now: float) -> None:
     """Keep what an account wishes for."""
-    if sum(one.state is OfferState.ASKED and one.is_open(now) for one in offers.list(wished.buyer)) >= MOST_ASKED:
-        raise InputError(f"{MOST_ASKED} wishes wait for an answer; withdraw one first")
+    kept = (OfferState.ASKED, OfferState.WITHDRAWN)
+    if sum(one.state in kept and now < one.stands_until for one in offers.list(wished.buyer)) >= MOST_ASKED:
+        raise InputError(
+            f"{MOST_ASKED} wishes wait for an answer or were taken back; each counts until its time is over"
+        )
     offers.add(wished)
 
 

@@ -31,7 +31,7 @@ class ConnectionLimits:
     """Of an IPv6 address its network of 64 bits counts. A proxy in front is one address."""
     in_all: int = 10_000
     idle_seconds: float = 20.0
-    """Without a request, or without taking an answer."""
+    """Without a request, without taking an answer, or without agreeing on TLS."""
     request_seconds: float = 60.0
     """From a request's first byte to its last."""
 

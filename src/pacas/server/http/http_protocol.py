@@ -12,7 +12,7 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT, FlowControl
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from pacas.server.http.connections import Connections, counted_address
+from pacas.server.http.connections import Connected, Connections, counted_address
 from pacas.server.http.failures import Failure
 from pacas.server.http.http_call import CERTIFICATE
 from pacas.wire.shapes.failures import ErrorCode
@@ -75,8 +75,10 @@ class HttpProtocol(HttpToolsProtocol):
 
     config: HttpConfig
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, handshake: Connected | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self._handshake = handshake
+        """What was counted until now."""
         self.address, self.since, self.unsent = "", 0.0, 0
         self.is_asking = False
         self._is_head = False
@@ -116,6 +118,8 @@ class HttpProtocol(HttpToolsProtocol):
         self.address = counted_address(self.client[0] if self.client else None)
         self.since = self.loop.time()
         self._certificate = _fingerprint(transport.get_extra_info("ssl_object"))
+        if self._handshake is not None:
+            self.config.connections.leave(self._handshake)
         if not self.config.connections.admit(self):
             self.hang_up()
 

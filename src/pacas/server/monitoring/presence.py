@@ -14,7 +14,7 @@ from time import monotonic, time
 from typing import Protocol
 from uuid import uuid4
 
-from pacas.errors import InputError
+from pacas.errors import InputError, StorageError
 
 BEAT = 2.0
 """Seconds between two notes."""
@@ -49,6 +49,10 @@ class Presence:
         self._processes, self._terms, self._clock = processes, dict(terms), clock
         self._name = f"{socket.gethostname()} {os.getpid()} {uuid4().hex}"
         self._written: float | None = None
+        self._noted = 0.0
+        """When that was by the calendar, which goes on while the machine sleeps."""
+        self.is_displaced = False
+        """Whether others serve on other terms since this process was taken for gone."""
 
     @property
     def is_fresh(self) -> bool:
@@ -57,21 +61,42 @@ class Presence:
 
     def enter(self) -> None:
         """Serve from now on; an InputError, if somebody serves the ledger on other terms."""
-        self.renew()
-        for process, told in self._processes.others(self._name, int(time() - GONE)):
-            terms = json.loads(told)
-            differing = [name for name in {**self._terms, **terms} if self._terms.get(name) != terms.get(name)]
-            if differing and not _has_ended(process):
-                self.leave()
-                raise InputError(
-                    f"another process serves this ledger with another {', '.join(differing)}, and clients would be "
-                    f"told different things; stop it first (one that was killed is forgotten after {GONE:.0f} s)"
-                )
+        self._note()
+        if differing := self._differing():
+            self.leave()
+            raise InputError(
+                f"another process serves this ledger with another {', '.join(differing)}, and clients would be "
+                f"told different things; stop it first (one that was killed is forgotten after {GONE:.0f} s)"
+            )
 
     def renew(self) -> None:
-        """Write that this process serves still; a StorageError, if that cannot be written."""
-        self._processes.note(self._name, json.dumps(self._terms), int(time()))
-        self._written = self._clock()
+        """Write that this process serves still; a StorageError, if that cannot be written.
+
+        Who could not for so long that it was taken for gone, as one that was paused or cut off from its database,
+        serves nothing while somebody does so on other terms.
+        """
+        if time() - self._noted > GONE - BEAT:
+            differing = self._differing()
+            self.is_displaced = bool(differing)
+            if differing:
+                self._written = None
+                raise StorageError(
+                    f"the ledger is served with another {', '.join(differing)} since this process was taken for gone"
+                )
+        self._note()
+
+    def _note(self) -> None:
+        self._processes.note(self._name, json.dumps(self._terms), int(now := time()))
+        self._written, self._noted = self._clock(), now
+
+    def _differing(self) -> list[str]:
+        """The terms in which others who serve differ from this process."""
+        others = self._processes.others(self._name, int(time() - GONE))
+        found = (json.loads(told) for process, told in others if not _has_ended(process))
+        each = [
+            name for terms in found for name in {**self._terms, **terms} if self._terms.get(name) != terms.get(name)
+        ]
+        return list(dict.fromkeys(each))
 
     def leave(self) -> None:
         """Serve no more."""
