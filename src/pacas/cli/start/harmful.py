@@ -18,8 +18,8 @@ from pacas.suggest.dependencies.planned import MayBeRight, PlannedChanges
 
 HALF, MOST, TOLD = 0.5, 0.4, 0.8
 """The share of what would be changed that may be right: from a half on, which a few cells have by chance, as much is
-spoiled as mended, and it is not known that well. Of a dependency that a provider tells all exceptions are errors, if
-not of the right side: more of what nothing tells of may be right, but no more of what seems right is.
+spoiled as mended, and it is not known that well. Of a dependency that a provider tells all exceptions are errors: more
+of what nothing tells of may be right, but no more of what seems right is.
 """
 
 
@@ -31,7 +31,7 @@ def harmful_dependencies(
     relation = _relation(table)
     while left := [fd for fd in fds if fd not in harmful]:
         changes = SafeClean(left, 0).clean(relation, NobodySells()).changes
-        trusted = _told_left_sides(left, told)
+        trusted = _left_sides(left)
         right, spoken = {}, {}
         for name, changed in changes.items():
             one = _may_be_right(table, name, changed, left)
@@ -48,9 +48,12 @@ def harmful_dependencies(
     return harmful
 
 
-def _told_left_sides(fds: Sequence[FunctionalDependency], told: Collection[FunctionalDependency]) -> set[str]:
-    """Only left sides: a cleaning changes those where more than a right side speaks for it, and hardly ever in vain."""
-    return {name for fd in fds if fd in told for name in fd.lhs}.difference(fd.rhs for fd in fds)
+def _left_sides(fds: Sequence[FunctionalDependency]) -> set[str]:
+    """Only left sides: a cleaning changes those where more than a right side speaks for it, and hardly ever in vain.
+
+    What nothing else tells of counts as wrong there: one value stands for one other again and again where few are near.
+    """
+    return {name for fd in fds for name in fd.lhs}.difference(fd.rhs for fd in fds)
 
 
 def _relation(table: CodedTable) -> Relation:
