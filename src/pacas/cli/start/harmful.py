@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -23,12 +24,26 @@ of what nothing tells of may be right, but no more of what seems right is.
 """
 
 
-def harmful_dependencies(
+class TriedCleaning(NamedTuple):
+    """What came of it."""
+
+    harmful: set[FunctionalDependency]
+    """Those that are to be left out, so that what the others change is mostly wrong."""
+    changed: Mapping[str, int]
+    """How many cells of each attribute these change."""
+
+    def mends_more(self, other: TriedCleaning) -> bool:
+        """Whether of no attribute less is changed than by another one, and of some more."""
+        fewer = any(self.changed.get(name, 0) < cells for name, cells in other.changed.items())
+        return not fewer and sum(self.changed.values()) > sum(other.changed.values())
+
+
+def try_cleaning(
     table: CodedTable, fds: Sequence[FunctionalDependency], told: Collection[FunctionalDependency]
-) -> set[FunctionalDependency]:
-    """Those that are to be left out, so that what the others change is mostly wrong; `told` ones are of a provider."""
+) -> TriedCleaning:
+    """Clean a table by some dependencies, without harmful ones at last; `told` ones are of a provider."""
     harmful: set[FunctionalDependency] = set()
-    relation = _relation(table)
+    relation, cells = _relation(table), dict[str, int]()
     while left := [fd for fd in fds if fd not in harmful]:
         changes = SafeClean(left, 0).clean(relation, NobodySells()).changes
         trusted = _left_sides(left)
@@ -43,9 +58,10 @@ def harmful_dependencies(
             if _is_in_doubt(_with_equals(name, left), right, changes):
                 found |= set(_behind(table, name, changed, left)).difference(told)
         if not found:
+            cells = {name: len(changed) for name, changed in changes.items()}
             break
         harmful |= found
-    return harmful
+    return TriedCleaning(harmful, cells)
 
 
 def _left_sides(fds: Sequence[FunctionalDependency]) -> set[str]:
