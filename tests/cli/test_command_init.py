@@ -58,6 +58,20 @@ def test_from_a_table_to_a_cleaned_one_in_two_commands(pacas: Any, folder: Path)
     assert pacas("clean", "client.toml", "--truth", "truth.csv", "--json").document["score"]["wrong_after"] == 0
 
 
+@pytest.mark.parametrize("is_dirty", [False, True])
+def test_where_all_that_counts_holds_already_it_is_said_that_errors_are_elsewhere(
+    pacas: Any, folder: Path, is_dirty: bool
+) -> None:
+    """A newcomer would clean, and see that nothing was changed, and not why."""
+    rows = [row.split(",") for row in (folder / ("mine.csv" if is_dirty else "truth.csv")).read_text().splitlines()]
+    drawn = random.Random(1)
+    noted = [[*row, "note" if not n else row[2] if drawn.random() < 0.6 else "x"] for n, row in enumerate(rows)]
+    (folder / "noted.csv").write_text("\n".join(map(",".join, noted)) + "\n")
+    told = pacas("init", "client", "noted.csv").out
+    assert ("All that counts holds already" in told) is not is_dirty
+    assert "Next: pacas clean client.toml" in told
+
+
 def test_the_reasons_stand_in_the_file_and_are_told(pacas: Any, folder: Path) -> None:
     lines = pacas("init", "client", "mine.csv").lines
     assert lines[1].startswith("postcode -> town  96.0% of 300 rows in 30 groups agree; exceptions: ")

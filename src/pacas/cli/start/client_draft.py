@@ -37,6 +37,8 @@ class ClientDraft:
             if (tried := self._tried(other)).mends_more(best):
                 counts, best = other, tried
         self.dependencies = self._draft(choices, counts, best.harmful)
+        self.repairs_nothing = not any(best.changed.values()) and choices.are_taken
+        """Whether all that counts holds already."""
         self.columns.disown(fd.rhs for fd in self.dependencies.fds)
 
     def _draft(
