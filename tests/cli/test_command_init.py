@@ -6,6 +6,7 @@ import io
 import json
 import random
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +56,20 @@ def test_from_a_table_to_a_cleaned_one_in_two_commands(pacas: Any, folder: Path)
     file = tomllib.loads((folder / "client.toml").read_text())
     assert file == {"data": "mine.csv", "fds": ["postcode -> town"]}
     assert pacas("clean", "client.toml", "--truth", "truth.csv", "--json").document["score"]["wrong_after"] == 0
+
+
+@pytest.mark.parametrize("is_dirty", [False, True])
+def test_where_all_that_counts_holds_already_it_is_said_that_errors_are_elsewhere(
+    pacas: Any, folder: Path, is_dirty: bool
+) -> None:
+    """A newcomer would clean, and see that nothing was changed, and not why."""
+    rows = [row.split(",") for row in (folder / ("mine.csv" if is_dirty else "truth.csv")).read_text().splitlines()]
+    drawn = random.Random(1)
+    noted = [[*row, "note" if not n else row[2] if drawn.random() < 0.6 else "x"] for n, row in enumerate(rows)]
+    (folder / "noted.csv").write_text("\n".join(map(",".join, noted)) + "\n")
+    told = pacas("init", "client", "noted.csv").out
+    assert ("All that counts holds already" in told) is not is_dirty
+    assert "Next: pacas clean client.toml" in told
 
 
 def test_the_reasons_stand_in_the_file_and_are_told(pacas: Any, folder: Path) -> None:
@@ -289,6 +304,41 @@ def test_what_the_provider_tells_counts_where_some_right_sides_are_misspelled_an
     assert [one["fd"] for one in told["fds"] if one["on"]] == ["code -> disease"]
     score = pacas("clean", "client.toml", "--truth", "truth.csv", "--json").document["score"]
     assert score["wrong_after"] == 0
+
+
+def write_books(folder: Path, seed: int, struck: Sequence[str]) -> None:
+    """Orders of books, an error in some columns of one in eight; who is asked finds them by ISBN."""
+    drawn, head = random.Random(seed), ["order", "isbn", "title", "author", "publisher", "city"]
+    houses = {f"press {i}": f"town {i % 7}" for i in range(20)}
+    authors = [f"{drawn.choice('abcdefgh')}. writer{i % 13}" for i in range(40)]
+    books = [
+        [f"978-{drawn.randrange(10**9):09}", f"the book of {chr(97 + i % 26)} and {i}", drawn.choice(authors), *house]
+        for i, house in enumerate(drawn.choices(list(houses.items()), k=90))
+    ]
+    truth = [[f"o{n}", *drawn.choice(books)] for n in range(1_200)]
+    mine = [list(row) for row in truth]
+    for row in drawn.sample(mine, 150):
+        place = head.index(drawn.choice(struck))
+        value, letter = row[place], drawn.randrange(3, 6)
+        others = [book[place - 1] for book in books if book[place - 1] != value]
+        row[place] = drawn.choice([f"{value[:letter]}x{value[letter + 1 :]}", drawn.choice(others)])
+    for name, rows in (("mine.csv", mine), ("truth.csv", truth)):
+        (folder / name).write_text("\n".join([",".join(head), *map(",".join, rows)]) + "\n")
+
+
+@pytest.mark.parametrize("struck", [("isbn", "author"), ("isbn", "author", "publisher", "city")])
+def test_what_a_provider_tells_takes_nothing_from_what_the_table_mends_for_nothing(
+    pacas: Any, folder: Path, struck: tuple[str, ...]
+) -> None:
+    """It finds them by ISBN, and wrong ones stayed wrong: what tells an ISBN counted as in the way."""
+    write_books(folder, 1, struck)
+    pacas("init", "provider", "truth.csv")
+    left = {}
+    for name, arguments in (("alone", ()), ("told", ("--provider", "provider.toml"))):
+        pacas("init", "client", "mine.csv", *arguments, "-o", f"{name}.toml")
+        score = pacas("clean", f"{name}.toml", "--budget", "0", "--truth", "truth.csv", "-o", f"{name}.csv", "--json")
+        left[name] = score.document["score"].get("total", score.document["score"])["wrong_after"]
+    assert left["told"] <= left["alone"] <= 5
 
 
 def test_no_ledger_is_opened_and_paths_are_relative_to_the_file(pacas: Any, folder: Path) -> None:

@@ -120,6 +120,22 @@ def test_errors_of_a_small_table_make_no_errors_of_exceptions_that_are_right(
     assert score["wrong_after"] <= score["wrong"]
 
 
+def test_left_sides_are_mended_where_nothing_else_tells_that_what_stands_there_is_wrong(
+    shared_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One number of schooling stands for a near one again and again: that was taken for what it should be."""
+    monkeypatch.chdir(tmp_path)
+    adult = load("adult", shared_data, rows=1_500)
+    write_relation(adult.truth, tmp_path / "truth.csv")
+    write_relation(
+        ErrorGenerator(adult.fds, rate=0.1, side="lhs", seed=1).dirty(adult.truth).relation, Path("dirty.csv")
+    )
+    told("init", "client", "dirty.csv")
+    score = total(told("clean", "client.toml", "--truth", "truth.csv", "--output", "clean.csv"))
+    assert score["wrong"] == 150
+    assert score["f1"] >= 0.9
+
+
 PUBLISHED = {
     "discharges": "clinical/sparcs_2020_survivorSet.csv.gz",
     "trials": "clinical/covid_trials_primary.csv.gz",

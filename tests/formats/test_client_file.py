@@ -70,6 +70,8 @@ def test_dependencies_may_be_left_out(path: Path) -> None:
         ('dta = "d.csv"\n', "shop.toml: unknown key 'dta'; did you mean 'data'?"),
         ('data = "d.csv"\nfd = ["A -> B"]\n', "shop.toml: unknown key 'fd'; did you mean 'fds'?"),
         ('data = "d.csv"\n[hierarchy]\nB = "b.csv"\n', "unknown key 'hierarchy'; did you mean 'hierarchies'?"),
+        ('data = "d.csv"\n[colums]\nB = "b"\n', "unknown key 'colums'; did you mean 'columns'?"),
+        ('data = "d.csv"\n[provider_s]\n', "unknown key 'provider_s'; did you mean 'providers'?"),
         ('fds = ["A -> B"]\n', "shop.toml: 'data' is missing; give a file, as in data = \"client.csv\""),
         ("data = 3\n", "shop.toml: 'data': give a file"),
         ('data = "d.csv"\nfds = "A -> B"\n', "'fds': give a list, as in fds = [\"GEN, DIAG -> MED\"]"),

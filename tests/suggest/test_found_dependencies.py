@@ -17,6 +17,7 @@ from pacas.engine.duck.engine import DuckEngine
 from pacas.engine.grouping import Array
 from pacas.experiments.datasets.load import SYNTHETIC, load
 from pacas.experiments.errors.error_generator import ErrorGenerator
+from pacas.formats.relations.relations import read_relation
 
 ROWS = 6_000
 RAW = {
@@ -137,6 +138,15 @@ def test_a_fifth_of_all_rows_wrong_hides_no_dependency(tables: list[Known]) -> N
     how = ErrorGenerator(true, rate=0.2, side="both", value="both", seed=2)
     found = pacas.suggest_dependencies(how.dirty(tables[0].table).relation, pairs=False)
     assert set(true) <= {str(one.fd) for one in (*found.strong, *found.redundant)}
+
+
+def test_exceptions_of_a_column_that_mostly_holds_the_same_tell_nothing_by_being_even(shared_data: Path) -> None:
+    """Where people came from does not follow from whether they moved."""
+    names = ["live_in_this_house_1_year_ago", "region_of_previous_residence", "state_of_previous_residence"]
+    table = texts(read_relation(shared_data / "census/census_income_kdd.csv.gz").table.select(names))
+    drawn = np.sort(np.random.default_rng(1).choice(len(table), ROWS, replace=False))
+    how = ErrorGenerator(random_rate=0.15, seed=1)
+    assert not {left for left, _ in suggested(how.dirty(table.take(drawn)).relation)} & {names[0]}
 
 
 @pytest.mark.slow

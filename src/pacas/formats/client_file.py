@@ -43,7 +43,7 @@ _EXAMPLES = {
 }
 
 
-_KNOWN = dict.fromkeys((*TOP_KEYS, "hierarchies"), "") | {"hierarchies": '[hierarchies] with MED = "med.csv"'}
+_KNOWN = dict.fromkeys((*TOP_KEYS, *SECTIONS), "") | {"hierarchies": '[hierarchies] with MED = "med.csv"'}
 """Each key, and how a section is written."""
 
 

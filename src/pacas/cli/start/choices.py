@@ -18,6 +18,8 @@ AskOption = Annotated[bool, typer.Option("--ask", help="Go through the choices i
 class Choices:
     """Takes every choice as it is."""
 
+    are_taken = True
+
     def progress(self) -> AbstractContextManager[Tell]:
         """What is going on is shown, unless it would stand between questions."""
         return progress()
@@ -31,6 +33,8 @@ class Choices:
 
 class AskedChoices(Choices):
     """Asks about every choice, on stderr: stdout is for what was written."""
+
+    are_taken = False
 
     def progress(self) -> AbstractContextManager[Tell]:
         return nullcontext(lambda what: None)

@@ -229,6 +229,8 @@ def _print(output: Path, draft: ClientDraft, budget: float | None, plan: Cleanin
     out.print(f"{output} written: {holds}{mapped}; {mentioned:,} more to judge, as comments.")
     if plan is not None:
         out.print(f"{_foreseen(plan)[0].upper()}{_foreseen(plan)[1:]}.")
+    if draft.dependencies.fds and draft.repairs_nothing and mentioned and not (plan and plan.purchases):
+        out.print("All that counts holds already, so that a cleaning changes nothing: first look at what are comments.")
     if draft.dependencies.fds:
         out.print(f"Next: pacas clean {output}")
     else:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from pacas.cli.start.choices import Choices
 from pacas.cli.start.columns_draft import ColumnsDraft
 from pacas.cli.start.consulted import ConsultedProvider
-from pacas.cli.start.dependencies_draft import DependenciesDraft
-from pacas.cli.start.harmful import harmful_dependencies
+from pacas.cli.start.dependencies_draft import DependenciesDraft, ToldCounts
+from pacas.cli.start.harmful import TriedCleaning, try_cleaning
 from pacas.client.outcome.cleaning import Cleaning
 from pacas.client.safe_clean import SafeClean
 from pacas.core.dependency import FunctionalDependency
@@ -31,16 +31,28 @@ class ClientDraft:
         self._table, self._provider = table, provider
         self.suggested = suggest_dependencies(table)
         self.columns = ColumnsDraft(table, provider, choices)
-        told = list(self.columns.published()), list(self.columns.found_by())
-        harmful: set[FunctionalDependency] = set()
-        while found := harmful_dependencies(
-            table,
-            DependenciesDraft(table, *told, self.suggested, Choices(), harmful).fds,
-            {fd for fds in told for fd in fds},
-        ):
-            harmful |= found  # others count in their place, and are tried, too
-        self.dependencies = DependenciesDraft(table, *told, self.suggested, choices, harmful)
+        self._told = list(self.columns.published()), list(self.columns.found_by())
+        counts, best = ToldCounts.FIRST, self._tried(ToldCounts.FIRST)
+        for other in (ToldCounts.BESIDE, ToldCounts.ASIDE) if any(self._told) else ():
+            if (tried := self._tried(other)).mends_more(best):
+                counts, best = other, tried
+        self.dependencies = self._draft(choices, counts, best.harmful)
+        self.repairs_nothing = not any(best.changed.values()) and choices.are_taken
+        """Whether all that counts holds already."""
         self.columns.disown(fd.rhs for fd in self.dependencies.fds)
+
+    def _draft(
+        self, choices: Choices, counts: ToldCounts, harmful: Collection[FunctionalDependency]
+    ) -> DependenciesDraft:
+        return DependenciesDraft(self._table, *self._told, self.suggested, choices, harmful, counts)
+
+    def _tried(self, counts: ToldCounts) -> TriedCleaning:
+        """What counts in place of what is harmful is tried, too, until nothing is."""
+        harmful: set[FunctionalDependency] = set()
+        told = {fd for fds in self._told for fd in fds}
+        while (tried := try_cleaning(self._table, self._draft(Choices(), counts, harmful).fds, told)).harmful:
+            harmful |= tried.harmful
+        return TriedCleaning(harmful, tried.changed)
 
     def hierarchy_lines(self) -> list[StarterLine]:
         """For right sides: that the provider's own is used, or what could be built, as comments."""

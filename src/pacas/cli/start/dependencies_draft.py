@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from enum import Enum
 from typing import Any
 
 import numpy as np
@@ -48,6 +49,18 @@ EMPTY = 0.1
 """The share of rows without a right side beyond which that is no error, and nobody wants it filled in."""
 
 HARM = "what it would change may be right"
+LESS = "with it less is mended than by what your table suggests"
+
+
+class ToldCounts(Enum):
+    """How far what a provider tells counts."""
+
+    FIRST = "first"
+    """What the table suggests counts only where it is not in the way."""
+    BESIDE = "beside"
+    """What the table suggests counts, too."""
+    ASIDE = "aside"
+    """Only what the table suggests counts."""
 
 
 class DependenciesDraft:
@@ -61,17 +74,21 @@ class DependenciesDraft:
         suggested: SuggestedDependencies,
         choices: Choices,
         harmful: Collection[FunctionalDependency] = (),
+        counts: ToldCounts = ToldCounts.FIRST,
     ) -> None:
         """`harmful` are those by which a cleaning would change cells that may be right."""
-        self._table, self._harmful = table, harmful
+        self._table, self._harmful, self._counts = table, harmful, counts
         self._told: dict[FunctionalDependency, tuple[str, bool]] = {}
         """Why, and whether it counts."""
         self._choices = choices
         self._told_by, self._tells = _sides(suggested)
+        if counts is ToldCounts.ASIDE:
+            self._add_suggested(suggested)
         for fd in published:
             self._add_told(fd, "the provider says that it holds in its table")
         self._add_matches(found_by)
-        self._add_suggested(suggested)
+        if counts is not ToldCounts.ASIDE:
+            self._add_suggested(suggested)
 
     def _add_matches(self, found_by: Iterable[FunctionalDependency]) -> None:
         """By what the provider finds an attribute, it tells it, unless the table is of another mind."""
@@ -83,11 +100,11 @@ class DependenciesDraft:
 
     def _add_told(self, fd: FunctionalDependency, why: str) -> None:
         """It holds; but where left sides are wrong, right ones would be made so."""
-        is_harmful = fd in self._harmful
-        self._add(fd, f"{HARM}: {why}" if is_harmful else why, not is_harmful)
+        doubt = HARM if fd in self._harmful else LESS if self._counts is ToldCounts.ASIDE else None
+        self._add(fd, f"{doubt}: {why}" if doubt else why, not doubt)
 
     def _add_suggested(self, suggested: SuggestedDependencies) -> None:
-        told = list(self.fds)
+        told = list(self.fds) if self._counts is ToldCounts.FIRST else []
         broken = [fd for fd in told if (one := judge_dependency(self._table, fd)) is not None and one.exceptions]
         best: dict[str, SuggestedDependency] = {}
         exact = {one.fd.rhs: one for one in sorted(suggested.strong, key=lambda one: one.rows) if one.is_exact}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -18,20 +19,34 @@ from pacas.suggest.dependencies.planned import MayBeRight, PlannedChanges
 
 HALF, MOST, TOLD = 0.5, 0.4, 0.8
 """The share of what would be changed that may be right: from a half on, which a few cells have by chance, as much is
-spoiled as mended, and it is not known that well. Of a dependency that a provider tells all exceptions are errors, if
-not of the right side: more of what nothing tells of may be right, but no more of what seems right is.
+spoiled as mended, and it is not known that well. Of a dependency that a provider tells all exceptions are errors: more
+of what nothing tells of may be right, but no more of what seems right is.
 """
 
 
-def harmful_dependencies(
+class TriedCleaning(NamedTuple):
+    """What came of it."""
+
+    harmful: set[FunctionalDependency]
+    """Those that are to be left out, so that what the others change is mostly wrong."""
+    changed: Mapping[str, int]
+    """How many cells of each attribute these change."""
+
+    def mends_more(self, other: TriedCleaning) -> bool:
+        """Whether of no attribute less is changed than by another one, and of some more."""
+        fewer = any(self.changed.get(name, 0) < cells for name, cells in other.changed.items())
+        return not fewer and sum(self.changed.values()) > sum(other.changed.values())
+
+
+def try_cleaning(
     table: CodedTable, fds: Sequence[FunctionalDependency], told: Collection[FunctionalDependency]
-) -> set[FunctionalDependency]:
-    """Those that are to be left out, so that what the others change is mostly wrong; `told` ones are of a provider."""
+) -> TriedCleaning:
+    """Clean a table by some dependencies, without harmful ones at last; `told` ones are of a provider."""
     harmful: set[FunctionalDependency] = set()
-    relation = _relation(table)
+    relation, cells = _relation(table), dict[str, int]()
     while left := [fd for fd in fds if fd not in harmful]:
         changes = SafeClean(left, 0).clean(relation, NobodySells()).changes
-        trusted = _told_left_sides(left, told)
+        trusted = _left_sides(left)
         right, spoken = {}, {}
         for name, changed in changes.items():
             one = _may_be_right(table, name, changed, left)
@@ -43,14 +58,18 @@ def harmful_dependencies(
             if _is_in_doubt(_with_equals(name, left), right, changes):
                 found |= set(_behind(table, name, changed, left)).difference(told)
         if not found:
+            cells = {name: len(changed) for name, changed in changes.items()}
             break
         harmful |= found
-    return harmful
+    return TriedCleaning(harmful, cells)
 
 
-def _told_left_sides(fds: Sequence[FunctionalDependency], told: Collection[FunctionalDependency]) -> set[str]:
-    """Only left sides: a cleaning changes those where more than a right side speaks for it, and hardly ever in vain."""
-    return {name for fd in fds if fd in told for name in fd.lhs}.difference(fd.rhs for fd in fds)
+def _left_sides(fds: Sequence[FunctionalDependency]) -> set[str]:
+    """Only left sides: a cleaning changes those where more than a right side speaks for it, and hardly ever in vain.
+
+    What nothing else tells of counts as wrong there: one value stands for one other again and again where few are near.
+    """
+    return {name for fd in fds for name in fd.lhs}.difference(fd.rhs for fd in fds)
 
 
 def _relation(table: CodedTable) -> Relation:

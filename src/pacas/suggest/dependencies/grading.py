@@ -20,7 +20,7 @@ NEARLY_EXACT, ITS_BLOCKS = 0.99, 0.003
 EVENLY_SYSTEMATIC, EVEN_BLOCKS, UNEVEN = 0.05, 0.02, 0.002
 """What exceptions may show of blocks, and of groups that have more of them, and be as even as errors."""
 MANY_VALUES = 1 / 3
-"""How likely two rows of a column agree that numbers of things may tell."""
+"""How likely two rows of a column agree that numbers of things may tell, and evenness."""
 KIN, KIN_BLOCKS, KIN_FACTOR, KIN_LEAST = 3, 0.005, 1.5, 0.005
 """An entity's key is strong for so many columns; another column may be in so many blocks, and disagree so much more."""
 
@@ -66,7 +66,7 @@ def grade(evidence: DependencyEvidence, thresholds: Thresholds) -> Grade:
         return Grade.NONE
     if evidence.score >= thresholds.strong and _has_few_blocks(evidence, thresholds):
         return Grade.STRONG
-    if evidence.score >= thresholds.if_even and evidence.has_large_groups and _is_even(evidence):
+    if evidence.score >= thresholds.if_even and _tells_by_evenness(evidence):
         return Grade.STRONG
     return Grade.WEAK if evidence.score >= thresholds.weak else Grade.NONE
 
@@ -81,6 +81,11 @@ def doubts(evidence: DependencyEvidence, thresholds: Thresholds) -> str:
 def _has_few_blocks(evidence: DependencyEvidence, thresholds: Thresholds) -> bool:
     few = evidence.block_share <= thresholds.blocks and evidence.systematic <= SYSTEMATIC
     return few or (evidence.score >= NEARLY_EXACT and evidence.block_share <= ITS_BLOCKS)
+
+
+def _tells_by_evenness(evidence: DependencyEvidence) -> bool:
+    """Where most rows have one value anyway, the few groups of another are as even whatever they follow from."""
+    return evidence.has_large_groups and evidence.chance <= MANY_VALUES and _is_even(evidence)
 
 
 def _is_even(evidence: DependencyEvidence) -> bool:
