@@ -584,6 +584,24 @@ def test_a_left_value_that_was_bought_says_nothing_of_another_left_side() -> Non
     assert column(clean(data, shop, ["A -> C", "C -> S"], budget=10, hierarchies={}), "C")[5] == "c1"
 
 
+def test_what_a_title_tells_says_nothing_of_a_row_whose_title_is_wrong() -> None:
+    """Twelve books of eight rows; one has the title of another, whose author is bought, as others of it are wrong."""
+    of = [n // 8 for n in range(96)]
+    truth = {"I": [f"i{n}" for n in of], "N": [f"t{n}" for n in of], "A": [f"author {n}" for n in of]}
+    data = {name: list(values) for name, values in truth.items()} | {"K": [f"k{n}" for n in range(96)]}
+    data["N"][3] = "t5"
+    for row in (40, 41, 42):
+        data["A"][row] = "author 9"
+    tree = Hierarchy.flat(sorted(set(truth["A"])))
+    shop = Shop({"A": {f"t{n}": f"author {n}" for n in range(12)}}, by="N", trees={"A": tree})
+    fds = ["I -> N", "I -> A", "N -> A"]
+    model = Model(FunctionalDependency.parse_all(fds), coded(data), {"A": tree}, {"A": ("N",)})
+    model.tell("A", 3, tree.code("author 5"))
+    assert not model.answered and not model.misplaced.told
+    cleaned = clean(data, shop, fds, hierarchies={"A": tree}, budget=100)
+    assert {name: column(cleaned, name) for name in "INA"} == truth
+
+
 def test_what_was_bought_of_a_group_does_not_say_what_a_row_of_it_should_hold_itself() -> None:
     """A name's code is asked about by a row of the wrong name: its code is right still, whatever that name's is."""
     right = [n for n in range(12) for _ in range(8)]

@@ -214,6 +214,12 @@ class Model:
         about = [belief for belief in self.beliefs if belief.fd.rhs == attribute]
         return bool(about) and all(self.is_by_group(belief) for belief in about)
 
+    def _is_of_others(self, attribute: str, row: int) -> bool:
+        """Whether an answer about a row is about what it shares with others of a group: they would get the same."""
+        about = [belief for belief in self.beliefs if belief.fd.rhs == attribute and self.is_by_group(belief)]
+        groups = [(belief, int(belief.side.group[row])) for belief in about]
+        return any(group >= 0 and belief.side.size[group] > 1 for belief, group in groups)
+
     def exchangeable(self, attribute: str) -> set[str]:
         """The attributes that it tells, and that tell it: of two that contradict each other either may be wrong."""
         told = {belief.fd.rhs for belief in self.beliefs if attribute in belief.side.attributes}
@@ -244,13 +250,15 @@ class Model:
     def tell(self, attribute: str, row: int, node: int, said: Said | None = None) -> None:
         """Take in what was bought about a row; of several providers, by whom."""
         self._settle()
+        is_of_others = self._is_of_others(attribute, row)
         for belief in self.beliefs:
             group = int(belief.side.group[row])
             if belief.fd.rhs == attribute and group >= 0:
                 shown = int(belief.column.codes[row])
-                self._tell_row(belief, row, group, shown, node)
+                if not (is_of_others or self.is_by_group(belief)):
+                    self._tell_row(belief, row, group, shown, node)
                 belief.tell(group, GroupAnswer(node, shown, self.stray(belief, row), said, self.is_by_group(belief)))
-        if self.is_about_groups(attribute):
+        if is_of_others or self.is_about_groups(attribute):
             return  # whoever has bought a diagnosis's code does not know whether the row's diagnosis is right
         if said is None or self.trust.of(attribute)[said.source] >= TAKEN_AS_TOLD:
             before = self.answered.get((row, attribute))
@@ -262,8 +270,6 @@ class Model:
     def _tell_row(self, belief: Belief, row: int, group: int, shown: int, node: int) -> None:
         """Where the answer is about the row: is it its right side that is wrong, or its left?"""
         tree, should = belief.column.tree, int(belief.likeliest[group])
-        if self.is_by_group(belief):
-            return
         if not tree.precedes(shown, node):
             self.misplaced.told[row] = False
         elif belief.answered_camps.are_open and shown in belief.answered_camps.of(group):
