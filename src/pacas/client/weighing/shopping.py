@@ -27,7 +27,7 @@ from pacas.protocol.messages import Request
 
 FIRST_FIT = 16
 """After so many answers all is weighed again for the first time; then each time there are 1.7 times as many."""
-GROUPS_A_FIT = 500
+GROUPS_A_FIT = 200
 """In a large table not before there is an answer for so many violated groups: so a table that is larger is weighed no
 more often, and takes no more time a row."""
 
