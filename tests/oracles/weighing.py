@@ -406,23 +406,27 @@ class Posterior:
     def overrules(self, least: Least | None) -> bool:
         """Is it another value than the majority's, not certain, where blocks are rare and nothing was bought?
 
-        Or, where two thirds agree, was nothing told but that others of the group show what they should?
+        So they are taken to be where there are few groups. Or, where two thirds agree, was nothing told but that rows
+        of the group show what they should?
         """
         if least is None or self.shown[least.node] >= self.majority:
             return False
         if self.answers:
             return self.are_but_confirmed
-        return self.rates.overwritten < Fraction(0.05) and self.uncertain(least) > 0
+        return (self.rates.overwritten < Fraction(0.05) or self.are_few) and self.uncertain(least) > 0
+
+    @property
+    def are_few(self) -> bool:
+        """Has the dependency fewer than ten groups of several rows?"""
+        return sum(len(rows) > 1 for rows in self.groups.members.values()) < 10
 
     @property
     def are_but_confirmed(self) -> bool:
-        """Is each answer about a row of its own that shows it, and none of them what two thirds of the group show?"""
+        """Is each answer about a row that shows it, where two thirds of the group agree?"""
         tree = self.column.tree
         if any(answer.of_group or not tree.precedes(answer.shown, answer.node) for answer in self.answers):
             return False
-        first = self.most_shown
-        agree = 3 * self.majority >= 2 * len(self.rows)
-        return agree and not any(tree.precedes(first, answer.node) for answer in self.answers)
+        return 3 * self.majority >= 2 * len(self.rows)
 
     @property
     def most_shown(self) -> Value:
@@ -435,7 +439,7 @@ class Posterior:
 
     def uncertain(self, least: Least) -> Fraction:
         """By how much it is not certain enough: too many right cells may be spoilt, or single errors be likelier."""
-        if self.rates.overwritten > self.rates.wrong:
+        if self.rates.overwritten > self.rates.wrong and not self.are_few:
             return (1 - least.sure) * self.majority - SPOILT
         return CERTAIN - least.sure
 

@@ -551,7 +551,7 @@ class Table:
             return Question(of.name, dict.fromkeys(posterior.rows, worth), known, nearest)
 
         def belongs(row: int) -> tuple[Fraction, int]:
-            if posterior.are_but_confirmed and bool(posterior.answers):
+            if bool(posterior.answers) and posterior.are_but_confirmed:
                 return of.stays[row] + 2 * (column.cells[row] == posterior.most_shown), row
             return of.stays[row] + (HALF if column.cells[row] == of.likeliest[key] else NONE), row
 

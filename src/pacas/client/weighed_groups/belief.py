@@ -50,6 +50,9 @@ CLEAR = 20
 CLEARLY = 0.9
 """Where so many of a group's rows agree, they say whether the hierarchy has the values that may be right."""
 
+FEW = 10
+"""Of fewer groups it is not learnt that blocks are common."""
+
 MANY = 2 / 3
 """Where so many of a group's cells agree, that a few others are right as they are does not make these wrong."""
 
@@ -110,6 +113,11 @@ class Belief:
         violated = np.zeros(self.side.count, dtype=np.bool_)
         violated[group[clash]] = True
         return violated
+
+    @cached_property
+    def has_few_groups(self) -> bool:
+        """Too few to say how often there are blocks: one that is believed would make them common."""
+        return int((self.side.size > 1).sum()) < FEW
 
     @property
     def tells(self) -> bool:
@@ -238,17 +246,14 @@ class Belief:
         return weigh_groups(cells, log_prior, log_other, self.rates, self._factorials)
 
     def is_but_confirmed(self, group: int) -> bool:
-        """Do most rows of a group agree, and was nothing told but that others of it show what they should?
+        """Do most rows of a group agree, and was nothing told but that rows of it show what they should?
 
-        These may be from elsewhere, however many are asked: what the group should hold, they do not say.
+        Others than these may be from elsewhere, however many are asked: what the group should hold, they do not say.
         """
         found = self.answers.get(group, ())
         if not found or any(one.of_group or not self.answers.fits(one, one.shown) for one in found):
             return False
-        at = self._most_shown(group)
-        if self.pair_count[at] < MANY * self.side.size[group]:
-            return False
-        return not any(self.answers.fits(one, int(self.pair_value[at])) for one in found)
+        return bool(self.pair_count[self._most_shown(group)] >= MANY * self.side.size[group])
 
     def camp_to_ask(self, group: int) -> int:
         """The value that a row should show that is asked next: what is likeliest, if nothing else is in question.
