@@ -143,7 +143,7 @@ class Case:
             Fraction(belief.rates.mixed),
         )
         came = self.given[id(belief)][1]
-        elsewhere = dict(enumerate(map(Fraction, np.exp(came.of_all(len(self.rows))).tolist())))
+        elsewhere = dict(enumerate(map(Fraction, np.exp(came[np.arange(len(self.rows))]).tolist())))
         assert sorted(map(sorted, groups.members.values())) == sorted(map(sorted, _members(belief))), "the same groups"
         told = {
             key: None if (code := int(belief.prior.told[belief.side.group[rows[0]]])) < 0 else label(code)
@@ -162,7 +162,7 @@ class Case:
     def stays(self, number: int) -> dict[int, Fraction]:
         """As they were when the groups were weighed."""
         stays, _ = self.given[id(self.model.beliefs[number])]
-        return dict(enumerate(map(Fraction, stays.of_all(len(self.rows)).tolist())))
+        return dict(enumerate(map(Fraction, stays[np.arange(len(self.rows))].tolist())))
 
     def weighed(self, number: int) -> Weighed:
         """A dependency, as the literal client believes in it."""
@@ -179,7 +179,7 @@ class Case:
             {keys[g]: label(int(belief.likeliest[g])) for g in posteriors},
             Fraction(belief.rates.unlike),
             {label(code): Fraction(q) for code, q in enumerate(belief.rates.own_confusion.tolist())},
-            [Fraction(s) for s in misplaced.stays[belief.side].of_all(len(self.rows)).tolist()],
+            [Fraction(s) for s in misplaced.stays[belief.side][np.arange(len(self.rows))].tolist()],
             [Fraction(f) for f in misplaced.fits(belief, np.arange(len(self.rows))).tolist()],
             self.stays(number),
             Fraction(misplaced.share.get(belief.side, 0.0)),

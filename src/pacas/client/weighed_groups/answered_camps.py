@@ -27,13 +27,7 @@ OVERTAKEN = 2
 class AnsweredCamps:
     """The camps of a dependency's groups, and what was told of rows that show them."""
 
-    def __init__(
-        self,
-        offsets: Ints,
-        value: Ints,
-        count: Floats,
-        answers: GroupAnswers,
-    ) -> None:
+    def __init__(self, offsets: Ints, value: Ints, count: Floats, answers: GroupAnswers) -> None:
         """The pairs of group g are those from `offsets[g]` on: a value, and how many of its cells show it.
 
         `answers` are those there are by now.

@@ -93,12 +93,8 @@ class Belief:
         self._slots(side.count)
         self.rates = Rates.at_first(self._outvoted_values())
         ties = column.groups[self.pair_value]
-        self.answered_camps = AnsweredCamps(
-            self._pair_offsets,
-            self.pair_value,
-            np.where(ties, self.pair_count, 0.0),
-            self.answers,
-        )
+        count = np.where(ties, self.pair_count, 0.0)
+        self.answered_camps = AnsweredCamps(self._pair_offsets, self.pair_value, count, self.answers)
 
     # ---- candidates -------------------------------------------------------------------------------------------
 

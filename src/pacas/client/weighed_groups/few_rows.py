@@ -42,12 +42,6 @@ class FewRows:
         at = np.minimum(np.searchsorted(self.rows, rows), len(self.rows) - 1)
         return np.where(self.rows[at] == rows, self.values[at], self.others)
 
-    def of_all(self, count: int) -> Floats:
-        """The numbers of all rows, of which there are so many."""
-        found = np.full(count, self.others)
-        found[self.rows] = self.values
-        return found
-
 
 def row_by_row(rule: Callable[..., Any], *parts: FewRows) -> FewRows:
     """What a rule makes of several numbers of each row.

@@ -113,7 +113,8 @@ class Risks:
         if belief.answers:
             confirmed[:] = [belief.is_but_confirmed(group) for group in self.groups.tolist()]
         undecided = self._undecided()
-        if not (belief.rates.blocks_are_rare or belief.has_few_groups or confirmed.any()):
+        unheard_of = belief.rates.blocks_are_rare or belief.has_few_groups
+        if not (unheard_of or confirmed.any()):
             return confirmed | undecided
         most, shown = np.zeros(len(self.groups)), np.zeros(len(self.groups))
         place = self.place(belief.pair_group[self.pairs])
@@ -122,7 +123,6 @@ class Risks:
         np.maximum.at(shown, place, np.where(value == self.node[place], count, 0))
         are_known = belief.rates.blocks_are_likelier and not belief.has_few_groups
         certain = (1 - self.sure) * most <= SPOILT if are_known else self.sure >= CERTAIN
-        unheard_of = belief.rates.blocks_are_rare or belief.has_few_groups
         for_nothing = ~certain & ~belief.asked[self.groups] & unheard_of
         return np.asarray(undecided | (shown < most) & (for_nothing | confirmed))
 
